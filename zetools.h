@@ -9457,7 +9457,7 @@ ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_
 /* Reads the time stamps of a launch from the event of the application that it signals. If the event had
    signalled before the launch, it still has the old time stamps until its end changes. The begin was read
    before the end and may be the old one, so both are then read again. */
-ZT__PRIVATE ze_result_t zt__query_kept_event(const zt_profiler *profiler, const zt__slot *slot,
+ZT__PRIVATE ze_result_t zt__read_kept_stamps(const zt_profiler *profiler, const zt__slot *slot,
                                              ze_event_handle_t event, zt__sample_times *times,
                                              const char **call) {
     ze_result_t result = zt__query_kernel_stamps(profiler, event, times, call);
@@ -9504,7 +9504,7 @@ ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading 
         /* All executions are observed, and the event is read before each. So what has signalled it is the
            last one. */
         return reading->from == ZT__SLOT_PENDING && reading->kept
-                   ? zt__query_kept_event(profiler, slot, reading->kept, times, &reading->call)
+                   ? zt__read_kept_stamps(profiler, slot, reading->kept, times, &reading->call)
                    : ZE_RESULT_NOT_READY;
     default:
         break;
@@ -10651,8 +10651,8 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 /* Called before anything but its launch changes an event of the application that a slot keeps. If the launch
    has signalled it, saves its time stamps. With `ends`, the slot no longer keeps the event, and the sample is
    lost if no time stamps were saved. Returns whether the launch may still signal it. No mutex is held. */
-ZT__PRIVATE int zt__settle_kept_event(zt_profiler *profiler, zt__slot *slot, ze_event_handle_t event,
-                                      int ends) {
+ZT__PRIVATE int zt__save_kept_stamps(zt_profiler *profiler, zt__slot *slot, ze_event_handle_t event,
+                                     int ends) {
     enum { LONGEST_NS = 1000000000 };
     zt__wait wait = zt__wait_until(zt__deadline(LONGEST_NS));
     zt__sample_times times;
@@ -10670,7 +10670,7 @@ ZT__PRIVATE int zt__settle_kept_event(zt_profiler *profiler, zt__slot *slot, ze_
         }
         zt__unlock(&profiler->mutex);
         if (is_due) {
-            ZT__INTERNAL(result = zt__query_kept_event(profiler, slot, event, &times, &call));
+            ZT__INTERNAL(result = zt__read_kept_stamps(profiler, slot, event, &times, &call));
             is_queried = 1;
         }
         goes_on = is_due || zt__wait_again(&wait);
@@ -10696,7 +10696,7 @@ ZT__PRIVATE int zt__settle_kept_event(zt_profiler *profiler, zt__slot *slot, ze_
 
 /* Called before a list is executed: queries which of the events that its slots keep have signalled already,
    and with which time stamps. */
-ZT__PRIVATE void zt__query_kept_events(zt_profiler *profiler, ze_command_list_handle_t handle) {
+ZT__PRIVATE void zt__note_earlier_signals(zt_profiler *profiler, ze_command_list_handle_t handle) {
     zt__slot *slots[ZT__BATCH], *slot;
     ze_event_handle_t events[ZT__BATCH];
     uint64_t done = 0;
@@ -10942,7 +10942,7 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
     for (i = 0; i < count; i++) {
         zt__finish_list(profiler, lists[i], deadline, waits);
         zt__end_overlap(profiler, queue, lists[i]);
-        zt__query_kept_events(profiler, lists[i]);
+        zt__note_earlier_signals(profiler, lists[i]);
     }
     zt__lock_unread_lists(profiler, count, lists);
     now = zt__now_ns();
@@ -21386,10 +21386,12 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
     }
 }
 
-/* Reads the numbers of work-groups of a launch, and their sizes if the call has them. What is in memory of
-   the device stays 0. */
-ZT__PRIVATE void zt__read_geometry(zt__call call, const void *parameters, zt__origin *origin) {
+/* Reads the numbers of work-groups of a launch, and their sizes if the call has them; what is in memory of
+   the device stays 0. Returns how many bytes a copy or fill moves: 0 for a launch, and for an image, because
+   the parameters do not have the size of its pixels. */
+ZT__PRIVATE uint64_t zt__read_size(zt__call call, const void *parameters, zt__origin *origin) {
     const ze_group_count_t *counts = NULL;
+    const ze_copy_region_t *region;
     switch (call) {
     case ZT__CALL_CommandListAppendLaunchKernel:
         counts = *((const ze_command_list_append_launch_kernel_params_t *)parameters)->ppLaunchFuncArgs;
@@ -21407,6 +21409,20 @@ ZT__PRIVATE void zt__read_geometry(zt__call call, const void *parameters, zt__or
         memcpy(origin->group_size, ((const zt__launch_with_arguments_params *)parameters)->pgroupSizes,
                sizeof origin->group_size);
         break;
+    case ZT__CALL_CommandListAppendMemoryCopy:
+        return *((const ze_command_list_append_memory_copy_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyFromContext:
+        return *((const ze_command_list_append_memory_copy_from_context_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyWithParameters:
+        return *((const zt__copy_with_parameters_params *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryFill:
+        return *((const ze_command_list_append_memory_fill_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryFillWithParameters:
+        return *((const zt__fill_with_parameters_params *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyRegion:
+        region = *((const ze_command_list_append_memory_copy_region_params_t *)parameters)->pdstRegion;
+        /* Without a third dimension, its depth is 0 or 1. */
+        return region ? (uint64_t)region->width * region->height * (region->depth ? region->depth : 1) : 0;
     default:
         break;
     }
@@ -21415,6 +21431,7 @@ ZT__PRIVATE void zt__read_geometry(zt__call call, const void *parameters, zt__or
         origin->group_count[1] = counts->groupCountY;
         origin->group_count[2] = counts->groupCountZ;
     }
+    return 0;
 }
 
 /* ---- what a tracer knows --------------------------------------------------------------------------------- */
@@ -21567,8 +21584,8 @@ ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer) {
     return tracer->automatic ? "zt_auto" : "zt_trace_start";
 }
 
-/* "The mutex is held" below is that of the tracer, at the call and at the return. The function may unlock it
-   in between, while the driver or the application's allocator runs. Pointers to records may then be stale. */
+/* "The mutex is held" below is that of the tracer. Functions that add a record unlock it in between, while the
+   application's allocator runs: pointers to other records may then be stale. */
 
 /* Return the record of a handle, or NULL. The mutex is held. */
 ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_command_list_handle_t list) {
@@ -21643,49 +21660,53 @@ ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
 
 /* ---- names of kernels ------------------------------------------------------------------------------------ */
 
-/* Adds a record that was allocated, or frees it if there is one of this name. Returns the record in use.
-   The mutex is held. Returns NULL without memory, or if `made` is NULL. */
+/* Adds a record that was allocated, or frees it if there is one of this name. No mutex is held. Returns the
+   record in use, or NULL without memory, or if `made` is NULL. */
 ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *made) {
+    size_t length = made ? strlen(made->text) : 0;
     zt__kernel_name *name = NULL;
+    zt__lock(&tracer->mutex);
     if (made && zt__map_make_room(&tracer->kernel_names, &tracer->allocator, &tracer->mutex)) {
-        size_t length = strlen(made->text);
         name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, made->text, length);
         if (!name) {
             made->is_selected = zt__is_selected(tracer->names, made->text);
             zt__map_add(&tracer->kernel_names, made->text, length, made);
-            return made;
+            name = made;
+            made = NULL;
         }
     }
     zt__unlock(&tracer->mutex);
     zt__free(&tracer->allocator, made);
-    zt__lock(&tracer->mutex);
     return name;
 }
 
 /* Returns the name of a kernel: the one that is known for its handle, or else, or if `knows_handle` is 0,
    the one that the driver returns. If the driver fails, the name is "", and the next launch queries
-   again. The mutex is held. Returns NULL without memory. */
+   again. No mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
                                                 int knows_handle) {
     const void *handle = kernel;
-    zt__loaded_kernel *known =
-        (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+    zt__loaded_kernel *known;
     zt__kernel_name *name;
-    if (known && known->name && knows_handle) {
-        return known->name;
-    }
+    zt__lock(&tracer->mutex);
+    known = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+    name = known && knows_handle ? known->name : NULL;
     zt__unlock(&tracer->mutex);
+    if (name) {
+        return name;
+    }
     name = (zt__kernel_name *)zt__allocate_with_name(&tracer->allocator, sizeof *name, kernel);
     if (name) {
         name->text = (char *)(name + 1);
     }
-    zt__lock(&tracer->mutex);
     name = zt__add_name(tracer, name);
     if (name && name->text[0] && knows_handle) {
+        zt__lock(&tracer->mutex);
         known = zt__remember_kernel(tracer, kernel);
         if (known) {
             known->name = name;
         }
+        zt__unlock(&tracer->mutex);
     }
     return name;
 }
@@ -21811,21 +21832,23 @@ ZT__PRIVATE zt__known_list *zt__remember_list(zt__tracer *tracer, ze_command_lis
     return known;
 }
 
-/* Returns the record of a list. For a list that was created before the start, the driver is queried. If
-   it cannot return context and device, the list is assumed to be of the profiler's, or of the first
-   device under zt_auto if there is no second. The mutex is held. Returns NULL without memory. */
-ZT__PRIVATE zt__known_list *zt__find_or_query_list(zt__tracer *tracer, ze_command_list_handle_t list) {
-    zt__known_list *known = zt__find_known_list(tracer, list);
+/* Adds the record of a list that was created before the start, for which the driver is queried. If it cannot
+   return context and device, the list is assumed to be of the profiler's, or of the first device under
+   zt_auto if there is no second. Does nothing if there is a record. No mutex is held. */
+ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_handle_t list) {
+    zt__known_list *known;
     ze_context_handle_t context = NULL;
     ze_device_handle_t owner = NULL;
     zt__traced_device *device = NULL, *first = zt__load(&tracer->devices);
     uint32_t ordinal = UINT32_MAX, flags = 0;
     zt__list_state kind = ZT__LIST_UNKNOWN;
     int is_in_order = 0;
-    if (known) {
-        return known;
-    }
+    zt__lock(&tracer->mutex);
+    known = zt__find_known_list(tracer, list);
     zt__unlock(&tracer->mutex);
+    if (known) {
+        return;
+    }
     if (tracer->get_context && tracer->get_device &&
         tracer->get_context(list, &context) == ZE_RESULT_SUCCESS &&
         tracer->get_device(list, &owner) == ZE_RESULT_SUCCESS) {
@@ -21852,7 +21875,7 @@ ZT__PRIVATE zt__known_list *zt__find_or_query_list(zt__tracer *tracer, ze_comman
         known->kind = kind;
         known->is_in_order = is_in_order;
     }
-    return known;
+    zt__unlock(&tracer->mutex);
 }
 
 /* ---- what is loaded -------------------------------------------------------------------------------------- */
@@ -22049,7 +22072,7 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
    slot, with the mutex of the profiler. One is never held with the other. */
 
 /* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
-ZT__PRIVATE int zt__can_keep_events(const ze_event_pool_desc_t *desc) {
+ZT__PRIVATE int zt__pool_allows_keeping(const ze_event_pool_desc_t *desc) {
     return !desc->pNext && (desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) &&
            !(desc->flags & ((uint32_t)ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
 }
@@ -22058,7 +22081,7 @@ ZT__PRIVATE int zt__can_keep_events(const ze_event_pool_desc_t *desc) {
 ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
     const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
     const ze_event_pool_desc_t *given = *p->pdesc;
-    if (frame->tracer->keeps_events && given && zt__can_keep_events(given) &&
+    if (frame->tracer->keeps_events && given && zt__pool_allows_keeping(given) &&
         !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
         frame->pool = *given;
         frame->pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
@@ -22077,7 +22100,7 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
                                                      sizeof *known);
     if (known) {
         known->has_stamps = ((*p->pdesc)->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;
-        known->may_be_kept = zt__can_keep_events(*p->pdesc) && (known->has_stamps || frame->pool_desc);
+        known->may_be_kept = zt__pool_allows_keeping(*p->pdesc) && (known->has_stamps || frame->pool_desc);
     }
     zt__unlock(&tracer->mutex);
 }
@@ -22111,30 +22134,8 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
     zt__unlock(&tracer->mutex);
 }
 
-/* Makes a slot the keeper of the event that its launch signals, unless another thread was faster. */
-ZT__PRIVATE int zt__keep_event(zt__tracer *tracer, zt_profiler *profiler, zt__slot *slot,
-                               ze_event_handle_t event, int was_signalled, uint64_t signalled_end) {
-    zt__known_event *known;
-    int is_kept;
-    zt__lock(&tracer->mutex);
-    known = zt__find_event(tracer, event);
-    is_kept = known && !known->keeper;
-    if (is_kept) {
-        known->keeper = slot;
-        known->keeper_owner = profiler;
-    }
-    zt__unlock(&tracer->mutex);
-    zt__lock(&profiler->mutex);
-    slot->kept = is_kept ? event : NULL;
-    slot->was_signalled = was_signalled;
-    slot->signalled_end = signalled_end;
-    slot->list->keeps_events = 1;
-    zt__unlock(&profiler->mutex);
-    return is_kept;
-}
-
-/* As zt__settle_kept_event, for the slot that keeps the event, if there is one. */
-ZT__PRIVATE int zt__settle_event(zt__tracer *tracer, ze_event_handle_t event, int ends) {
+/* As zt__save_kept_stamps, for the slot that keeps the event, if there is one. */
+ZT__PRIVATE int zt__save_stamps_of_event(zt__tracer *tracer, ze_event_handle_t event, int ends) {
     zt__known_event *known;
     zt__slot *keeper = NULL;
     zt_profiler *owner = NULL;
@@ -22146,7 +22147,7 @@ ZT__PRIVATE int zt__settle_event(zt__tracer *tracer, ze_event_handle_t event, in
         known->keeper = ends ? NULL : keeper;
     }
     zt__unlock(&tracer->mutex);
-    return keeper && zt__settle_kept_event(owner, keeper, event, ends);
+    return keeper && zt__save_kept_stamps(owner, keeper, event, ends);
 }
 
 /* Counts commands that signal an event and are not measured by it. No mutex is held. */
@@ -22166,7 +22167,7 @@ ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
     ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_host_reset_params_t)->phEvent;
     zt__known_event *known;
     int is_reset = frame->call == ZT__CALL_EventHostReset, has_other;
-    if (zt__settle_event(tracer, event, !is_reset) && !is_reset) {
+    if (zt__save_stamps_of_event(tracer, event, !is_reset) && !is_reset) {
         zt__count_signals(tracer, event, 2); /* the launch may signal it later */
     }
     zt__lock(&tracer->mutex);
@@ -22199,7 +22200,7 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
     const char *call = "zeCommandListAppendBarrier";
     int is_measured = 0, has_copy = 0;
     uint32_t i;
-    zt__settle_event(tracer, event, 0);
+    zt__save_stamps_of_event(tracer, event, 0);
     zt__lock(&tracer->mutex);
     known = zt__find_event(tracer, event);
     slot = known ? known->keeper : NULL;
@@ -22244,7 +22245,7 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
     }
 
     if (result != ZE_RESULT_SUCCESS) {
-        zt__settle_event(tracer, event, 1);
+        zt__save_stamps_of_event(tracer, event, 1);
     }
     zt__count_signals(tracer, event, 2);
     if (is_measured) {
@@ -22255,7 +22256,7 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
 
 ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame) {
     ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent;
-    zt__settle_event(frame->tracer, event, 1);
+    zt__save_stamps_of_event(frame->tracer, event, 1);
     zt__forget_handle(frame->tracer, &frame->tracer->events, event);
 }
 
@@ -22273,7 +22274,7 @@ ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
             memcpy(&event, &known->handle, sizeof event);
             capacity = tracer->events.capacity;
             zt__unlock(&tracer->mutex);
-            zt__settle_event(tracer, event, 1);
+            zt__save_stamps_of_event(tracer, event, 1);
             zt__lock(&tracer->mutex);
             i = tracer->events.capacity == capacity ? i : UINT32_MAX; /* it has grown: start again */
         }
@@ -22305,12 +22306,12 @@ ZT__PRIVATE ze_event_handle_t zt__find_signalled(const zt__frame *frame, const z
 
 /* Called before a command that signals an event is appended, and before the tracer chooses how to measure it.
    Saves what another launch has left in the event. */
-ZT__PRIVATE void zt__settle_signalled_event(zt__frame *frame) {
+ZT__PRIVATE void zt__save_stamps_before_signal(zt__frame *frame) {
     zt__command command;
     ze_event_handle_t event;
     zt__read_command(frame->call, frame->parameters, &command);
     event = zt__find_signalled(frame, &command);
-    if (event && zt__settle_event(frame->tracer, event, 1)) {
+    if (event && zt__save_stamps_of_event(frame->tracer, event, 1)) {
         zt__count_signals(frame->tracer, event, 2); /* both commands may signal it later */
     }
 }
@@ -22338,67 +22339,19 @@ ZT__PRIVATE void zt__note_signal(zt__frame *frame) {
 typedef struct zt__selected_command {
     zt_profiler *profiler; /* NULL: the command is not measured */
     const char *region;
-    zt__list_state kind; /* of the list; UNKNOWN: it has to be queried */
-    int is_in_order, is_copy_only;
-    int has_metrics; /* else it is measured with times alone */
+    zt__known_list list; /* a copy */
+    int has_metrics;     /* else it is measured with times alone */
     zt__measurement measurement;
-    zt_profiler *counted_for; /* that of the list, for a launch; NULL: it is not counted */
-    int was_signalled;        /* the event of the application, before the launch, */
-    uint64_t signalled_end;   /* with time stamps of which this is the end */
+    int was_signalled;      /* the event of the application, before the launch, */
+    uint64_t signalled_end; /* with time stamps of which this is the end */
 } zt__selected_command;
 
-/* Returns whether a launch can be measured by the event of the application that it signals: no other command
-   that signals it may be in flight, nor may the event be on another recorded list. An event that has
-   signalled, and was not reset, has other time stamps after the launch. The mutex is held. */
-ZT__PRIVATE int zt__can_keep_event(zt__tracer *tracer, const zt_profiler *profiler, ze_event_handle_t event,
-                                   zt__selected_command *selected) {
-    const zt__known_event *known = zt__find_event(tracer, event);
-    zt__sample_times times;
-    const char *call;
-    ze_result_t result;
-    if (!known || !known->may_be_kept || known->other_signals || known->keeper ||
-        (selected->is_in_order && !known->has_stamps)) {
-        return 0;
-    }
-    if (selected->kind == ZT__LIST_RECORDED) {
-        return 1; /* zt__query_kept_events queries it before each execution */
-    }
-    zt__unlock(&tracer->mutex);
-    result = zt__query_kernel_stamps(profiler, event, &times, &call);
-    zt__lock(&tracer->mutex);
-    selected->was_signalled = result == ZE_RESULT_SUCCESS;
-    selected->signalled_end = selected->was_signalled ? times.end_ticks : 0;
-    return result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && profiler->tiles_stamped == 1);
-}
+/* Returns how a command without metrics is measured: by the first of these that fits. No mutex is held, because
+   the driver may be queried.
 
-/* Returns whether the application may read kernel time stamps of one of its events, as far as can be told.
-   For an event that was created before the start, the driver is queried. The mutex is held. */
-ZT__PRIVATE int zt__may_have_stamps(zt__tracer *tracer, ze_event_handle_t event) {
-    zt__known_event *known = zt__find_event(tracer, event);
-    ze_event_pool_handle_t pool;
-    ze_event_pool_flags_t flags = 0;
-    int has_stamps;
-    if (known) {
-        return known->has_stamps;
-    }
-    zt__unlock(&tracer->mutex);
-    has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
-                 tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS ||
-                 tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
-                 (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
-    zt__lock(&tracer->mutex);
-    known = zt__remember_event(tracer, event);
-    if (known) {
-        known->has_stamps = has_stamps;
-    }
-    return has_stamps;
-}
-
-/* Returns how a command is measured: by the first of these that fits. The mutex is held.
-
-     metrics, a list that is not known, no signal     SURROUNDING_COMMANDS
-     (a wait), or a tracer before this one has put
-     its event in place of the application's
+     a list that is not known, no signal (a wait),    SURROUNDING_COMMANDS
+     or a tracer before this one has put its event
+     in place of the application's
      no event of the application                      EVENT_STAMPS, of the event of the slot
      one with time stamps that can be kept, on a      KEPT_EVENT_STAMPS: nothing is appended
      list that is not in order, or of a pool with
@@ -22413,289 +22366,308 @@ ZT__PRIVATE int zt__may_have_stamps(zt__tracer *tracer, ze_event_handle_t event)
      that event signalled by an earlier execution
 
    What follows signals the event of the application. On a list that is in order it delays nothing, and the
-   launch is measured whatever happens to that event. */
+   launch is measured whatever happens to that event.
+
+   An event can be kept if no other command that signals it may be in flight, nor is it on another recorded
+   list. One that has signalled, and was not reset, has other time stamps after the launch. */
 ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_profiler *profiler,
-                                                   zt__selected_command *selected,
-                                                   const ze_event_handle_t *signal) {
-    if (selected->has_metrics || selected->kind == ZT__LIST_UNKNOWN || !signal ||
-        zt__find_outer_signal(frame)) {
+                                                   const ze_event_handle_t *signal,
+                                                   zt__selected_command *selected) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__known_list *list = &selected->list;
+    zt__known_event event, *known;
+    int can_be_kept;
+    if (list->kind == ZT__LIST_UNKNOWN || !signal || zt__find_outer_signal(frame)) {
         return ZT__SURROUNDING_COMMANDS;
     }
     if (!*signal) {
         return ZT__EVENT_STAMPS;
     }
-    if (zt__can_keep_event(frame->tracer, profiler, *signal, selected)) {
+
+    memset(&event, 0, sizeof event);
+    zt__lock(&tracer->mutex);
+    known = zt__find_event(tracer, *signal);
+    if (known) {
+        event = *known;
+    }
+    zt__unlock(&tracer->mutex);
+    if (!known) { /* it was created before the start: the driver is queried */
+        ze_event_pool_handle_t pool;
+        ze_event_pool_flags_t flags = 0;
+        event.has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
+                           tracer->get_pool(*signal, &pool) != ZE_RESULT_SUCCESS ||
+                           tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
+                           (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+        zt__lock(&tracer->mutex);
+        known = zt__remember_event(tracer, *signal);
+        if (known) {
+            known->has_stamps = event.has_stamps;
+        }
+        zt__unlock(&tracer->mutex);
+    }
+
+    can_be_kept = event.may_be_kept && !event.other_signals && !event.keeper &&
+                  (!list->is_in_order || event.has_stamps);
+    /* For a recorded list, zt__note_earlier_signals queries the event before each execution. */
+    if (can_be_kept && list->kind == ZT__LIST_IMMEDIATE) {
+        zt__sample_times times;
+        const char *call;
+        ze_result_t result = zt__query_kernel_stamps(profiler, *signal, &times, &call);
+        selected->was_signalled = result == ZE_RESULT_SUCCESS;
+        selected->signalled_end = selected->was_signalled ? times.end_ticks : 0;
+        can_be_kept =
+            result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && profiler->tiles_stamped == 1);
+    }
+    if (can_be_kept) {
         return ZT__KEPT_EVENT_STAMPS;
     }
-    if (zt__may_have_stamps(frame->tracer, *signal)) {
+    if (event.has_stamps) {
         return ZT__SURROUNDING_COMMANDS;
     }
-    if (selected->is_in_order || selected->is_copy_only) {
+    if (list->is_in_order || list->is_copy_only) {
         return ZT__EVENT_STAMPS;
     }
-    return selected->kind == ZT__LIST_IMMEDIATE ? ZT__COPIED_STAMPS : ZT__SURROUNDING_COMMANDS;
+    return list->kind == ZT__LIST_IMMEDIATE ? ZT__COPIED_STAMPS : ZT__SURROUNDING_COMMANDS;
 }
 
-/* Returns whether a command may go into a graph, which may run any number of times. A list also joins the
-   capture of another by waiting for one of its events. So while there is a capture, the driver is queried,
-   and a command that waits may be the one with which its list joins. The mutex is held. */
-ZT__PRIVATE int zt__may_be_captured(zt__tracer *tracer, const zt__known_list *list,
-                                    const zt__command *command) {
-    const uint32_t query_true = 0x78000022;
-    ze_result_t result;
-    if (list->is_captured || tracer->captures == 0) {
-        return list->is_captured;
-    }
-    if (*command->wait_count > 0 || !tracer->query_capture) {
-        return 1;
-    }
-    zt__unlock(&tracer->mutex);
-    result = tracer->query_capture(command->list);
-    zt__lock(&tracer->mutex);
-    return (uint32_t)result == query_true;
-}
-
-/* Returns the name under which a launch or copy is measured. A launch of several kernels has the name of
-   the first, and the number of others: "saxpy +2". The mutex is held. Returns NULL without memory. */
-ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call call,
-                                                 const zt__command *command, int knows_handle) {
-    const char *text = zt__call_name(call) + strlen("zeCommandListAppend");
+/* Returns the record of a name, which is added if there is none. With `others`, the name is followed by that
+   number: "saxpy +2". No mutex is held. Returns NULL without memory. */
+ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char *text, uint32_t others) {
     char number[16] = "";
-    zt__kernel_name *name, *made;
     size_t size;
-    if (command->kernel) {
-        name = zt__name_of_kernel(tracer, command->kernel, knows_handle);
-        text = name ? name->text : NULL;
+    zt__kernel_name *name = NULL;
+    if (others) {
+        snprintf(number, sizeof number, " +%u", (unsigned)others);
     } else {
+        zt__lock(&tracer->mutex);
         name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, strlen(text));
+        zt__unlock(&tracer->mutex);
     }
-    if (command->kernel_count <= 1 && (name || command->kernel)) {
+    if (name) {
         return name;
     }
-    if (!text) {
-        return NULL;
-    }
-    if (command->kernel_count > 1) { /* the record is freed if there is one of this name */
-        snprintf(number, sizeof number, " +%u", (unsigned)command->kernel_count - 1);
-    }
     size = strlen(text) + strlen(number) + 1;
-    zt__unlock(&tracer->mutex);
-    made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
-    if (made) {
-        made->text = (char *)(made + 1);
-        snprintf(made->text, size, "%s%s", text, number);
+    name = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *name + size);
+    if (name) {
+        name->text = (char *)(name + 1);
+        snprintf(name->text, size, "%s%s", text, number);
     }
-    zt__lock(&tracer->mutex);
-    return zt__add_name(tracer, made);
+    return zt__add_name(tracer, name);
 }
 
 /* Counts a command, and decides whether and how it is measured. The list is checked before the filter, so
    that launches elsewhere do not count for `every` and `limit`. `command` is NULL if the driver will refuse
-   it. With `knows_kernel`, the handle of the kernel is the application's, so its destruction is observed. The
-   mutex is held. */
-ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, const zt__command *command,
-                                                    int knows_kernel) {
+   it. No mutex is held. What may call the driver comes first; then the mutex is locked once, so that what
+   zt_trace_stop sees of this command is either that it is measured, or that it will not be. */
+ZT__PRIVATE zt__selected_command zt__select_command(zt__frame *frame, const zt__command *command) {
+    const uint32_t query_true = 0x78000022;
     zt__tracer *tracer = frame->tracer;
-    zt__call call = frame->call;
-    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, 0, ZT__SURROUNDING_COMMANDS, NULL,
-                                     0,    0};
-    zt__known_list *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
-    zt__traced_device *device = list ? list->device : NULL;
+    zt__selected_command selected;
+    const zt__known_list *known;
+    zt__traced_device *device;
+    zt_profiler *profiler;
     zt__kernel_name *name = NULL;
-    int is_sync = zt__kind_of_call(call) == ZT__KIND_SYNC, is_within;
-    if (zt__is_measured(device) && command->kernel) {
-        selected.counted_for = device->profiler;
+    uint32_t captures;
+    int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_within;
+    memset(&selected, 0, sizeof selected);
+    if (command) {
+        zt__query_unknown_list(tracer, command->list);
     }
-    if (tracer->is_stopping) {
+    zt__lock(&tracer->mutex);
+    known = command ? zt__find_known_list(tracer, command->list) : NULL;
+    if (known) {
+        selected.list = *known;
+    }
+    device = selected.list.device;
+    if (device && !tracer->measured[frame->call] && !tracer->is_stopping) {
+        device->copies_seen++; /* which an empty report of zt_auto mentions */
+    }
+    captures = tracer->captures;
+    zt__unlock(&tracer->mutex);
+    profiler = zt__is_measured(device) ? device->profiler : NULL;
+    frame->counted_for = command && command->kernel ? profiler : NULL;
+    if (!tracer->measured[frame->call] || (is_sync && (!profiler || profiler->passes[0].group_count))) {
         return selected;
     }
-    if (is_sync && (!zt__is_measured(device) || device->profiler->passes[0].group_count)) {
-        return selected;
+
+    /* A copy engine can write time stamps, but cannot execute queries. */
+    can_be_measured = profiler && !selected.list.is_cloneable && !selected.list.has_command_ids &&
+                      !selected.list.is_captured &&
+                      (!selected.list.is_copy_only || profiler->metric_count == 0);
+    /* What goes into a graph may run any number of times. A list also joins the capture of another by waiting
+       for one of its events. So while there is a capture, the driver is queried, and a command that waits may
+       be the one with which its list joins. */
+    if (can_be_measured && captures > 0) {
+        can_be_measured = *command->wait_count == 0 && tracer->query_capture &&
+                          (uint32_t)tracer->query_capture(command->list) != query_true;
     }
-    if (!tracer->measured[call]) { /* a copy, which an empty report of zt_auto mentions */
-        if (device) {
-            device->copies_seen++;
+    if (can_be_measured && command->kernel) {
+        name = zt__name_of_kernel(tracer, command->kernel, frame->knows_kernel);
+        if (name && command->kernel_count > 1) { /* the name of the first, and the number of others */
+            name = zt__find_or_add_name(tracer, name->text, command->kernel_count - 1);
         }
-        return selected;
-    }
-    if (zt__is_measured(device) && !list->is_cloneable && !list->has_command_ids &&
-        !zt__may_be_captured(tracer, list, command)) {
-        /* A copy engine can write time stamps, but cannot execute queries. */
-        if (!list->is_copy_only || device->profiler->metric_count == 0) {
-            name = zt__name_of_command(tracer, call, command, knows_kernel);
-        }
+    } else if (can_be_measured) {
+        name = zt__find_or_add_name(tracer, zt__call_name(frame->call) + strlen("zeCommandListAppend"), 0);
     }
     if (name) {
-        selected.kind = list->kind;
-        selected.is_in_order = list->is_in_order;
-        selected.is_copy_only = list->is_copy_only;
-        selected.has_metrics = device->profiler->metric_count > 0;
-        selected.measurement = zt__choose_measurement(frame, device->profiler, &selected, command->signal);
+        selected.has_metrics = profiler->metric_count > 0;
+    }
+    if (name && (!selected.has_metrics || tracer->every > 1 || tracer->limit)) {
+        selected.measurement = zt__choose_measurement(frame, profiler, command->signal, &selected);
+    }
+
+    zt__lock(&tracer->mutex);
+    if (tracer->is_stopping) {
+        zt__unlock(&tracer->mutex);
+        return selected;
     }
     tracer->counts.launches++;
-    /* Barriers around a barrier or a wait would measure themselves. */
-    if (!name || (is_sync && selected.measurement == ZT__SURROUNDING_COMMANDS && !selected.is_in_order)) {
-        tracer->counts.elsewhere++;
-        return selected;
+    if (!name ||
+        (is_sync && selected.measurement == ZT__SURROUNDING_COMMANDS && !selected.list.is_in_order)) {
+        tracer->counts.elsewhere++; /* barriers around a barrier or a wait would measure themselves */
+        name = NULL;
     }
-    is_within = name->is_selected && name->seen++ % tracer->every == 0 &&
+    is_within = name && name->is_selected && name->seen++ % tracer->every == 0 &&
                 (!tracer->limit || name->measured < tracer->limit);
-    if (!name->is_selected || (!is_within && !selected.has_metrics)) {
+    if (name && (!name->is_selected || (!is_within && !selected.has_metrics))) {
         tracer->counts.filtered++;
-        return selected;
+        name = NULL;
     }
-    tracer->counts.measured++;
-    if (is_within) {
-        name->measured++;
-    } else {
-        tracer->counts.times_alone++;
-        selected.has_metrics = 0;
-        selected.measurement = zt__choose_measurement(frame, device->profiler, &selected, command->signal);
+    if (name) {
+        tracer->counts.measured++;
+        if (is_within) {
+            name->measured++;
+        } else {
+            tracer->counts.times_alone++;
+        }
+        if (is_within && selected.has_metrics) {
+            selected.measurement = ZT__SURROUNDING_COMMANDS;
+        }
+        selected.has_metrics = is_within && selected.has_metrics;
+        tracer->counts.serialised += selected.measurement == ZT__SURROUNDING_COMMANDS &&
+                                     (!selected.list.is_in_order || selected.has_metrics);
+        selected.profiler = profiler;
+        selected.region = name->text;
+        zt__store(&frame->has_region, 1);
     }
-    selected.profiler = device->profiler;
-    selected.region = name->text;
-    tracer->counts.serialised +=
-        selected.measurement == ZT__SURROUNDING_COMMANDS && (!selected.is_in_order || selected.has_metrics);
+    zt__unlock(&tracer->mutex);
     return selected;
-}
-
-/* Returns how many bytes a copy or fill moves; 0 for a launch, and for an image, because the parameters do
-   not have the size of its pixels. */
-ZT__PRIVATE uint64_t zt__read_bytes(zt__call call, const void *parameters) {
-    const ze_copy_region_t *region;
-    switch (call) {
-    case ZT__CALL_CommandListAppendMemoryCopy:
-        return *((const ze_command_list_append_memory_copy_params_t *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryCopyFromContext:
-        return *((const ze_command_list_append_memory_copy_from_context_params_t *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryCopyWithParameters:
-        return *((const zt__copy_with_parameters_params *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryFill:
-        return *((const ze_command_list_append_memory_fill_params_t *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryFillWithParameters:
-        return *((const zt__fill_with_parameters_params *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryCopyRegion:
-        region = *((const ze_command_list_append_memory_copy_region_params_t *)parameters)->pdstRegion;
-        /* Without a third dimension, its depth is 0 or 1. */
-        return region ? (uint64_t)region->width * region->height * (region->depth ? region->depth : 1) : 0;
-    default:
-        return 0;
-    }
-}
-
-/* Stores the bytes of a copy, and for the timeline the geometry of a launch, in the slot. The region is open,
-   so no other thread uses the slot. */
-ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
-    zt__slot *slot = (zt__slot *)frame->region.slot;
-    const void *handle = kernel;
-    const zt__loaded_kernel *known;
-    slot->bytes = zt__read_bytes(frame->call, frame->parameters);
-    slot->origin.kind = kernel                                           ? ZT__REGION_OF_KERNEL
-                        : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
-                                                                         : ZT__REGION_OF_SYNC;
-    if (!kernel) {
-        return;
-    }
-    zt__lock(&frame->tracer->mutex);
-    known = (const zt__loaded_kernel *)zt__map_find(&frame->tracer->loaded.kernels, &handle, sizeof handle);
-    if (known && knows_handle) {
-        memcpy(slot->origin.group_size, known->group_size, sizeof known->group_size);
-    }
-    zt__unlock(&frame->tracer->mutex);
-    zt__read_geometry(frame->call, frame->parameters, &slot->origin);
-}
-
-/* Begins a command that other commands measure: appends a wait for its events, for which the command itself
-   then need not wait, and the begin of a region. So the GPU time is that of the command alone. zt__after_call
-   ends the region. If the driver refuses the command, the wait stays on the list. */
-ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *command,
-                                       const zt__selected_command *selected) {
-    zt__list_state kind = selected->kind;
-    uint32_t count = command->signal ? *command->wait_count : 0; /* a command without is a wait itself */
-    if (count && command->wait_events &&
-        zeCommandListAppendWaitOnEvents(command->list, count, command->wait_events) == ZE_RESULT_SUCCESS) {
-        frame->wait_count = command->wait_count;
-        frame->waits = count;
-        *command->wait_count = 0;
-    }
-    if (kind == ZT__LIST_UNKNOWN) {
-        kind = zt__query_list_kind(selected->profiler, command->list);
-    }
-    frame->region = zt__begin_on(selected->profiler, command->list, kind, zt__shown_name(selected->region),
-                                 !selected->has_metrics);
-    if (frame->region.slot) {
-        ((zt__slot *)frame->region.slot)->trails_event = command->signal && *command->signal;
-    }
 }
 
 /* Begins a command that kernel time stamps measure: those of the application's event, if the slot can keep
    it, else those of the event of the slot, which then takes the place of the application's. */
 ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command,
                                     const zt__selected_command *selected) {
+    zt_profiler *profiler = selected->profiler;
     zt__slot *slot;
     uint32_t i;
-    frame->region = zt__begin_region(selected->profiler, command->list, selected->kind,
+    frame->region = zt__begin_region(profiler, command->list, selected->list.kind,
                                      zt__shown_name(selected->region), !selected->has_metrics);
     slot = (zt__slot *)frame->region.slot;
     if (!slot) {
         return;
     }
     slot->measurement = selected->measurement;
-    slot->is_unordered = !selected->is_in_order;
+    slot->is_unordered = !selected->list.is_in_order;
     if (selected->measurement == ZT__KEPT_EVENT_STAMPS) {
-        frame->keeps_event = zt__keep_event(frame->tracer, selected->profiler, slot, *command->signal,
-                                            selected->was_signalled, selected->signalled_end);
+        zt__tracer *tracer = frame->tracer;
+        zt__known_event *known;
+        zt__lock(&tracer->mutex);
+        known = zt__find_event(tracer, *command->signal);
+        frame->keeps_event = known && !known->keeper; /* else another thread was faster */
+        if (frame->keeps_event) {
+            known->keeper = slot;
+            known->keeper_owner = profiler;
+        }
+        zt__unlock(&tracer->mutex);
+        zt__lock(&profiler->mutex);
+        slot->kept = frame->keeps_event ? *command->signal : NULL;
+        slot->was_signalled = selected->was_signalled;
+        slot->signalled_end = selected->signalled_end;
+        slot->list->keeps_events = 1;
+        zt__unlock(&profiler->mutex);
         return;
     }
+
     for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__COPIED_STAMPS; i++) {
         zt__store(&slot->stamps[i], UINT64_MAX);
     }
     slot->trails_event = slot->measurement == ZT__COPIED_STAMPS;
     frame->list = command->list;
-    frame->is_in_order = selected->is_in_order;
+    frame->is_in_order = selected->list.is_in_order;
     frame->copied_stamps = slot->trails_event ? slot->stamps : NULL;
     frame->signal = command->signal;
     frame->signalled = *command->signal;
     *command->signal = slot->event;
 }
 
-/* Begins to measure a command, which this may change. */
+/* Begins to measure a command, which this may change. zt__after_call ends the region. */
 ZT__PRIVATE void zt__begin_command(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
     zt__selected_command selected;
+    zt__slot *slot;
     int is_complete = zt__read_command(frame->call, frame->parameters, &command);
+    uint32_t i;
     /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
        each launch. */
-    int knows_kernel = command.kernel == frame->kernel_before_hooks;
-    uint32_t i;
-    for (i = knows_kernel ? 0 : 1; is_complete && i < command.kernel_count; i++) {
+    frame->knows_kernel = command.kernel == frame->kernel_before_hooks;
+    for (i = frame->knows_kernel ? 0 : 1; is_complete && i < command.kernel_count; i++) {
         /* It may have been created before the start. */
         zt__observe_kernel(tracer, zt__launched_kernel(frame, &command, i));
     }
-    zt__lock(&tracer->mutex);
-    selected = zt__select_command(frame, is_complete ? &command : NULL, knows_kernel);
-    zt__store(&frame->has_region, selected.profiler != NULL);
-    zt__unlock(&tracer->mutex);
-    frame->counted_for = selected.counted_for;
-    frame->knows_kernel = knows_kernel;
+    selected = zt__select_command(frame, is_complete ? &command : NULL);
     if (!selected.profiler) {
         return;
     }
+
     if (selected.measurement == ZT__SURROUNDING_COMMANDS) {
-        zt__begin_by_commands(frame, &command, &selected);
+        zt__list_state kind = selected.list.kind;
+        /* A wait for the events of the command is appended before the region, so that the GPU time is that of
+           the command alone, which then need not wait itself. If the driver refuses the command, the wait
+           stays on the list. A command without an event to signal is a wait itself. */
+        uint32_t count = command.signal ? *command.wait_count : 0;
+        if (count && command.wait_events &&
+            zeCommandListAppendWaitOnEvents(command.list, count, command.wait_events) == ZE_RESULT_SUCCESS) {
+            frame->wait_count = command.wait_count;
+            frame->waits = count;
+            *command.wait_count = 0;
+        }
+        if (kind == ZT__LIST_UNKNOWN) {
+            kind = zt__query_list_kind(selected.profiler, command.list);
+        }
+        frame->region = zt__begin_on(selected.profiler, command.list, kind, zt__shown_name(selected.region),
+                                     !selected.has_metrics);
+        if (frame->region.slot) {
+            ((zt__slot *)frame->region.slot)->trails_event = command.signal && *command.signal;
+        }
     } else {
         zt__begin_by_event(frame, &command, &selected);
     }
-    if (frame->region.slot && (selected.profiler->timeline || !command.kernel)) {
-        zt__keep_origin(frame, command.kernel, knows_kernel);
+
+    /* The bytes of a copy and, for the timeline, the geometry of a launch. The region is open, so no other
+       thread uses the slot. */
+    slot = (zt__slot *)frame->region.slot;
+    if (slot && (selected.profiler->timeline || !command.kernel)) {
+        const void *handle = command.kernel;
+        const zt__loaded_kernel *known;
+        slot->origin.kind = command.kernel                                   ? ZT__REGION_OF_KERNEL
+                            : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
+                                                                             : ZT__REGION_OF_SYNC;
+        zt__lock(&tracer->mutex);
+        known = (const zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+        if (known && frame->knows_kernel) {
+            memcpy(slot->origin.group_size, known->group_size, sizeof known->group_size);
+        }
+        zt__unlock(&tracer->mutex);
+        slot->bytes = zt__read_size(frame->call, frame->parameters, &slot->origin);
     }
 }
 
 ZT__PRIVATE void zt__before_command(zt__frame *frame) {
     const zt__tracer *tracer = frame->tracer;
     if (tracer->keeps_events) {
-        zt__settle_signalled_event(frame);
+        zt__save_stamps_before_signal(frame);
     }
     if (tracer->measured[frame->call] ||
         (zt__kind_of_call(frame->call) == ZT__KIND_COPY && tracer->automatic)) {
@@ -22811,7 +22783,7 @@ ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
 
         memcpy(origin.group_size, known.group_size, sizeof origin.group_size);
         memset(origin.group_count, 0, sizeof origin.group_count);
-        zt__read_geometry(frame->call, frame->parameters, &origin);
+        zt__read_size(frame->call, frame->parameters, &origin);
         memset(&shape, 0, sizeof shape);
         memcpy(shape.group_size, origin.group_size, sizeof shape.group_size);
         memcpy(shape.group_count, origin.group_count, sizeof shape.group_count);
@@ -22867,10 +22839,12 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
 /* After a call that changes whether the commands of a list can be measured. */
 ZT__PRIVATE void zt__after_list_change(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
+    ze_command_list_handle_t handle = *ZT__PARAMETERS(frame, zt__list_params)->phCommandList;
     zt__call_kind kind = zt__kind_of_call(frame->call);
     zt__known_list *list;
+    zt__query_unknown_list(tracer, handle);
     zt__lock(&tracer->mutex);
-    list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__list_params)->phCommandList);
+    list = zt__find_known_list(tracer, handle);
     if (list && kind == ZT__KIND_GET_COMMAND_ID) {
         list->has_command_ids = 1;
     } else if (list) {
@@ -23009,7 +22983,7 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
 ZT__PRIVATE void zt__before_execute(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     if (tracer->keeps_events) {
-        zt__settle_signalled_event(frame);
+        zt__save_stamps_before_signal(frame);
         zt__note_signal(frame);
     }
     zt__lock(&tracer->mutex);
@@ -23093,7 +23067,7 @@ ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
     ze_kernel_handle_t kernel = **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel;
     zt__loaded_module *module = NULL;
     zt__loaded_kernel *known;
-    int is_read = 1;
+    int is_needed, is_read;
     zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
     zt__lock(&tracer->mutex);
     if (kernel == frame->created) {
@@ -23105,12 +23079,13 @@ ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
         known->module = frame->module;
         known->device = module ? module->device : NULL;
     }
-    if (module && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
-        is_read = module->described != NULL;
+    is_needed = module && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel];
+    is_read = is_needed && module->described;
+    zt__unlock(&tracer->mutex);
+    if (is_needed) {
         zt__name_of_kernel(tracer, kernel, 1);
     }
-    zt__unlock(&tracer->mutex);
-    if (!is_read) {
+    if (is_needed && !is_read) {
         zt__described_module *described = zt__describe_module(&tracer->allocator, frame->module);
         const void *handle = frame->module;
         zt__lock(&tracer->mutex);
