@@ -22260,27 +22260,35 @@ ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame) {
     zt__forget_handle(frame->tracer, &frame->tracer->events, event);
 }
 
+/* Makes slots no longer keep events: those of a pool, or all if `pool` is NULL. Time stamps of launches that
+   have signalled are saved; samples of others are lost. No mutex is held. */
+ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handle_t pool) {
+    const void *handle = pool;
+    uint32_t i;
+    int is_complete;
+    do { /* again, because the table may change while the mutex is unlocked */
+        is_complete = 1;
+        zt__lock(&tracer->mutex);
+        for (i = 0; i < tracer->events.capacity; i++) {
+            const zt__known_event *known = (const zt__known_event *)tracer->events.entries[i].value;
+            if (known && known->keeper && (!pool || known->pool == handle)) {
+                ze_event_handle_t event;
+                memcpy(&event, &known->handle, sizeof event);
+                zt__unlock(&tracer->mutex);
+                zt__save_stamps_of_event(tracer, event, 1);
+                is_complete = 0;
+                zt__lock(&tracer->mutex);
+            }
+        }
+        zt__unlock(&tracer->mutex);
+    } while (!is_complete);
+}
+
 /* With a pool, its events go that the application has not destroyed. */
 ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
     ze_event_pool_handle_t pool = *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool;
-    const void *handle = pool;
-    uint32_t i, capacity;
-    zt__lock(&tracer->mutex);
-    for (i = 0; i < tracer->events.capacity; i++) {
-        const zt__known_event *known = (const zt__known_event *)tracer->events.entries[i].value;
-        if (known && known->keeper && known->pool == handle) {
-            ze_event_handle_t event;
-            memcpy(&event, &known->handle, sizeof event);
-            capacity = tracer->events.capacity;
-            zt__unlock(&tracer->mutex);
-            zt__save_stamps_of_event(tracer, event, 1);
-            zt__lock(&tracer->mutex);
-            i = tracer->events.capacity == capacity ? i : UINT32_MAX; /* it has grown: start again */
-        }
-    }
-    zt__unlock(&tracer->mutex);
-    zt__forget_handle(tracer, &tracer->pools, pool);
+    zt__release_kept_events(frame->tracer, pool);
+    zt__forget_handle(frame->tracer, &frame->tracer->pools, pool);
 }
 
 /* ---- launches and copies --------------------------------------------------------------------------------- */
@@ -23743,26 +23751,6 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     return result;
 }
 
-/* Makes slots no longer keep events of the application, whose destruction is not observed from now on.
-   Samples whose time stamps were not read are lost. */
-ZT__PRIVATE void zt__release_events(zt_profiler *profiler) {
-    zt__wait wait = zt__wait_until(zt__deadline(UINT64_C(1000000000)));
-    int is_read;
-    do {
-        const zt__list *list;
-        zt__slot *slot;
-        is_read = 0;
-        zt__lock(&profiler->mutex);
-        for (list = profiler->lists; list; list = list->next) {
-            for (slot = list->keeps_events ? list->first : NULL; slot; slot = slot->next) {
-                slot->kept = NULL;
-                is_read |= slot->state == ZT__SLOT_READING && slot->measurement == ZT__KEPT_EVENT_STAMPS;
-            }
-        }
-        zt__unlock(&profiler->mutex);
-    } while (is_read && zt__wait_again(&wait));
-}
-
 /* Stops the sampling of hot spots, which depends on the tracer, then the tracer, and waits for its calls in
    progress on other threads. Before, no more launches are measured, and those are waited for after which the
    application's calls must be observed; see zt__has_unread_launches. */
@@ -23788,8 +23776,8 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
                    zt__wait_again(&launches)) {
                 zt__try_collect(profiler, NULL, 1);
             }
-            zt__release_events(profiler);
         }
+        zt__release_kept_events(tracer, NULL); /* their destruction is not observed from now on */
     }
 
     zt__lock(&zt__dispatch_setup);
