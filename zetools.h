@@ -21101,44 +21101,54 @@ ZT__PRIVATE const char *zt__call_name(uint32_t call) {
     return names[call];
 }
 
-/* The kinds of calls: what the tracer does before a call, and after it has succeeded. zt__prologue and
-   zt__after_call handle the exceptions. */
+/* What the tracer observes a kind of call for. Lists are always observed, for the regions that the application
+   begins itself. */
+enum {
+    ZT__ALWAYS = 1,
+    ZT__FOR_LAUNCHES = 2, /* that are measured */
+    ZT__FOR_COMMANDS = 4, /* launches, or copies, that are measured */
+    ZT__FOR_EVENTS = 8,   /* of the application, which may measure them */
+    ZT__FOR_AUTO = 16
+};
+
+/* The kinds of calls: what the tracer does before a call, and after it has succeeded, and what it observes the
+   call for. zt__prologue and zt__after_call handle the exceptions. */
 /* clang-format off */
 #define ZT__KINDS(X)                                                                                         \
-    X(OTHER, NULL, NULL) /* nothing, unless the configuration names it */                                    \
-    X(LIST_CREATE, NULL, zt__after_list_create)                                                              \
-    X(LIST_CLOSE, NULL, zt__after_list_close)                                                                \
-    X(LIST_RESET, zt__before_list_reset, zt__after_list_reset)                                               \
-    X(LIST_DESTROY, zt__before_list_destroy, NULL)                                                           \
-    X(EXECUTE, zt__before_execute, NULL)                                                                     \
-    X(QUEUE_SYNCHRONIZE, zt__before_queue_synchronize, zt__after_queue_synchronize)                          \
-    X(QUEUE_DESTROY, zt__before_queue_destroy, NULL)                                                         \
-    X(MODULE_CREATE, zt__before_module_create, zt__note_module)                                              \
-    X(MODULE_DESTROY, zt__before_module_destroy, NULL)                                                       \
-    X(GET_FUNCTION, NULL, zt__after_get_function)                                                            \
-    X(KERNEL_CREATE, NULL, zt__put_kernel_in_place)                                                          \
-    X(KERNEL_DESTROY, zt__before_kernel_destroy, NULL)                                                       \
-    X(GROUP_SIZE, NULL, zt__after_group_size)                                                                \
-    X(LAUNCH, zt__before_command, zt__after_launch)                                                          \
-    X(COPY, zt__before_command, NULL)                                                                        \
+    X(OTHER, NULL, NULL, 0) /* nothing, unless the configuration names it */                                 \
+    X(LIST_CREATE, NULL, zt__after_list_create, ZT__ALWAYS)                                                  \
+    X(LIST_CLOSE, NULL, zt__after_list_close, ZT__FOR_COMMANDS)                                              \
+    X(LIST_RESET, zt__before_list_reset, zt__after_list_reset, ZT__ALWAYS)                                   \
+    X(LIST_DESTROY, zt__before_list_destroy, NULL, ZT__ALWAYS)                                               \
+    X(EXECUTE, zt__before_execute, NULL, ZT__ALWAYS)                                                         \
+    X(QUEUE_SYNCHRONIZE, zt__before_queue_synchronize, zt__after_queue_synchronize, ZT__FOR_EVENTS)          \
+    X(QUEUE_DESTROY, zt__before_queue_destroy, NULL, ZT__ALWAYS)                                             \
+    X(MODULE_CREATE, zt__before_module_create, zt__note_module, ZT__ALWAYS)                                  \
+    X(MODULE_DESTROY, zt__before_module_destroy, NULL, ZT__ALWAYS)                                           \
+    X(GET_FUNCTION, NULL, zt__after_get_function, ZT__ALWAYS)                                                \
+    X(KERNEL_CREATE, NULL, zt__put_kernel_in_place, ZT__ALWAYS)                                              \
+    X(KERNEL_DESTROY, zt__before_kernel_destroy, NULL, ZT__ALWAYS)                                           \
+    X(GROUP_SIZE, NULL, zt__after_group_size, ZT__FOR_LAUNCHES)                                              \
+    X(LAUNCH, zt__before_command, zt__after_launch, ZT__FOR_EVENTS)                                          \
+    X(COPY, zt__before_command, NULL, ZT__FOR_EVENTS | ZT__FOR_AUTO)                                         \
     /* A barrier or a wait: measured only if it has an event or its list is in order. */                     \
-    X(SYNC, zt__before_command, NULL)                                                                        \
+    X(SYNC, zt__before_command, NULL, ZT__FOR_EVENTS)                                                        \
     /* A command that is not measured, and signals an event. */                                              \
-    X(SIGNAL, zt__before_command, NULL)                                                                      \
-    X(CAPTURE_BEGIN, NULL, zt__after_list_change)                                                            \
-    X(CAPTURE_END, NULL, zt__after_list_change)                                                              \
-    X(GET_COMMAND_ID, NULL, zt__after_list_change)                                                           \
-    X(CONTEXT_DESTROY, zt__before_context_destroy, NULL)                                                     \
-    X(POOL_CREATE, zt__before_pool_create, zt__after_pool_create)                                            \
-    X(POOL_DESTROY, zt__before_pool_destroy, NULL)                                                           \
-    X(EVENT_CREATE, NULL, zt__after_event_create)                                                            \
-    X(EVENT_DESTROY, zt__before_event_destroy, NULL)                                                         \
-    X(EVENT_CHANGE, zt__before_event_change, NULL) /* on the host */                                         \
-    X(EVENT_RESET, zt__before_event_reset, NULL)   /* in a list */
+    X(SIGNAL, zt__before_command, NULL, ZT__FOR_EVENTS)                                                      \
+    X(CAPTURE_BEGIN, NULL, zt__after_list_change, ZT__FOR_COMMANDS)                                          \
+    X(CAPTURE_END, NULL, zt__after_list_change, ZT__FOR_COMMANDS)                                            \
+    X(GET_COMMAND_ID, NULL, zt__after_list_change, ZT__FOR_COMMANDS)                                         \
+    X(CONTEXT_DESTROY, zt__before_context_destroy, NULL, ZT__FOR_AUTO)                                       \
+    X(POOL_CREATE, zt__before_pool_create, zt__after_pool_create, ZT__FOR_COMMANDS)                          \
+    X(POOL_DESTROY, zt__before_pool_destroy, NULL, ZT__FOR_COMMANDS)                                         \
+    X(EVENT_CREATE, NULL, zt__after_event_create, ZT__FOR_COMMANDS)                                          \
+    X(EVENT_DESTROY, zt__before_event_destroy, NULL, ZT__FOR_COMMANDS)                                       \
+    X(EVENT_CHANGE, zt__before_event_change, NULL, ZT__FOR_EVENTS) /* on the host */                         \
+    X(EVENT_RESET, zt__before_event_reset, NULL, ZT__FOR_EVENTS) /* in a list */
 /* clang-format on */
 
 typedef enum zt__call_kind {
-#define X(name, before, after) ZT__KIND_##name,
+#define X(name, before, after, needed) ZT__KIND_##name,
     ZT__KINDS(X)
 #undef X
         ZT__KIND_COUNT
@@ -22022,7 +22032,7 @@ typedef struct zt__frame {
     int is_in_order;               /* whether it is in order, */
     uint64_t *copied_stamps;       /* and where the time stamps of a ZT__COPIED_STAMPS are copied to */
     uint64_t executions;           /* of a zeCommandQueueSynchronize: tracer->executions before it */
-    int keeps_event;               /* it is measured by the event of the application that it signals */
+    int has_kept_event;            /* it is measured by the event of the application that it signals */
     ze_event_pool_desc_t pool;     /* of a zeEventPoolCreate: what the driver gets */
     const ze_event_pool_desc_t **pool_desc; /* the call's parameter, if it was set to that; else NULL */
     const ze_event_pool_desc_t *given_pool; /* its value before */
@@ -22334,7 +22344,7 @@ ZT__PRIVATE void zt__note_signal(zt__frame *frame) {
     int is_signalled_once;
     zt__read_command(frame->call, frame->parameters, &command);
     event = zt__find_signalled(frame, &command);
-    if (event && !frame->keeps_event) {
+    if (event && !frame->has_kept_event) {
         zt__lock(&tracer->mutex);
         list = zt__find_known_list(tracer, command.list);
         is_signalled_once = list && list->kind == ZT__LIST_IMMEDIATE && !list->is_captured;
@@ -22582,14 +22592,14 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
         zt__known_event *known;
         zt__lock(&tracer->mutex);
         known = zt__find_event(tracer, *command->signal);
-        frame->keeps_event = known && !known->keeper; /* else another thread was faster */
-        if (frame->keeps_event) {
+        frame->has_kept_event = known && !known->keeper; /* else another thread was faster */
+        if (frame->has_kept_event) {
             known->keeper = slot;
             known->keeper_owner = profiler;
         }
         zt__unlock(&tracer->mutex);
         zt__lock(&profiler->mutex);
-        slot->kept = frame->keeps_event ? *command->signal : NULL;
+        slot->kept = frame->has_kept_event ? *command->signal : NULL;
         slot->was_signalled = selected->was_signalled;
         slot->signalled_end = selected->signalled_end;
         slot->list->keeps_events = 1;
@@ -23059,10 +23069,11 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
 typedef struct zt__kind_steps {
     void (*before)(zt__frame *frame);
     void (*after_success)(zt__frame *frame);
+    uint32_t needed; /* ZT__ALWAYS and so on; 0: only observed if the configuration names the call */
 } zt__kind_steps;
 
 static const zt__kind_steps zt__steps_of_kind[ZT__KIND_COUNT] = {
-#define X(name, before, after) {before, after},
+#define X(name, before, after, needed) {before, after, needed},
     ZT__KINDS(X)
 #undef X
 };
@@ -23219,7 +23230,7 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
         frame->build.place = NULL;
         frame->build.trial = ZE_RESULT_SUCCESS;
         frame->signal = NULL;
-        frame->keeps_event = 0;
+        frame->has_kept_event = 0;
         frame->kernel_before_hooks = NULL;
         frame->pool_desc = NULL;
         memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
@@ -23562,55 +23573,13 @@ ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_mea
     return found;
 }
 
-/* Returns whether the tracer needs callbacks for a call. Lists are always observed, for the regions that
-   the application begins itself. */
-ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config *config, uint32_t call) {
-    uint32_t i;
-    for (i = 0; i < tracer->hook_count; i++) {
-        if ((uint32_t)tracer->hooks[i].call == call) {
-            return 1;
-        }
-    }
-    if (tracer->timed[call] || tracer->measured[call]) {
-        return 1;
-    }
-    switch (zt__kind_of_call((zt__call)call)) {
-    case ZT__KIND_OTHER:
-        return 0;
-    case ZT__KIND_LAUNCH:
-    case ZT__KIND_SYNC:
-    case ZT__KIND_SIGNAL:
-    case ZT__KIND_EVENT_CHANGE:
-    case ZT__KIND_EVENT_RESET:
-    case ZT__KIND_QUEUE_SYNCHRONIZE:
-        return tracer->keeps_events;
-    case ZT__KIND_GROUP_SIZE:
-        return !config->no_launches;
-    case ZT__KIND_LIST_CLOSE:
-    case ZT__KIND_CAPTURE_BEGIN:
-    case ZT__KIND_CAPTURE_END:
-    case ZT__KIND_GET_COMMAND_ID:
-    case ZT__KIND_POOL_CREATE:
-    case ZT__KIND_POOL_DESTROY:
-    case ZT__KIND_EVENT_CREATE:
-    case ZT__KIND_EVENT_DESTROY:
-        return !config->no_launches || config->copies;
-    case ZT__KIND_COPY:
-        return tracer->keeps_events || tracer->automatic != NULL;
-    case ZT__KIND_CONTEXT_DESTROY:
-        return tracer->automatic != NULL;
-    default:
-        return 1;
-    }
-}
-
 /* Copies a configuration, and forgets kernels and lists: what was not observed since the last stop may
    have changed them. `timeline` is how many samples the profiler keeps. */
 ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_config *config,
                                              uint32_t timeline) {
     const char *rest = config->calls, *pattern;
     size_t length;
-    uint32_t i, call;
+    uint32_t i, call, present;
     int measures_times_alone;
     zt__forget_everything(tracer);
     zt__free(&tracer->allocator, tracer->names);
@@ -23671,13 +23640,22 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     }
     tracer->keeps_events = (!config->no_launches || config->copies) &&
                            (config->every > 1 || config->limit || measures_times_alone);
+    present = ZT__ALWAYS;
+    present |= config->no_launches ? 0 : ZT__FOR_LAUNCHES;
+    present |= config->no_launches && !config->copies ? 0 : ZT__FOR_COMMANDS;
+    present |= tracer->keeps_events ? ZT__FOR_EVENTS : 0;
+    present |= tracer->automatic ? ZT__FOR_AUTO : 0;
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
         tracer->timed[call] =
             zt__has_names(config->calls) && zt__is_selected(config->calls, zt__call_name(call));
         tracer->measured[call] = (kind == ZT__KIND_LAUNCH && !config->no_launches) ||
                                  ((kind == ZT__KIND_COPY || kind == ZT__KIND_SYNC) && config->copies);
-        tracer->observed[call] = zt__is_observed(tracer, config, call) != 0;
+        tracer->observed[call] =
+            tracer->timed[call] || tracer->measured[call] || (zt__steps_of_kind[kind].needed & present) != 0;
+    }
+    for (i = 0; i < tracer->hook_count; i++) {
+        tracer->observed[tracer->hooks[i].call] = 1;
     }
     if (!tracer->spans && timeline && zt__has_names(config->calls)) {
         /* As many calls are kept as samples; without memory, none. */
