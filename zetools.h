@@ -21101,8 +21101,8 @@ ZT__PRIVATE const char *zt__call_name(uint32_t call) {
     return names[call];
 }
 
-/* What the tracer observes a kind of call for. Lists are always observed, for the regions that the application
-   begins itself. */
+/* What the tracer observes a kind of call for. Lists are always observed, for the regions that the
+   application begins itself. */
 enum {
     ZT__ALWAYS = 1,
     ZT__FOR_LAUNCHES = 2, /* that are measured */
@@ -21111,8 +21111,8 @@ enum {
     ZT__FOR_AUTO = 16
 };
 
-/* The kinds of calls: what the tracer does before a call, and after it has succeeded, and what it observes the
-   call for. zt__prologue and zt__after_call handle the exceptions. */
+/* The kinds of calls: what the tracer does before a call, and after it has succeeded, and what it observes
+   the call for. zt__prologue and zt__after_call handle the exceptions. */
 /* clang-format off */
 #define ZT__KINDS(X)                                                                                         \
     X(OTHER, NULL, NULL, 0) /* nothing, unless the configuration names it */                                 \
@@ -21594,8 +21594,8 @@ ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer) {
     return tracer->automatic ? "zt_auto" : "zt_trace_start";
 }
 
-/* "The mutex is held" below is that of the tracer. Functions that add a record unlock it in between, while the
-   application's allocator runs: pointers to other records may then be stale. */
+/* "The mutex is held" below is that of the tracer. Functions that add a record unlock it in between, while
+   the application's allocator runs: pointers to other records may then be stale. */
 
 /* Return the record of a handle, or NULL. The mutex is held. */
 ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_command_list_handle_t list) {
@@ -22364,8 +22364,8 @@ typedef struct zt__selected_command {
     uint64_t signalled_end; /* with time stamps of which this is the end */
 } zt__selected_command;
 
-/* Returns how a command without metrics is measured: by the first of these that fits. No mutex is held, because
-   the driver may be queried.
+/* Returns how a command without metrics is measured: by the first of these that fits. No mutex is held,
+   because the driver may be queried.
 
      a list that is not known, no signal (a wait),    SURROUNDING_COMMANDS
      or a tracer before this one has put its event
@@ -22530,7 +22530,7 @@ ZT__PRIVATE zt__selected_command zt__select_command(zt__frame *frame, const zt__
     if (name) {
         selected.has_metrics = profiler->metric_count > 0;
     }
-    if (name && (!selected.has_metrics || tracer->every > 1 || tracer->limit)) {
+    if (name && (!selected.has_metrics || (name->is_selected && (tracer->every > 1 || tracer->limit)))) {
         selected.measurement = zt__choose_measurement(frame, profiler, command->signal, &selected);
     }
 
