@@ -9460,7 +9460,7 @@ ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_
 /* Reads the time stamps of a launch from the event of the application that it signals. If the event had
    signalled before the launch, it still has the old time stamps until its end changes. The begin was read
    before the end and may be the old one, so both are then read again. */
-ZT__PRIVATE ze_result_t zt__query_kept_event(const zt_profiler *profiler, const zt__slot *slot,
+ZT__PRIVATE ze_result_t zt__read_kept_stamps(const zt_profiler *profiler, const zt__slot *slot,
                                              ze_event_handle_t event, zt__sample_times *times,
                                              const char **call) {
     ze_result_t result = zt__query_kernel_stamps(profiler, event, times, call);
@@ -9507,7 +9507,7 @@ ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading 
         /* All executions are observed, and the event is read before each. So what has signalled it is the
            last one. */
         return reading->from == ZT__SLOT_PENDING && reading->kept
-                   ? zt__query_kept_event(profiler, slot, reading->kept, times, &reading->call)
+                   ? zt__read_kept_stamps(profiler, slot, reading->kept, times, &reading->call)
                    : ZE_RESULT_NOT_READY;
     default:
         break;
@@ -10663,8 +10663,8 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 /* Called before anything but its launch changes an event of the application that a slot keeps. If the launch
    has signalled it, saves its time stamps. With `ends`, the slot no longer keeps the event, and the sample is
    lost if no time stamps were saved. Returns whether the launch may still signal it. No mutex is held. */
-ZT__PRIVATE int zt__settle_kept_event(zt_profiler *profiler, zt__slot *slot, ze_event_handle_t event,
-                                      int ends) {
+ZT__PRIVATE int zt__save_kept_stamps(zt_profiler *profiler, zt__slot *slot, ze_event_handle_t event,
+                                     int ends) {
     enum { LONGEST_NS = 1000000000 };
     zt__wait wait = zt__wait_until(zt__deadline(LONGEST_NS));
     zt__sample_times times;
@@ -10682,7 +10682,7 @@ ZT__PRIVATE int zt__settle_kept_event(zt_profiler *profiler, zt__slot *slot, ze_
         }
         zt__unlock(&profiler->mutex);
         if (is_due) {
-            ZT__INTERNAL(result = zt__query_kept_event(profiler, slot, event, &times, &call));
+            ZT__INTERNAL(result = zt__read_kept_stamps(profiler, slot, event, &times, &call));
             is_queried = 1;
         }
         goes_on = is_due || zt__wait_again(&wait);
@@ -10708,7 +10708,7 @@ ZT__PRIVATE int zt__settle_kept_event(zt_profiler *profiler, zt__slot *slot, ze_
 
 /* Called before a list is executed: queries which of the events that its slots keep have signalled already,
    and with which time stamps. */
-ZT__PRIVATE void zt__query_kept_events(zt_profiler *profiler, ze_command_list_handle_t handle) {
+ZT__PRIVATE void zt__note_earlier_signals(zt_profiler *profiler, ze_command_list_handle_t handle) {
     zt__slot *slots[ZT__BATCH], *slot;
     ze_event_handle_t events[ZT__BATCH];
     uint64_t done = 0;
@@ -10959,7 +10959,7 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
     for (i = 0; i < count; i++) {
         zt__finish_list(profiler, lists[i], deadline, waits);
         zt__end_overlap(profiler, queue, lists[i]);
-        zt__query_kept_events(profiler, lists[i]);
+        zt__note_earlier_signals(profiler, lists[i]);
     }
     zt__lock_unread_lists(profiler, count, lists);
     now = zt__now_ns();
@@ -21122,44 +21122,54 @@ ZT__PRIVATE const char *zt__call_name(uint32_t call) {
     return names[call];
 }
 
-/* The kinds of calls: what the tracer does before a call, and after it has succeeded. zt__before_call and
-   zt__after_call handle the exceptions. */
+/* What the tracer observes a kind of call for. Lists are always observed, for the regions that the
+   application begins itself. */
+enum {
+    ZT__ALWAYS = 1,
+    ZT__FOR_LAUNCHES = 2, /* that are measured */
+    ZT__FOR_COMMANDS = 4, /* launches, or copies, that are measured */
+    ZT__FOR_EVENTS = 8,   /* of the application, which may measure them */
+    ZT__FOR_AUTO = 16
+};
+
+/* The kinds of calls: what the tracer does before a call, and after it has succeeded, and what it observes
+   the call for. zt__prologue and zt__after_call handle the exceptions. */
 /* clang-format off */
 #define ZT__KINDS(X)                                                                                         \
-    X(OTHER, NULL, NULL) /* nothing, unless the configuration names it */                                    \
-    X(LIST_CREATE, NULL, zt__after_list_create)                                                              \
-    X(LIST_CLOSE, NULL, zt__after_list_close)                                                                \
-    X(LIST_RESET, zt__before_list_reset, zt__after_list_reset)                                               \
-    X(LIST_DESTROY, zt__before_list_destroy, zt__after_list_destroy)                                         \
-    X(EXECUTE, zt__before_execute, NULL)                                                                     \
-    X(QUEUE_SYNCHRONIZE, zt__before_queue_synchronize, zt__after_queue_synchronize)                          \
-    X(QUEUE_DESTROY, zt__before_queue_destroy, NULL)                                                         \
-    X(MODULE_CREATE, zt__before_module_create, zt__note_module)                                              \
-    X(MODULE_DESTROY, zt__before_module_destroy, NULL)                                                       \
-    X(GET_FUNCTION, NULL, zt__after_get_function)                                                            \
-    X(KERNEL_CREATE, NULL, zt__put_kernel_in_place)                                                          \
-    X(KERNEL_DESTROY, zt__before_kernel_destroy, NULL)                                                       \
-    X(GROUP_SIZE, NULL, zt__after_group_size)                                                                \
-    X(LAUNCH, zt__before_command, zt__after_launch)                                                          \
-    X(COPY, zt__before_command, NULL)                                                                        \
+    X(OTHER, NULL, NULL, 0) /* nothing, unless the configuration names it */                                 \
+    X(LIST_CREATE, NULL, zt__after_list_create, ZT__ALWAYS)                                                  \
+    X(LIST_CLOSE, NULL, zt__after_list_close, ZT__FOR_COMMANDS)                                              \
+    X(LIST_RESET, zt__before_list_reset, zt__after_list_reset, ZT__ALWAYS)                                   \
+    X(LIST_DESTROY, zt__before_list_destroy, zt__after_list_destroy, ZT__ALWAYS)                              \
+    X(EXECUTE, zt__before_execute, NULL, ZT__ALWAYS)                                                         \
+    X(QUEUE_SYNCHRONIZE, zt__before_queue_synchronize, zt__after_queue_synchronize, ZT__FOR_EVENTS)          \
+    X(QUEUE_DESTROY, zt__before_queue_destroy, NULL, ZT__ALWAYS)                                             \
+    X(MODULE_CREATE, zt__before_module_create, zt__note_module, ZT__ALWAYS)                                  \
+    X(MODULE_DESTROY, zt__before_module_destroy, NULL, ZT__ALWAYS)                                           \
+    X(GET_FUNCTION, NULL, zt__after_get_function, ZT__ALWAYS)                                                \
+    X(KERNEL_CREATE, NULL, zt__put_kernel_in_place, ZT__ALWAYS)                                              \
+    X(KERNEL_DESTROY, zt__before_kernel_destroy, NULL, ZT__ALWAYS)                                           \
+    X(GROUP_SIZE, NULL, zt__after_group_size, ZT__FOR_LAUNCHES)                                              \
+    X(LAUNCH, zt__before_command, zt__after_launch, ZT__FOR_EVENTS)                                          \
+    X(COPY, zt__before_command, NULL, ZT__FOR_EVENTS | ZT__FOR_AUTO)                                         \
     /* A barrier or a wait: measured only if it has an event or its list is in order. */                     \
-    X(SYNC, zt__before_command, NULL)                                                                        \
+    X(SYNC, zt__before_command, NULL, ZT__FOR_EVENTS)                                                        \
     /* A command that is not measured, and signals an event. */                                              \
-    X(SIGNAL, zt__before_command, NULL)                                                                      \
-    X(CAPTURE_BEGIN, NULL, zt__after_list_change)                                                            \
-    X(CAPTURE_END, NULL, zt__after_list_change)                                                              \
-    X(GET_COMMAND_ID, NULL, zt__after_list_change)                                                           \
-    X(CONTEXT_DESTROY, zt__before_context_destroy, NULL)                                                     \
-    X(POOL_CREATE, zt__before_pool_create, zt__after_pool_create)                                            \
-    X(POOL_DESTROY, zt__before_pool_destroy, NULL)                                                           \
-    X(EVENT_CREATE, NULL, zt__after_event_create)                                                            \
-    X(EVENT_DESTROY, zt__before_event_destroy, NULL)                                                         \
-    X(EVENT_CHANGE, zt__before_event_change, NULL) /* on the host */                                         \
-    X(EVENT_RESET, zt__before_event_reset, NULL)   /* in a list */
+    X(SIGNAL, zt__before_command, NULL, ZT__FOR_EVENTS)                                                      \
+    X(CAPTURE_BEGIN, NULL, zt__after_list_change, ZT__FOR_COMMANDS)                                          \
+    X(CAPTURE_END, NULL, zt__after_list_change, ZT__FOR_COMMANDS)                                            \
+    X(GET_COMMAND_ID, NULL, zt__after_list_change, ZT__FOR_COMMANDS)                                         \
+    X(CONTEXT_DESTROY, zt__before_context_destroy, NULL, ZT__FOR_AUTO)                                       \
+    X(POOL_CREATE, zt__before_pool_create, zt__after_pool_create, ZT__FOR_COMMANDS)                          \
+    X(POOL_DESTROY, zt__before_pool_destroy, NULL, ZT__FOR_COMMANDS)                                         \
+    X(EVENT_CREATE, NULL, zt__after_event_create, ZT__FOR_COMMANDS)                                          \
+    X(EVENT_DESTROY, zt__before_event_destroy, NULL, ZT__FOR_COMMANDS)                                       \
+    X(EVENT_CHANGE, zt__before_event_change, NULL, ZT__FOR_EVENTS) /* on the host */                         \
+    X(EVENT_RESET, zt__before_event_reset, NULL, ZT__FOR_EVENTS) /* in a list */
 /* clang-format on */
 
 typedef enum zt__call_kind {
-#define X(name, before, after) ZT__KIND_##name,
+#define X(name, before, after, needed) ZT__KIND_##name,
     ZT__KINDS(X)
 #undef X
         ZT__KIND_COUNT
@@ -21407,10 +21417,12 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
     }
 }
 
-/* Reads the numbers of work-groups of a launch, and their sizes if the call has them. What is in memory of
-   the device stays 0. */
-ZT__PRIVATE void zt__read_geometry(zt__call call, const void *parameters, zt__origin *origin) {
+/* Reads the numbers of work-groups of a launch, and their sizes if the call has them; what is in memory of
+   the device stays 0. Returns how many bytes a copy or fill moves: 0 for a launch, and for an image, because
+   the parameters do not have the size of its pixels. */
+ZT__PRIVATE uint64_t zt__read_size(zt__call call, const void *parameters, zt__origin *origin) {
     const ze_group_count_t *counts = NULL;
+    const ze_copy_region_t *region;
     switch (call) {
     case ZT__CALL_CommandListAppendLaunchKernel:
         counts = *((const ze_command_list_append_launch_kernel_params_t *)parameters)->ppLaunchFuncArgs;
@@ -21428,6 +21440,20 @@ ZT__PRIVATE void zt__read_geometry(zt__call call, const void *parameters, zt__or
         memcpy(origin->group_size, ((const zt__launch_with_arguments_params *)parameters)->pgroupSizes,
                sizeof origin->group_size);
         break;
+    case ZT__CALL_CommandListAppendMemoryCopy:
+        return *((const ze_command_list_append_memory_copy_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyFromContext:
+        return *((const ze_command_list_append_memory_copy_from_context_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyWithParameters:
+        return *((const zt__copy_with_parameters_params *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryFill:
+        return *((const ze_command_list_append_memory_fill_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryFillWithParameters:
+        return *((const zt__fill_with_parameters_params *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyRegion:
+        region = *((const ze_command_list_append_memory_copy_region_params_t *)parameters)->pdstRegion;
+        /* Without a third dimension, its depth is 0 or 1. */
+        return region ? (uint64_t)region->width * region->height * (region->depth ? region->depth : 1) : 0;
     default:
         break;
     }
@@ -21436,6 +21462,7 @@ ZT__PRIVATE void zt__read_geometry(zt__call call, const void *parameters, zt__or
         origin->group_count[1] = counts->groupCountY;
         origin->group_count[2] = counts->groupCountZ;
     }
+    return 0;
 }
 
 /* ---- what a tracer knows --------------------------------------------------------------------------------- */
@@ -21589,8 +21616,8 @@ ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer) {
     return tracer->automatic ? "zt_auto" : "zt_trace_start";
 }
 
-/* "The mutex is held" below is that of the tracer, at the call and at the return. The function may unlock it
-   in between, while the driver or the application's allocator runs. Pointers to records may then be stale. */
+/* "The mutex is held" below is that of the tracer. Functions that add a record unlock it in between, while
+   the application's allocator runs: pointers to other records may then be stale. */
 
 /* Return the record of a handle, or NULL. The mutex is held. */
 ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_command_list_handle_t list) {
@@ -21662,49 +21689,53 @@ ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
 
 /* ---- names of kernels ------------------------------------------------------------------------------------ */
 
-/* Adds a record that was allocated, or frees it if there is one of this name. Returns the record in use.
-   The mutex is held. Returns NULL without memory, or if `made` is NULL. */
+/* Adds a record that was allocated, or frees it if there is one of this name. No mutex is held. Returns the
+   record in use, or NULL without memory, or if `made` is NULL. */
 ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *made) {
+    size_t length = made ? strlen(made->text) : 0;
     zt__kernel_name *name = NULL;
+    zt__lock(&tracer->mutex);
     if (made && zt__map_make_room(&tracer->kernel_names, &tracer->allocator, &tracer->mutex)) {
-        size_t length = strlen(made->text);
         name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, made->text, length);
         if (!name) {
             made->is_selected = zt__is_selected(tracer->names, made->text);
             zt__map_add(&tracer->kernel_names, made->text, length, made);
-            return made;
+            name = made;
+            made = NULL;
         }
     }
     zt__unlock(&tracer->mutex);
     zt__free(&tracer->allocator, made);
-    zt__lock(&tracer->mutex);
     return name;
 }
 
 /* Returns the name of a kernel: the one that is known for its handle, or else, or if `knows_handle` is 0,
    the one that the driver returns. If the driver fails, the name is "", and the next launch queries
-   again. The mutex is held. Returns NULL without memory. */
+   again. No mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
                                                 int knows_handle) {
     const void *handle = kernel;
-    zt__loaded_kernel *known =
-        (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+    zt__loaded_kernel *known;
     zt__kernel_name *name;
-    if (known && known->name && knows_handle) {
-        return known->name;
-    }
+    zt__lock(&tracer->mutex);
+    known = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+    name = known && knows_handle ? known->name : NULL;
     zt__unlock(&tracer->mutex);
+    if (name) {
+        return name;
+    }
     name = (zt__kernel_name *)zt__allocate_with_name(&tracer->allocator, sizeof *name, kernel);
     if (name) {
         name->text = (char *)(name + 1);
     }
-    zt__lock(&tracer->mutex);
     name = zt__add_name(tracer, name);
     if (name && name->text[0] && knows_handle) {
+        zt__lock(&tracer->mutex);
         known = zt__remember_kernel(tracer, kernel);
         if (known) {
             known->name = name;
         }
+        zt__unlock(&tracer->mutex);
     }
     return name;
 }
@@ -21831,21 +21862,23 @@ ZT__PRIVATE zt__known_list *zt__remember_list(zt__tracer *tracer, ze_command_lis
     return known;
 }
 
-/* Returns the record of a list. For a list that was created before the start, the driver is queried. If
-   it cannot return context and device, the list is assumed to be of the profiler's, or of the first
-   device under zt_auto if there is no second. The mutex is held. Returns NULL without memory. */
-ZT__PRIVATE zt__known_list *zt__find_or_query_list(zt__tracer *tracer, ze_command_list_handle_t list) {
-    zt__known_list *known = zt__find_known_list(tracer, list);
+/* Adds the record of a list that was created before the start, for which the driver is queried. If it cannot
+   return context and device, the list is assumed to be of the profiler's, or of the first device under
+   zt_auto if there is no second. Does nothing if there is a record. No mutex is held. */
+ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_handle_t list) {
+    zt__known_list *known;
     ze_context_handle_t context = NULL;
     ze_device_handle_t owner = NULL;
     zt__traced_device *device = NULL, *first = zt__load(&tracer->devices);
     uint32_t ordinal = UINT32_MAX, flags = 0;
     zt__list_state kind = ZT__LIST_UNKNOWN;
     int is_in_order = 0;
-    if (known) {
-        return known;
-    }
+    zt__lock(&tracer->mutex);
+    known = zt__find_known_list(tracer, list);
     zt__unlock(&tracer->mutex);
+    if (known) {
+        return;
+    }
     if (tracer->get_context && tracer->get_device &&
         tracer->get_context(list, &context) == ZE_RESULT_SUCCESS &&
         tracer->get_device(list, &owner) == ZE_RESULT_SUCCESS) {
@@ -21872,7 +21905,7 @@ ZT__PRIVATE zt__known_list *zt__find_or_query_list(zt__tracer *tracer, ze_comman
         known->kind = kind;
         known->is_in_order = is_in_order;
     }
-    return known;
+    zt__unlock(&tracer->mutex);
 }
 
 /* ---- what is loaded -------------------------------------------------------------------------------------- */
@@ -21924,42 +21957,34 @@ ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_ca
     }
 }
 
-/* Returns the statistics of a call, which are added if there are none. All memory for them is allocated
-   at once, because zt__count_call holds the mutex. The mutex is held. Returns NULL without memory. */
-ZT__PRIVATE zt__timed_call *zt__find_or_add_timed_call(zt__tracer *tracer, zt__call call) {
-    zt__timed_call *made;
-    if (tracer->timed_calls[call]) {
-        return tracer->timed_calls[call];
-    }
+/* Adds one execution of a call to its statistics, and to the newest calls of the timeline. All memory for the
+   statistics of a call is allocated at once, because samples are added under the mutex. No mutex is held. */
+ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begin_ns, uint64_t end_ns,
+                                ze_result_t result) {
+    zt__timed_call *timed, *made = NULL;
+    double duration = (double)(end_ns - begin_ns);
+    zt__lock(&tracer->mutex);
+    timed = tracer->timed_calls[call];
     zt__unlock(&tracer->mutex);
-    made = (zt__timed_call *)zt__allocate(&tracer->allocator, 1, sizeof *made);
-    if (made && !zt__reserve_samples(&tracer->allocator, &tracer->mutex, &zt__call_layout, &made->statistics,
-                                     ZT__KEPT_CALLS)) {
-        zt__free_timed_call(&tracer->allocator, made);
-        made = NULL;
+    if (!timed) {
+        made = (zt__timed_call *)zt__allocate(&tracer->allocator, 1, sizeof *made);
+        if (made && !zt__reserve_samples(&tracer->allocator, &tracer->mutex, &zt__call_layout,
+                                         &made->statistics, ZT__KEPT_CALLS)) {
+            zt__free_timed_call(&tracer->allocator, made);
+            made = NULL;
+        }
+        if (!made) {
+            zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the times of calls");
+        }
     }
-    if (!made) {
-        zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the times of calls");
-    }
+
     zt__lock(&tracer->mutex);
     if (made && !tracer->timed_calls[call]) { /* else another thread was faster */
         made->call = call;
         tracer->timed_calls[call] = tracer->by_appearance[tracer->timed_call_count++] = made;
-        return made;
+        made = NULL;
     }
-    zt__unlock(&tracer->mutex);
-    zt__free_timed_call(&tracer->allocator, made);
-    zt__lock(&tracer->mutex);
-    return tracer->timed_calls[call];
-}
-
-/* Adds one execution of a call to its statistics, and to the newest calls of the timeline. */
-ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begin_ns, uint64_t end_ns,
-                                ze_result_t result) {
-    zt__timed_call *timed;
-    double duration = (double)(end_ns - begin_ns);
-    zt__lock(&tracer->mutex);
-    timed = zt__find_or_add_timed_call(tracer, call);
+    timed = tracer->timed_calls[call];
     if (timed) {
         zt__add_sample(&zt__call_layout, &timed->statistics, 0, &duration);
         switch ((uint32_t)result) {
@@ -21987,6 +22012,7 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
         span->thread = zt__get_thread_number();
     }
     zt__unlock(&tracer->mutex);
+    zt__free_timed_call(&tracer->allocator, made);
 }
 
 /* ---- calls in progress ----------------------------------------------------------------------------------- */
@@ -22026,7 +22052,7 @@ typedef struct zt__frame {
     int is_in_order;               /* whether it is in order, */
     uint64_t *copied_stamps;       /* and where the time stamps of a ZT__COPIED_STAMPS are copied to */
     uint64_t executions;           /* of a zeCommandQueueSynchronize: tracer->executions before it */
-    int keeps_event;               /* it is measured by the event of the application that it signals */
+    int has_kept_event;            /* it is measured by the event of the application that it signals */
     ze_event_pool_desc_t pool;     /* of a zeEventPoolCreate: what the driver gets */
     const ze_event_pool_desc_t **pool_desc; /* the call's parameter, if it was set to that; else NULL */
     const ze_event_pool_desc_t *given_pool; /* its value before */
@@ -22077,7 +22103,7 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
    slot, with the mutex of the profiler. One is never held with the other. */
 
 /* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
-ZT__PRIVATE int zt__can_keep_events(const ze_event_pool_desc_t *desc) {
+ZT__PRIVATE int zt__pool_allows_keeping(const ze_event_pool_desc_t *desc) {
     return !desc->pNext && (desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) &&
            !(desc->flags & ((uint32_t)ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
 }
@@ -22086,7 +22112,7 @@ ZT__PRIVATE int zt__can_keep_events(const ze_event_pool_desc_t *desc) {
 ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
     const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
     const ze_event_pool_desc_t *given = *p->pdesc;
-    if (frame->tracer->keeps_events && given && zt__can_keep_events(given) &&
+    if (frame->tracer->keeps_events && given && zt__pool_allows_keeping(given) &&
         !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
         frame->pool = *given;
         frame->pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
@@ -22105,7 +22131,7 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
                                                      sizeof *known);
     if (known) {
         known->has_stamps = ((*p->pdesc)->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;
-        known->may_be_kept = zt__can_keep_events(*p->pdesc) && (known->has_stamps || frame->pool_desc);
+        known->may_be_kept = zt__pool_allows_keeping(*p->pdesc) && (known->has_stamps || frame->pool_desc);
     }
     zt__unlock(&tracer->mutex);
 }
@@ -22139,30 +22165,8 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
     zt__unlock(&tracer->mutex);
 }
 
-/* Makes a slot the keeper of the event that its launch signals, unless another thread was faster. */
-ZT__PRIVATE int zt__keep_event(zt__tracer *tracer, zt_profiler *profiler, zt__slot *slot,
-                               ze_event_handle_t event, int was_signalled, uint64_t signalled_end) {
-    zt__known_event *known;
-    int is_kept;
-    zt__lock(&tracer->mutex);
-    known = zt__find_event(tracer, event);
-    is_kept = known && !known->keeper;
-    if (is_kept) {
-        known->keeper = slot;
-        known->keeper_owner = profiler;
-    }
-    zt__unlock(&tracer->mutex);
-    zt__lock(&profiler->mutex);
-    slot->kept = is_kept ? event : NULL;
-    slot->was_signalled = was_signalled;
-    slot->signalled_end = signalled_end;
-    slot->list->keeps_events = 1;
-    zt__unlock(&profiler->mutex);
-    return is_kept;
-}
-
-/* As zt__settle_kept_event, for the slot that keeps the event, if there is one. */
-ZT__PRIVATE int zt__settle_event(zt__tracer *tracer, ze_event_handle_t event, int ends) {
+/* As zt__save_kept_stamps, for the slot that keeps the event, if there is one. */
+ZT__PRIVATE int zt__save_stamps_of_event(zt__tracer *tracer, ze_event_handle_t event, int ends) {
     zt__known_event *known;
     zt__slot *keeper = NULL;
     zt_profiler *owner = NULL;
@@ -22174,7 +22178,7 @@ ZT__PRIVATE int zt__settle_event(zt__tracer *tracer, ze_event_handle_t event, in
         known->keeper = ends ? NULL : keeper;
     }
     zt__unlock(&tracer->mutex);
-    return keeper && zt__settle_kept_event(owner, keeper, event, ends);
+    return keeper && zt__save_kept_stamps(owner, keeper, event, ends);
 }
 
 /* Counts commands that signal an event and are not measured by it. No mutex is held. */
@@ -22194,7 +22198,7 @@ ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
     ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_host_reset_params_t)->phEvent;
     zt__known_event *known;
     int is_reset = frame->call == ZT__CALL_EventHostReset, has_other;
-    if (zt__settle_event(tracer, event, !is_reset) && !is_reset) {
+    if (zt__save_stamps_of_event(tracer, event, !is_reset) && !is_reset) {
         zt__count_signals(tracer, event, 2); /* the launch may signal it later */
     }
     zt__lock(&tracer->mutex);
@@ -22211,26 +22215,57 @@ ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
     }
 }
 
-/* Appends a barrier that waits for an event, a copy of its time stamps, and a barrier. The copy itself does not
-   wait: if the second barrier is refused, a reset may overtake the copy, which would then never run. On
-   failure, `*call` is the call that failed. No mutex is held. */
-ZT__PRIVATE ze_result_t zt__append_stamps_copy(zt_profiler *profiler, zt__slot *slot,
-                                               ze_command_list_handle_t list, ze_event_handle_t event,
-                                               const char **call) {
-    ze_result_t result;
-    int has_copy = 0;
-    *call = "zeCommandListAppendBarrier";
-    result = zeCommandListAppendBarrier(list, NULL, 1, &event);
-    if (result == ZE_RESULT_SUCCESS) {
-        *call = "zeCommandListAppendQueryKernelTimestamps";
-        result = zeCommandListAppendQueryKernelTimestamps(list, 1, &event, slot->stamps, NULL, NULL, 0, NULL);
-        has_copy = result == ZE_RESULT_SUCCESS;
+/* Called before a reset of an event is appended. If a launch earlier on the list is measured by the event,
+   appends a barrier that waits for the event, a copy of its time stamps, and a barrier. The copy itself does
+   not wait: if the second barrier is refused, the reset may overtake the copy, which would then never run. */
+ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const ze_command_list_append_event_reset_params_t *p =
+        ZT__PARAMETERS(frame, ze_command_list_append_event_reset_params_t);
+    ze_command_list_handle_t list = *p->phCommandList;
+    ze_event_handle_t event = *p->phEvent;
+    const zt__known_event *known;
+    zt__slot *slot;
+    zt_profiler *profiler;
+    ze_result_t result = ZE_RESULT_NOT_READY;
+    const char *call = "zeCommandListAppendBarrier";
+    int is_measured = 0, has_copy = 0;
+    uint32_t i;
+    zt__save_stamps_of_event(tracer, event, 0);
+    zt__lock(&tracer->mutex);
+    known = zt__find_event(tracer, event);
+    slot = known ? known->keeper : NULL;
+    profiler = known ? known->keeper_owner : NULL;
+    zt__unlock(&tracer->mutex);
+    if (slot) {
+        zt__lock(&profiler->mutex);
+        is_measured = slot->kept == event && slot->measurement == ZT__KEPT_EVENT_STAMPS &&
+                      !slot->has_saved_stamps && !slot->was_signalled && slot->list->handle == list &&
+                      slot->stamps && (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED) &&
+                      profiler->tiles_stamped == 1;
+        if (is_measured) {
+            slot->measurement = ZT__KEPT_EVENT_COPY;
+            for (i = 0; i < ZT__STAMPS; i++) {
+                zt__store(&slot->stamps[i], UINT64_MAX);
+            }
+        }
+        zt__unlock(&profiler->mutex);
     }
-    if (has_copy) {
-        *call = "zeCommandListAppendBarrier";
-        result = zeCommandListAppendBarrier(list, NULL, 0, NULL);
+
+    if (is_measured) {
+        result = zeCommandListAppendBarrier(list, NULL, 1, &event);
+        if (result == ZE_RESULT_SUCCESS) {
+            call = "zeCommandListAppendQueryKernelTimestamps";
+            result =
+                zeCommandListAppendQueryKernelTimestamps(list, 1, &event, slot->stamps, NULL, NULL, 0, NULL);
+            has_copy = result == ZE_RESULT_SUCCESS;
+        }
+        if (has_copy) {
+            call = "zeCommandListAppendBarrier";
+            result = zeCommandListAppendBarrier(list, NULL, 0, NULL);
+        }
     }
-    if (result != ZE_RESULT_SUCCESS) {
+    if (is_measured && result != ZE_RESULT_SUCCESS) {
         zt__lock(&profiler->mutex);
         if (has_copy) {
             slot->copy_may_be_late = 1;
@@ -22239,52 +22274,12 @@ ZT__PRIVATE ze_result_t zt__append_stamps_copy(zt_profiler *profiler, zt__slot *
         }
         zt__unlock(&profiler->mutex);
     }
-    return result;
-}
 
-/* Called before a reset of an event is appended. If a launch earlier on the list is measured by the event,
-   appends a copy of its time stamps. */
-ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    const ze_command_list_append_event_reset_params_t *p =
-        ZT__PARAMETERS(frame, ze_command_list_append_event_reset_params_t);
-    ze_event_handle_t event = *p->phEvent;
-    const zt__known_event *known;
-    zt__slot *slot;
-    zt_profiler *profiler;
-    ze_result_t result = ZE_RESULT_NOT_READY;
-    const char *call = NULL;
-    int is_copied = 0;
-    uint32_t i;
-    zt__settle_event(tracer, event, 0);
-    zt__lock(&tracer->mutex);
-    known = zt__find_event(tracer, event);
-    slot = known ? known->keeper : NULL;
-    profiler = known ? known->keeper_owner : NULL;
-    zt__unlock(&tracer->mutex);
-    if (slot) {
-        zt__lock(&profiler->mutex);
-        is_copied = slot->kept == event && slot->measurement == ZT__KEPT_EVENT_STAMPS &&
-                    !slot->has_saved_stamps && !slot->was_signalled &&
-                    slot->list->handle == *p->phCommandList && slot->stamps &&
-                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED) &&
-                    profiler->tiles_stamped == 1;
-        if (is_copied) {
-            slot->measurement = ZT__KEPT_EVENT_COPY;
-            for (i = 0; i < ZT__STAMPS; i++) {
-                zt__store(&slot->stamps[i], UINT64_MAX);
-            }
-        }
-        zt__unlock(&profiler->mutex);
-    }
-    if (is_copied) {
-        result = zt__append_stamps_copy(profiler, slot, *p->phCommandList, event, &call);
-    }
     if (result != ZE_RESULT_SUCCESS) {
-        zt__settle_event(tracer, event, 1);
+        zt__save_stamps_of_event(tracer, event, 1);
     }
     zt__count_signals(tracer, event, 2);
-    if (is_copied) {
+    if (is_measured) {
         zt__check(&profiler->diagnostics, result, call,
                   "A launch is not measured, because its event is reset.");
     }
@@ -22292,31 +22287,39 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
 
 ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame) {
     ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent;
-    zt__settle_event(frame->tracer, event, 1);
+    zt__save_stamps_of_event(frame->tracer, event, 1);
     zt__forget_handle(frame->tracer, &frame->tracer->events, event);
+}
+
+/* Makes slots no longer keep events: those of a pool, or all if `pool` is NULL. Time stamps of launches that
+   have signalled are saved; samples of others are lost. No mutex is held. */
+ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handle_t pool) {
+    const void *handle = pool;
+    uint32_t i;
+    int is_complete;
+    do { /* again, because the table may change while the mutex is unlocked */
+        is_complete = 1;
+        zt__lock(&tracer->mutex);
+        for (i = 0; i < tracer->events.capacity; i++) {
+            const zt__known_event *known = (const zt__known_event *)tracer->events.entries[i].value;
+            if (known && known->keeper && (!pool || known->pool == handle)) {
+                ze_event_handle_t event;
+                memcpy(&event, &known->handle, sizeof event);
+                zt__unlock(&tracer->mutex);
+                zt__save_stamps_of_event(tracer, event, 1);
+                is_complete = 0;
+                zt__lock(&tracer->mutex);
+            }
+        }
+        zt__unlock(&tracer->mutex);
+    } while (!is_complete);
 }
 
 /* With a pool, its events go that the application has not destroyed. */
 ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
     ze_event_pool_handle_t pool = *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool;
-    const void *handle = pool;
-    uint32_t i, capacity;
-    zt__lock(&tracer->mutex);
-    for (i = 0; i < tracer->events.capacity; i++) {
-        const zt__known_event *known = (const zt__known_event *)tracer->events.entries[i].value;
-        if (known && known->keeper && known->pool == handle) {
-            ze_event_handle_t event;
-            memcpy(&event, &known->handle, sizeof event);
-            capacity = tracer->events.capacity;
-            zt__unlock(&tracer->mutex);
-            zt__settle_event(tracer, event, 1);
-            zt__lock(&tracer->mutex);
-            i = tracer->events.capacity == capacity ? i : UINT32_MAX; /* it has grown: start again */
-        }
-    }
-    zt__unlock(&tracer->mutex);
-    zt__forget_handle(tracer, &tracer->pools, pool);
+    zt__release_kept_events(frame->tracer, pool);
+    zt__forget_handle(frame->tracer, &frame->tracer->pools, pool);
 }
 
 /* ---- launches and copies --------------------------------------------------------------------------------- */
@@ -22342,12 +22345,12 @@ ZT__PRIVATE ze_event_handle_t zt__find_signalled(const zt__frame *frame, const z
 
 /* Called before a command that signals an event is appended, and before the tracer chooses how to measure it.
    Saves what another launch has left in the event. */
-ZT__PRIVATE void zt__settle_signalled_event(zt__frame *frame) {
+ZT__PRIVATE void zt__save_stamps_before_signal(zt__frame *frame) {
     zt__command command;
     ze_event_handle_t event;
     zt__read_command(frame->call, frame->parameters, &command);
     event = zt__find_signalled(frame, &command);
-    if (event && zt__settle_event(frame->tracer, event, 1)) {
+    if (event && zt__save_stamps_of_event(frame->tracer, event, 1)) {
         zt__count_signals(frame->tracer, event, 2); /* both commands may signal it later */
     }
 }
@@ -22362,7 +22365,7 @@ ZT__PRIVATE void zt__note_signal(zt__frame *frame) {
     int is_signalled_once;
     zt__read_command(frame->call, frame->parameters, &command);
     event = zt__find_signalled(frame, &command);
-    if (event && !frame->keeps_event) {
+    if (event && !frame->has_kept_event) {
         zt__lock(&tracer->mutex);
         list = zt__find_known_list(tracer, command.list);
         is_signalled_once = list && list->kind == ZT__LIST_IMMEDIATE && !list->is_captured;
@@ -22375,67 +22378,19 @@ ZT__PRIVATE void zt__note_signal(zt__frame *frame) {
 typedef struct zt__selected_command {
     zt_profiler *profiler; /* NULL: the command is not measured */
     const char *region;
-    zt__list_state kind; /* of the list; UNKNOWN: it has to be queried */
-    int is_in_order, is_copy_only;
-    int has_metrics; /* else it is measured with times alone */
+    zt__known_list list; /* a copy */
+    int has_metrics;     /* else it is measured with times alone */
     zt__measurement measurement;
-    zt_profiler *counted_for; /* that of the list, for a launch; NULL: it is not counted */
-    int was_signalled;        /* the event of the application, before the launch, */
-    uint64_t signalled_end;   /* with time stamps of which this is the end */
+    int was_signalled;      /* the event of the application, before the launch, */
+    uint64_t signalled_end; /* with time stamps of which this is the end */
 } zt__selected_command;
 
-/* Returns whether a launch can be measured by the event of the application that it signals: no other command
-   that signals it may be in flight, nor may the event be on another recorded list. An event that has
-   signalled, and was not reset, has other time stamps after the launch. The mutex is held. */
-ZT__PRIVATE int zt__can_keep_event(zt__tracer *tracer, const zt_profiler *profiler, ze_event_handle_t event,
-                                   zt__selected_command *selected) {
-    const zt__known_event *known = zt__find_event(tracer, event);
-    zt__sample_times times;
-    const char *call;
-    ze_result_t result;
-    if (!known || !known->may_be_kept || known->other_signals || known->keeper ||
-        (selected->is_in_order && !known->has_stamps)) {
-        return 0;
-    }
-    if (selected->kind == ZT__LIST_RECORDED) {
-        return 1; /* zt__query_kept_events queries it before each execution */
-    }
-    zt__unlock(&tracer->mutex);
-    result = zt__query_kernel_stamps(profiler, event, &times, &call);
-    zt__lock(&tracer->mutex);
-    selected->was_signalled = result == ZE_RESULT_SUCCESS;
-    selected->signalled_end = selected->was_signalled ? times.end_ticks : 0;
-    return result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && profiler->tiles_stamped == 1);
-}
+/* Returns how a command without metrics is measured: by the first of these that fits. No mutex is held,
+   because the driver may be queried.
 
-/* Returns whether the application may read kernel time stamps of one of its events, as far as can be told.
-   For an event that was created before the start, the driver is queried. The mutex is held. */
-ZT__PRIVATE int zt__may_have_stamps(zt__tracer *tracer, ze_event_handle_t event) {
-    zt__known_event *known = zt__find_event(tracer, event);
-    ze_event_pool_handle_t pool;
-    ze_event_pool_flags_t flags = 0;
-    int has_stamps;
-    if (known) {
-        return known->has_stamps;
-    }
-    zt__unlock(&tracer->mutex);
-    has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
-                 tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS ||
-                 tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
-                 (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
-    zt__lock(&tracer->mutex);
-    known = zt__remember_event(tracer, event);
-    if (known) {
-        known->has_stamps = has_stamps;
-    }
-    return has_stamps;
-}
-
-/* Returns how a command is measured: by the first of these that fits. The mutex is held.
-
-     metrics, a list that is not known, no signal     SURROUNDING_COMMANDS
-     (a wait), or a tracer before this one has put
-     its event in place of the application's
+     a list that is not known, no signal (a wait),    SURROUNDING_COMMANDS
+     or a tracer before this one has put its event
+     in place of the application's
      no event of the application                      EVENT_STAMPS, of the event of the slot
      one with time stamps that can be kept, on a      KEPT_EVENT_STAMPS: nothing is appended
      list that is not in order, or of a pool with
@@ -22450,289 +22405,308 @@ ZT__PRIVATE int zt__may_have_stamps(zt__tracer *tracer, ze_event_handle_t event)
      that event signalled by an earlier execution
 
    What follows signals the event of the application. On a list that is in order it delays nothing, and the
-   launch is measured whatever happens to that event. */
+   launch is measured whatever happens to that event.
+
+   An event can be kept if no other command that signals it may be in flight, nor is it on another recorded
+   list. One that has signalled, and was not reset, has other time stamps after the launch. */
 ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_profiler *profiler,
-                                                   zt__selected_command *selected,
-                                                   const ze_event_handle_t *signal) {
-    if (selected->has_metrics || selected->kind == ZT__LIST_UNKNOWN || !signal ||
-        zt__find_outer_signal(frame)) {
+                                                   const ze_event_handle_t *signal,
+                                                   zt__selected_command *selected) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__known_list *list = &selected->list;
+    zt__known_event event, *known;
+    int can_be_kept;
+    if (list->kind == ZT__LIST_UNKNOWN || !signal || zt__find_outer_signal(frame)) {
         return ZT__SURROUNDING_COMMANDS;
     }
     if (!*signal) {
         return ZT__EVENT_STAMPS;
     }
-    if (zt__can_keep_event(frame->tracer, profiler, *signal, selected)) {
+
+    memset(&event, 0, sizeof event);
+    zt__lock(&tracer->mutex);
+    known = zt__find_event(tracer, *signal);
+    if (known) {
+        event = *known;
+    }
+    zt__unlock(&tracer->mutex);
+    if (!known) { /* it was created before the start: the driver is queried */
+        ze_event_pool_handle_t pool;
+        ze_event_pool_flags_t flags = 0;
+        event.has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
+                           tracer->get_pool(*signal, &pool) != ZE_RESULT_SUCCESS ||
+                           tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
+                           (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+        zt__lock(&tracer->mutex);
+        known = zt__remember_event(tracer, *signal);
+        if (known) {
+            known->has_stamps = event.has_stamps;
+        }
+        zt__unlock(&tracer->mutex);
+    }
+
+    can_be_kept = event.may_be_kept && !event.other_signals && !event.keeper &&
+                  (!list->is_in_order || event.has_stamps);
+    /* For a recorded list, zt__note_earlier_signals queries the event before each execution. */
+    if (can_be_kept && list->kind == ZT__LIST_IMMEDIATE) {
+        zt__sample_times times;
+        const char *call;
+        ze_result_t result = zt__query_kernel_stamps(profiler, *signal, &times, &call);
+        selected->was_signalled = result == ZE_RESULT_SUCCESS;
+        selected->signalled_end = selected->was_signalled ? times.end_ticks : 0;
+        can_be_kept =
+            result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && profiler->tiles_stamped == 1);
+    }
+    if (can_be_kept) {
         return ZT__KEPT_EVENT_STAMPS;
     }
-    if (zt__may_have_stamps(frame->tracer, *signal)) {
+    if (event.has_stamps) {
         return ZT__SURROUNDING_COMMANDS;
     }
-    if (selected->is_in_order || selected->is_copy_only) {
+    if (list->is_in_order || list->is_copy_only) {
         return ZT__EVENT_STAMPS;
     }
-    return selected->kind == ZT__LIST_IMMEDIATE ? ZT__COPIED_STAMPS : ZT__SURROUNDING_COMMANDS;
+    return list->kind == ZT__LIST_IMMEDIATE ? ZT__COPIED_STAMPS : ZT__SURROUNDING_COMMANDS;
 }
 
-/* Returns whether a command may go into a graph, which may run any number of times. A list also joins the
-   capture of another by waiting for one of its events. So while there is a capture, the driver is queried,
-   and a command that waits may be the one with which its list joins. The mutex is held. */
-ZT__PRIVATE int zt__may_be_captured(zt__tracer *tracer, const zt__known_list *list,
-                                    const zt__command *command) {
-    const uint32_t query_true = 0x78000022;
-    ze_result_t result;
-    if (list->is_captured || tracer->captures == 0) {
-        return list->is_captured;
-    }
-    if (*command->wait_count > 0 || !tracer->query_capture) {
-        return 1;
-    }
-    zt__unlock(&tracer->mutex);
-    result = tracer->query_capture(command->list);
-    zt__lock(&tracer->mutex);
-    return (uint32_t)result == query_true;
-}
-
-/* Returns the name under which a launch or copy is measured. A launch of several kernels has the name of
-   the first, and the number of others: "saxpy +2". The mutex is held. Returns NULL without memory. */
-ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call call,
-                                                 const zt__command *command, int knows_handle) {
-    const char *text = zt__call_name(call) + strlen("zeCommandListAppend");
+/* Returns the record of a name, which is added if there is none. With `others`, the name is followed by that
+   number: "saxpy +2". No mutex is held. Returns NULL without memory. */
+ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char *text, uint32_t others) {
     char number[16] = "";
-    zt__kernel_name *name, *made;
     size_t size;
-    if (command->kernel) {
-        name = zt__name_of_kernel(tracer, command->kernel, knows_handle);
-        text = name ? name->text : NULL;
+    zt__kernel_name *name = NULL;
+    if (others) {
+        snprintf(number, sizeof number, " +%u", (unsigned)others);
     } else {
+        zt__lock(&tracer->mutex);
         name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, strlen(text));
+        zt__unlock(&tracer->mutex);
     }
-    if (command->kernel_count <= 1 && (name || command->kernel)) {
+    if (name) {
         return name;
     }
-    if (!text) {
-        return NULL;
-    }
-    if (command->kernel_count > 1) { /* the record is freed if there is one of this name */
-        snprintf(number, sizeof number, " +%u", (unsigned)command->kernel_count - 1);
-    }
     size = strlen(text) + strlen(number) + 1;
-    zt__unlock(&tracer->mutex);
-    made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
-    if (made) {
-        made->text = (char *)(made + 1);
-        snprintf(made->text, size, "%s%s", text, number);
+    name = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *name + size);
+    if (name) {
+        name->text = (char *)(name + 1);
+        snprintf(name->text, size, "%s%s", text, number);
     }
-    zt__lock(&tracer->mutex);
-    return zt__add_name(tracer, made);
+    return zt__add_name(tracer, name);
 }
 
 /* Counts a command, and decides whether and how it is measured. The list is checked before the filter, so
    that launches elsewhere do not count for `every` and `limit`. `command` is NULL if the driver will refuse
-   it. With `knows_kernel`, the handle of the kernel is the application's, so its destruction is observed. The
-   mutex is held. */
-ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, const zt__command *command,
-                                                    int knows_kernel) {
+   it. No mutex is held. What may call the driver comes first; then the mutex is locked once, so that what
+   zt_trace_stop sees of this command is either that it is measured, or that it will not be. */
+ZT__PRIVATE zt__selected_command zt__select_command(zt__frame *frame, const zt__command *command) {
+    const uint32_t query_true = 0x78000022;
     zt__tracer *tracer = frame->tracer;
-    zt__call call = frame->call;
-    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, 0, ZT__SURROUNDING_COMMANDS, NULL,
-                                     0,    0};
-    zt__known_list *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
-    zt__traced_device *device = list ? list->device : NULL;
+    zt__selected_command selected;
+    const zt__known_list *known;
+    zt__traced_device *device;
+    zt_profiler *profiler;
     zt__kernel_name *name = NULL;
-    int is_sync = zt__kind_of_call(call) == ZT__KIND_SYNC, is_within;
-    if (zt__is_measured(device) && command->kernel) {
-        selected.counted_for = device->profiler;
+    uint32_t captures;
+    int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_within;
+    memset(&selected, 0, sizeof selected);
+    if (command) {
+        zt__query_unknown_list(tracer, command->list);
     }
-    if (tracer->is_stopping) {
+    zt__lock(&tracer->mutex);
+    known = command ? zt__find_known_list(tracer, command->list) : NULL;
+    if (known) {
+        selected.list = *known;
+    }
+    device = selected.list.device;
+    if (device && !tracer->measured[frame->call] && !tracer->is_stopping) {
+        device->copies_seen++; /* which an empty report of zt_auto mentions */
+    }
+    captures = tracer->captures;
+    zt__unlock(&tracer->mutex);
+    profiler = zt__is_measured(device) ? device->profiler : NULL;
+    frame->counted_for = command && command->kernel ? profiler : NULL;
+    if (!tracer->measured[frame->call] || (is_sync && (!profiler || profiler->passes[0].group_count))) {
         return selected;
     }
-    if (is_sync && (!zt__is_measured(device) || device->profiler->passes[0].group_count)) {
-        return selected;
+
+    /* A copy engine can write time stamps, but cannot execute queries. */
+    can_be_measured = profiler && !selected.list.is_cloneable && !selected.list.has_command_ids &&
+                      !selected.list.is_captured &&
+                      (!selected.list.is_copy_only || profiler->metric_count == 0);
+    /* What goes into a graph may run any number of times. A list also joins the capture of another by waiting
+       for one of its events. So while there is a capture, the driver is queried, and a command that waits may
+       be the one with which its list joins. */
+    if (can_be_measured && captures > 0) {
+        can_be_measured = *command->wait_count == 0 && tracer->query_capture &&
+                          (uint32_t)tracer->query_capture(command->list) != query_true;
     }
-    if (!tracer->measured[call]) { /* a copy, which an empty report of zt_auto mentions */
-        if (device) {
-            device->copies_seen++;
+    if (can_be_measured && command->kernel) {
+        name = zt__name_of_kernel(tracer, command->kernel, frame->knows_kernel);
+        if (name && command->kernel_count > 1) { /* the name of the first, and the number of others */
+            name = zt__find_or_add_name(tracer, name->text, command->kernel_count - 1);
         }
-        return selected;
-    }
-    if (zt__is_measured(device) && !list->is_cloneable && !list->has_command_ids &&
-        !zt__may_be_captured(tracer, list, command)) {
-        /* A copy engine can write time stamps, but cannot execute queries. */
-        if (!list->is_copy_only || device->profiler->metric_count == 0) {
-            name = zt__name_of_command(tracer, call, command, knows_kernel);
-        }
+    } else if (can_be_measured) {
+        name = zt__find_or_add_name(tracer, zt__call_name(frame->call) + strlen("zeCommandListAppend"), 0);
     }
     if (name) {
-        selected.kind = list->kind;
-        selected.is_in_order = list->is_in_order;
-        selected.is_copy_only = list->is_copy_only;
-        selected.has_metrics = device->profiler->metric_count > 0;
-        selected.measurement = zt__choose_measurement(frame, device->profiler, &selected, command->signal);
+        selected.has_metrics = profiler->metric_count > 0;
+    }
+    if (name && (!selected.has_metrics || (name->is_selected && (tracer->every > 1 || tracer->limit)))) {
+        selected.measurement = zt__choose_measurement(frame, profiler, command->signal, &selected);
+    }
+
+    zt__lock(&tracer->mutex);
+    if (tracer->is_stopping) {
+        zt__unlock(&tracer->mutex);
+        return selected;
     }
     tracer->counts.launches++;
-    /* Barriers around a barrier or a wait would measure themselves. */
-    if (!name || (is_sync && selected.measurement == ZT__SURROUNDING_COMMANDS && !selected.is_in_order)) {
-        tracer->counts.elsewhere++;
-        return selected;
+    if (!name ||
+        (is_sync && selected.measurement == ZT__SURROUNDING_COMMANDS && !selected.list.is_in_order)) {
+        tracer->counts.elsewhere++; /* barriers around a barrier or a wait would measure themselves */
+        name = NULL;
     }
-    is_within = name->is_selected && name->seen++ % tracer->every == 0 &&
+    is_within = name && name->is_selected && name->seen++ % tracer->every == 0 &&
                 (!tracer->limit || name->measured < tracer->limit);
-    if (!name->is_selected || (!is_within && !selected.has_metrics)) {
+    if (name && (!name->is_selected || (!is_within && !selected.has_metrics))) {
         tracer->counts.filtered++;
-        return selected;
+        name = NULL;
     }
-    tracer->counts.measured++;
-    if (is_within) {
-        name->measured++;
-    } else {
-        tracer->counts.times_alone++;
-        selected.has_metrics = 0;
-        selected.measurement = zt__choose_measurement(frame, device->profiler, &selected, command->signal);
+    if (name) {
+        tracer->counts.measured++;
+        if (is_within) {
+            name->measured++;
+        } else {
+            tracer->counts.times_alone++;
+        }
+        if (is_within && selected.has_metrics) {
+            selected.measurement = ZT__SURROUNDING_COMMANDS;
+        }
+        selected.has_metrics = is_within && selected.has_metrics;
+        tracer->counts.serialised += selected.measurement == ZT__SURROUNDING_COMMANDS &&
+                                     (!selected.list.is_in_order || selected.has_metrics);
+        selected.profiler = profiler;
+        selected.region = name->text;
+        zt__store(&frame->has_region, 1);
     }
-    selected.profiler = device->profiler;
-    selected.region = name->text;
-    tracer->counts.serialised +=
-        selected.measurement == ZT__SURROUNDING_COMMANDS && (!selected.is_in_order || selected.has_metrics);
+    zt__unlock(&tracer->mutex);
     return selected;
-}
-
-/* Returns how many bytes a copy or fill moves; 0 for a launch, and for an image, because the parameters do
-   not have the size of its pixels. */
-ZT__PRIVATE uint64_t zt__read_bytes(zt__call call, const void *parameters) {
-    const ze_copy_region_t *region;
-    switch (call) {
-    case ZT__CALL_CommandListAppendMemoryCopy:
-        return *((const ze_command_list_append_memory_copy_params_t *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryCopyFromContext:
-        return *((const ze_command_list_append_memory_copy_from_context_params_t *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryCopyWithParameters:
-        return *((const zt__copy_with_parameters_params *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryFill:
-        return *((const ze_command_list_append_memory_fill_params_t *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryFillWithParameters:
-        return *((const zt__fill_with_parameters_params *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryCopyRegion:
-        region = *((const ze_command_list_append_memory_copy_region_params_t *)parameters)->pdstRegion;
-        /* Without a third dimension, its depth is 0 or 1. */
-        return region ? (uint64_t)region->width * region->height * (region->depth ? region->depth : 1) : 0;
-    default:
-        return 0;
-    }
-}
-
-/* Stores the bytes of a copy, and for the timeline the geometry of a launch, in the slot. The region is open,
-   so no other thread uses the slot. */
-ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
-    zt__slot *slot = (zt__slot *)frame->region.slot;
-    const void *handle = kernel;
-    const zt__loaded_kernel *known;
-    slot->bytes = zt__read_bytes(frame->call, frame->parameters);
-    slot->origin.kind = kernel                                           ? ZT__REGION_OF_KERNEL
-                        : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
-                                                                         : ZT__REGION_OF_SYNC;
-    if (!kernel) {
-        return;
-    }
-    zt__lock(&frame->tracer->mutex);
-    known = (const zt__loaded_kernel *)zt__map_find(&frame->tracer->loaded.kernels, &handle, sizeof handle);
-    if (known && knows_handle) {
-        memcpy(slot->origin.group_size, known->group_size, sizeof known->group_size);
-    }
-    zt__unlock(&frame->tracer->mutex);
-    zt__read_geometry(frame->call, frame->parameters, &slot->origin);
-}
-
-/* Begins a command that other commands measure: appends a wait for its events, for which the command itself
-   then need not wait, and the begin of a region. So the GPU time is that of the command alone. zt__after_call
-   ends the region. If the driver refuses the command, the wait stays on the list. */
-ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *command,
-                                       const zt__selected_command *selected) {
-    zt__list_state kind = selected->kind;
-    uint32_t count = command->signal ? *command->wait_count : 0; /* a command without is a wait itself */
-    if (count && command->wait_events &&
-        zeCommandListAppendWaitOnEvents(command->list, count, command->wait_events) == ZE_RESULT_SUCCESS) {
-        frame->wait_count = command->wait_count;
-        frame->waits = count;
-        *command->wait_count = 0;
-    }
-    if (kind == ZT__LIST_UNKNOWN) {
-        kind = zt__query_list_kind(selected->profiler, command->list);
-    }
-    frame->region = zt__begin_on(selected->profiler, command->list, kind, zt__shown_name(selected->region),
-                                 !selected->has_metrics);
-    if (frame->region.slot) {
-        ((zt__slot *)frame->region.slot)->trails_event = command->signal && *command->signal;
-    }
 }
 
 /* Begins a command that kernel time stamps measure: those of the application's event, if the slot can keep
    it, else those of the event of the slot, which then takes the place of the application's. */
 ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command,
                                     const zt__selected_command *selected) {
+    zt_profiler *profiler = selected->profiler;
     zt__slot *slot;
     uint32_t i;
-    frame->region = zt__begin_region(selected->profiler, command->list, selected->kind,
+    frame->region = zt__begin_region(profiler, command->list, selected->list.kind,
                                      zt__shown_name(selected->region), !selected->has_metrics);
     slot = (zt__slot *)frame->region.slot;
     if (!slot) {
         return;
     }
     slot->measurement = selected->measurement;
-    slot->is_unordered = !selected->is_in_order;
+    slot->is_unordered = !selected->list.is_in_order;
     if (selected->measurement == ZT__KEPT_EVENT_STAMPS) {
-        frame->keeps_event = zt__keep_event(frame->tracer, selected->profiler, slot, *command->signal,
-                                            selected->was_signalled, selected->signalled_end);
+        zt__tracer *tracer = frame->tracer;
+        zt__known_event *known;
+        zt__lock(&tracer->mutex);
+        known = zt__find_event(tracer, *command->signal);
+        frame->has_kept_event = known && !known->keeper; /* else another thread was faster */
+        if (frame->has_kept_event) {
+            known->keeper = slot;
+            known->keeper_owner = profiler;
+        }
+        zt__unlock(&tracer->mutex);
+        zt__lock(&profiler->mutex);
+        slot->kept = frame->has_kept_event ? *command->signal : NULL;
+        slot->was_signalled = selected->was_signalled;
+        slot->signalled_end = selected->signalled_end;
+        slot->list->keeps_events = 1;
+        zt__unlock(&profiler->mutex);
         return;
     }
+
     for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__COPIED_STAMPS; i++) {
         zt__store(&slot->stamps[i], UINT64_MAX);
     }
     slot->trails_event = slot->measurement == ZT__COPIED_STAMPS;
     frame->list = command->list;
-    frame->is_in_order = selected->is_in_order;
+    frame->is_in_order = selected->list.is_in_order;
     frame->copied_stamps = slot->trails_event ? slot->stamps : NULL;
     frame->signal = command->signal;
     frame->signalled = *command->signal;
     *command->signal = slot->event;
 }
 
-/* Begins to measure a command, which this may change. */
+/* Begins to measure a command, which this may change. zt__after_call ends the region. */
 ZT__PRIVATE void zt__begin_command(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
     zt__selected_command selected;
+    zt__slot *slot;
     int is_complete = zt__read_command(frame->call, frame->parameters, &command);
+    uint32_t i;
     /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
        each launch. */
-    int knows_kernel = command.kernel == frame->kernel_before_hooks;
-    uint32_t i;
-    for (i = knows_kernel ? 0 : 1; is_complete && i < command.kernel_count; i++) {
+    frame->knows_kernel = command.kernel == frame->kernel_before_hooks;
+    for (i = frame->knows_kernel ? 0 : 1; is_complete && i < command.kernel_count; i++) {
         /* It may have been created before the start. */
         zt__observe_kernel(tracer, zt__launched_kernel(frame, &command, i));
     }
-    zt__lock(&tracer->mutex);
-    selected = zt__select_command(frame, is_complete ? &command : NULL, knows_kernel);
-    zt__store(&frame->has_region, selected.profiler != NULL);
-    zt__unlock(&tracer->mutex);
-    frame->counted_for = selected.counted_for;
-    frame->knows_kernel = knows_kernel;
+    selected = zt__select_command(frame, is_complete ? &command : NULL);
     if (!selected.profiler) {
         return;
     }
+
     if (selected.measurement == ZT__SURROUNDING_COMMANDS) {
-        zt__begin_by_commands(frame, &command, &selected);
+        zt__list_state kind = selected.list.kind;
+        /* A wait for the events of the command is appended before the region, so that the GPU time is that of
+           the command alone, which then need not wait itself. If the driver refuses the command, the wait
+           stays on the list. A command without an event to signal is a wait itself. */
+        uint32_t count = command.signal ? *command.wait_count : 0;
+        if (count && command.wait_events &&
+            zeCommandListAppendWaitOnEvents(command.list, count, command.wait_events) == ZE_RESULT_SUCCESS) {
+            frame->wait_count = command.wait_count;
+            frame->waits = count;
+            *command.wait_count = 0;
+        }
+        if (kind == ZT__LIST_UNKNOWN) {
+            kind = zt__query_list_kind(selected.profiler, command.list);
+        }
+        frame->region = zt__begin_on(selected.profiler, command.list, kind, zt__shown_name(selected.region),
+                                     !selected.has_metrics);
+        if (frame->region.slot) {
+            ((zt__slot *)frame->region.slot)->trails_event = command.signal && *command.signal;
+        }
     } else {
         zt__begin_by_event(frame, &command, &selected);
     }
-    if (frame->region.slot && (selected.profiler->timeline || !command.kernel)) {
-        zt__keep_origin(frame, command.kernel, knows_kernel);
+
+    /* The bytes of a copy and, for the timeline, the geometry of a launch. The region is open, so no other
+       thread uses the slot. */
+    slot = (zt__slot *)frame->region.slot;
+    if (slot && (selected.profiler->timeline || !command.kernel)) {
+        const void *handle = command.kernel;
+        const zt__loaded_kernel *known;
+        slot->origin.kind = command.kernel                                   ? ZT__REGION_OF_KERNEL
+                            : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
+                                                                             : ZT__REGION_OF_SYNC;
+        zt__lock(&tracer->mutex);
+        known = (const zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+        if (known && frame->knows_kernel) {
+            memcpy(slot->origin.group_size, known->group_size, sizeof known->group_size);
+        }
+        zt__unlock(&tracer->mutex);
+        slot->bytes = zt__read_size(frame->call, frame->parameters, &slot->origin);
     }
 }
 
 ZT__PRIVATE void zt__before_command(zt__frame *frame) {
     const zt__tracer *tracer = frame->tracer;
     if (tracer->keeps_events) {
-        zt__settle_signalled_event(frame);
+        zt__save_stamps_before_signal(frame);
     }
     if (tracer->measured[frame->call] ||
         (zt__kind_of_call(frame->call) == ZT__KIND_COPY && tracer->automatic)) {
@@ -22799,60 +22773,60 @@ ZT__PRIVATE void zt__after_group_size(zt__frame *frame) {
     zt__unlock(&tracer->mutex);
 }
 
-/* Counts a launch of a kernel, unless zt_trace_config.names leaves it out. At the first launch of its handle,
-   the driver is queried for what the kernel is made of. No mutex is held. */
-ZT__PRIVATE void zt__count_launch(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
-    zt__tracer *tracer = frame->tracer;
-    const void *handle = kernel;
-    zt__kernel_facts described = zt__unknown_facts();
-    zt__loaded_kernel *record = NULL, known;
-    const zt__loaded_module *module;
-    zt_kernel_shape shape;
-    zt__origin origin;
-    memset(&known, 0, sizeof known);
-    if (knows_handle) {
-        zt__lock(&tracer->mutex);
-        record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
-        if (record) { /* else it was destroyed, on another thread, when its work was done */
-            known = *record;
-        }
-        module = (const zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &known.module,
-                                                         sizeof known.module);
-        if (module && module->described && known.name && known.counted_for != frame->counted_for) {
-            described = zt__describe_kernel(module->described, known.name->text);
-        }
-        zt__unlock(&tracer->mutex);
-    }
-    if (known.name && !known.name->is_selected) {
-        return;
-    }
-    if (!knows_handle || (record && known.counted_for != frame->counted_for)) {
-        known.counted = zt__find_or_add_kernel(frame->counted_for, kernel, &described);
-    }
-    if (record && known.counted_for != frame->counted_for) {
-        zt__lock(&tracer->mutex);
-        record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
-        if (record) {
-            record->counted_for = frame->counted_for;
-            record->counted = known.counted;
-        }
-        zt__unlock(&tracer->mutex);
-    }
-    memcpy(origin.group_size, known.group_size, sizeof origin.group_size);
-    memset(origin.group_count, 0, sizeof origin.group_count);
-    zt__read_geometry(frame->call, frame->parameters, &origin);
-    memset(&shape, 0, sizeof shape);
-    memcpy(shape.group_size, origin.group_size, sizeof shape.group_size);
-    memcpy(shape.group_count, origin.group_count, sizeof shape.group_count);
-    zt__count_kernel(frame->counted_for, known.counted, &shape);
-}
-
+/* Counts the kernels of a launch, unless zt_trace_config.names leaves them out. At the first launch of its
+   handle, the driver is queried for what a kernel is made of. */
 ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
     zt__command command;
     uint32_t i;
     zt__read_command(frame->call, frame->parameters, &command);
-    for (i = 0; frame->tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
-        zt__count_launch(frame, zt__launched_kernel(frame, &command, i), i > 0 || frame->knows_kernel);
+    for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
+        ze_kernel_handle_t kernel = zt__launched_kernel(frame, &command, i);
+        const void *handle = kernel;
+        int knows_handle = i > 0 || frame->knows_kernel;
+        zt__kernel_facts described = zt__unknown_facts();
+        zt__loaded_kernel *record = NULL, known;
+        const zt__loaded_module *module;
+        zt_kernel_shape shape;
+        zt__origin origin;
+        memset(&known, 0, sizeof known);
+        if (knows_handle) {
+            zt__lock(&tracer->mutex);
+            record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+            if (record) { /* else it was destroyed, on another thread, when its work was done */
+                known = *record;
+            }
+            module = (const zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &known.module,
+                                                             sizeof known.module);
+            if (module && module->described && known.name && known.counted_for != frame->counted_for) {
+                described = zt__describe_kernel(module->described, known.name->text);
+            }
+            zt__unlock(&tracer->mutex);
+        }
+        if (known.name && !known.name->is_selected) {
+            continue;
+        }
+
+        if (!knows_handle || (record && known.counted_for != frame->counted_for)) {
+            known.counted = zt__find_or_add_kernel(frame->counted_for, kernel, &described);
+        }
+        if (record && known.counted_for != frame->counted_for) {
+            zt__lock(&tracer->mutex);
+            record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+            if (record) {
+                record->counted_for = frame->counted_for;
+                record->counted = known.counted;
+            }
+            zt__unlock(&tracer->mutex);
+        }
+
+        memcpy(origin.group_size, known.group_size, sizeof origin.group_size);
+        memset(origin.group_count, 0, sizeof origin.group_count);
+        zt__read_size(frame->call, frame->parameters, &origin);
+        memset(&shape, 0, sizeof shape);
+        memcpy(shape.group_size, origin.group_size, sizeof shape.group_size);
+        memcpy(shape.group_count, origin.group_count, sizeof shape.group_count);
+        zt__count_kernel(frame->counted_for, known.counted, &shape);
     }
 }
 
@@ -22915,10 +22889,12 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
 /* After a call that changes whether the commands of a list can be measured. */
 ZT__PRIVATE void zt__after_list_change(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
+    ze_command_list_handle_t handle = *ZT__PARAMETERS(frame, zt__list_params)->phCommandList;
     zt__call_kind kind = zt__kind_of_call(frame->call);
     zt__known_list *list;
+    zt__query_unknown_list(tracer, handle);
     zt__lock(&tracer->mutex);
-    list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__list_params)->phCommandList);
+    list = zt__find_known_list(tracer, handle);
     if (list && kind == ZT__KIND_GET_COMMAND_ID) {
         list->has_command_ids = 1;
     } else if (list) {
@@ -23078,7 +23054,7 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
 ZT__PRIVATE void zt__before_execute(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     if (tracer->keeps_events) {
-        zt__settle_signalled_event(frame);
+        zt__save_stamps_before_signal(frame);
         zt__note_signal(frame);
     }
     zt__lock(&tracer->mutex);
@@ -23146,36 +23122,14 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
 typedef struct zt__kind_steps {
     void (*before)(zt__frame *frame);
     void (*after_success)(zt__frame *frame);
+    uint32_t needed; /* ZT__ALWAYS and so on; 0: only observed if the configuration names the call */
 } zt__kind_steps;
 
 static const zt__kind_steps zt__steps_of_kind[ZT__KIND_COUNT] = {
-#define X(name, before, after) {before, after},
+#define X(name, before, after, needed) {before, after, needed},
     ZT__KINDS(X)
 #undef X
 };
-
-ZT__PRIVATE void zt__before_call(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    zt__call_kind kind = zt__kind_of_call(frame->call);
-    uint32_t i;
-    if (kind == ZT__KIND_LAUNCH) {
-        zt__command command;
-        zt__read_command(frame->call, frame->parameters, &command);
-        frame->kernel_before_hooks = command.kernel;
-    } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
-        zt__forget_handle(tracer, &tracer->loaded.kernels,
-                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
-    }
-    for (i = 0; i < tracer->hook_count; i++) {
-        const zt__traced_hook *hook = &tracer->hooks[i];
-        if (hook->call == frame->call && hook->prologue) {
-            hook->prologue(frame->parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
-        }
-    }
-    if (zt__steps_of_kind[kind].before) {
-        zt__steps_of_kind[kind].before(frame);
-    }
-}
 
 /* Called after a kernel was created. The handle, which an epilogue of a hook may have replaced, may be that
    of an earlier kernel. If it was replaced, its module is not known. The native binary of a module is read
@@ -23185,7 +23139,7 @@ ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
     ze_kernel_handle_t kernel = **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel;
     zt__loaded_module *module = NULL;
     zt__loaded_kernel *known;
-    int is_read = 1;
+    int is_needed, is_read;
     zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
     zt__lock(&tracer->mutex);
     if (kernel == frame->created) {
@@ -23197,12 +23151,13 @@ ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
         known->module = frame->module;
         known->device = module ? module->device : NULL;
     }
-    if (module && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
-        is_read = module->described != NULL;
+    is_needed = module && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel];
+    is_read = is_needed && module->described;
+    zt__unlock(&tracer->mutex);
+    if (is_needed) {
         zt__name_of_kernel(tracer, kernel, 1);
     }
-    zt__unlock(&tracer->mutex);
-    if (!is_read) {
+    if (is_needed && !is_read) {
         zt__described_module *described = zt__describe_module(&tracer->allocator, frame->module);
         const void *handle = frame->module;
         zt__lock(&tracer->mutex);
@@ -23328,7 +23283,7 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
         frame->build.place = NULL;
         frame->build.trial = ZE_RESULT_SUCCESS;
         frame->signal = NULL;
-        frame->keeps_event = 0;
+        frame->has_kept_event = 0;
         frame->kernel_before_hooks = NULL;
         frame->pool_desc = NULL;
         memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
@@ -23346,8 +23301,10 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
 }
 
 ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
+    zt__call_kind kind = zt__kind_of_call(call);
     zt__frame *first, *frame;
     uint64_t begin_ns;
+    uint32_t i;
     int is_timed = 0;
     *instance = NULL;
     if (zt__awaited_registration == registration) {
@@ -23366,42 +23323,31 @@ ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registr
     zt__current_call = first;
     zt__change_depth(1);
     for (frame = first; frame; frame = frame->next) {
-        zt__before_call(frame);
-        is_timed |= frame->tracer->timed[call];
+        zt__tracer *tracer = frame->tracer;
+        is_timed |= tracer->timed[call];
+        if (kind == ZT__KIND_LAUNCH) {
+            zt__command command;
+            zt__read_command(call, parameters, &command);
+            frame->kernel_before_hooks = command.kernel;
+        } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
+            zt__forget_handle(tracer, &tracer->loaded.kernels,
+                              *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
+        }
+        for (i = 0; i < tracer->hook_count; i++) {
+            const zt__traced_hook *hook = &tracer->hooks[i];
+            if (hook->call == call && hook->prologue) {
+                hook->prologue(parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
+            }
+        }
+        if (zt__steps_of_kind[kind].before) {
+            zt__steps_of_kind[kind].before(frame);
+        }
     }
     zt__change_depth(-1);
     begin_ns = is_timed ? zt__now_ns() : 0;
     for (frame = first; frame; frame = frame->next) {
         frame->begin_ns = begin_ns;
         zt__store(&frame->state, ZT__FRAME_DRIVER);
-    }
-}
-
-/* Called after the call of a command that zt__begin_by_event has changed. The application's event is
-   signalled even if the tracer was destroyed meanwhile: the slot is then still there. */
-ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result) {
-    ze_event_handle_t own = *frame->signal, event = frame->signalled;
-    *frame->signal = event;
-    frame->signal = NULL;
-    if (result != ZE_RESULT_SUCCESS || !event) {
-        return;
-    }
-    if (frame->copied_stamps) {
-        result = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps, NULL,
-                                                          event, 1, &own);
-    } else if (frame->is_in_order) {
-        result = zeCommandListAppendSignalEvent(frame->list, event);
-    }
-    if (result != ZE_RESULT_SUCCESS || (!frame->copied_stamps && !frame->is_in_order)) {
-        /* On a copy engine; or the driver has refused the other command, and the application may wait. */
-        result = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
-        if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
-            ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
-        }
-    }
-    if (result != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
-        zt__check(frame->tracer->diagnostics, result, "zeCommandListAppendBarrier",
-                  "An event of the application will not be signalled.");
     }
 }
 
@@ -23421,11 +23367,40 @@ ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
     }
     zt__unlock(&zt__dispatch_mutex);
     zt__change_depth(1);
+
+    /* First of all signals the events of the application that zt__begin_by_event has replaced, because it may
+       wait for them. That does not need a tracer, which may have been destroyed meanwhile: the slot is still
+       there. */
     for (frame = last; frame; frame = frame->previous) {
-        if (frame->signal) { /* first of all, because the application may wait for its event */
-            zt__signal_for_application(frame, result);
+        ze_event_handle_t own, event = frame->signalled;
+        ze_result_t signalled = ZE_RESULT_NOT_READY;
+        if (!frame->signal) {
+            continue;
+        }
+        own = *frame->signal;
+        *frame->signal = event;
+        frame->signal = NULL;
+        if (result != ZE_RESULT_SUCCESS || !event) {
+            continue;
+        }
+        if (frame->copied_stamps) {
+            signalled = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps,
+                                                                 NULL, event, 1, &own);
+        } else if (frame->is_in_order) {
+            signalled = zeCommandListAppendSignalEvent(frame->list, event);
+        }
+        if (signalled != ZE_RESULT_SUCCESS) { /* on a copy engine; or the driver has refused the other */
+            signalled = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
+            if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
+                ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
+            }
+        }
+        if (signalled != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
+            zt__check(frame->tracer->diagnostics, signalled, "zeCommandListAppendBarrier",
+                      "An event of the application will not be signalled.");
         }
     }
+
     for (frame = last; frame; frame = frame->previous) {
         if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
             *frame->wait_count = frame->waits;
@@ -23651,89 +23626,14 @@ ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_mea
     return found;
 }
 
-ZT__PRIVATE ze_result_t zt__copy_hooks(zt__tracer *tracer, const zt_hook *hooks, uint32_t count) {
-    uint32_t i, call;
-    tracer->hook_count = 0;
-    if (count > ZT__MAX_HOOKS || (count && !hooks)) {
-        return zt__report(tracer->diagnostics, BAD_HOOKS, ZE_RESULT_ERROR_INVALID_SIZE,
-                          zt__starting_call(tracer), (unsigned)ZT__MAX_HOOKS);
-    }
-    for (i = 0; i < count; i++) {
-        const char *name = hooks[i].call ? hooks[i].call : "";
-        for (call = 0; call < ZT__CALL_COUNT && strcmp(name, zt__call_name(call)) != 0;) {
-            call++;
-        }
-        if (call == ZT__CALL_COUNT) {
-            return zt__report_no_such_call(tracer, name, strlen(name));
-        }
-        tracer->hooks[i].call = (zt__call)call;
-        tracer->hooks[i].prologue = hooks[i].prologue;
-        tracer->hooks[i].epilogue = hooks[i].epilogue;
-        tracer->hooks[i].user = hooks[i].user;
-    }
-    tracer->hook_count = count;
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Returns whether the tracer needs callbacks for a call. Lists are always observed, for the regions that
-   the application begins itself. */
-ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config *config, uint32_t call) {
-    uint32_t i;
-    for (i = 0; i < tracer->hook_count; i++) {
-        if ((uint32_t)tracer->hooks[i].call == call) {
-            return 1;
-        }
-    }
-    if (tracer->timed[call] || tracer->measured[call]) {
-        return 1;
-    }
-    switch (zt__kind_of_call((zt__call)call)) {
-    case ZT__KIND_OTHER:
-        return 0;
-    case ZT__KIND_LAUNCH:
-    case ZT__KIND_SYNC:
-    case ZT__KIND_SIGNAL:
-    case ZT__KIND_EVENT_CHANGE:
-    case ZT__KIND_EVENT_RESET:
-    case ZT__KIND_QUEUE_SYNCHRONIZE:
-        return tracer->keeps_events;
-    case ZT__KIND_GROUP_SIZE:
-        return !config->no_launches;
-    case ZT__KIND_LIST_CLOSE:
-    case ZT__KIND_CAPTURE_BEGIN:
-    case ZT__KIND_CAPTURE_END:
-    case ZT__KIND_GET_COMMAND_ID:
-    case ZT__KIND_POOL_CREATE:
-    case ZT__KIND_POOL_DESTROY:
-    case ZT__KIND_EVENT_CREATE:
-    case ZT__KIND_EVENT_DESTROY:
-        return !config->no_launches || config->copies;
-    case ZT__KIND_COPY:
-        return tracer->keeps_events || tracer->automatic != NULL;
-    case ZT__KIND_CONTEXT_DESTROY:
-        return tracer->automatic != NULL;
-    default:
-        return 1;
-    }
-}
-
-/* Returns whether no metrics are measured. Profilers of zt_auto may not be open yet. */
-ZT__PRIVATE int zt__measures_times_alone(const zt__tracer *tracer) {
-    if (tracer->automatic) {
-        zt_config config = zt__complete_config(tracer->automatic);
-        return config.groups && !zt__has_names(config.groups) && !zt__has_names(config.metrics);
-    }
-    return tracer->devices->profiler->passes[0].group_count == 0;
-}
-
 /* Copies a configuration, and forgets kernels and lists: what was not observed since the last stop may
    have changed them. `timeline` is how many samples the profiler keeps. */
 ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_config *config,
                                              uint32_t timeline) {
     const char *rest = config->calls, *pattern;
     size_t length;
-    ze_result_t result;
-    uint32_t call;
+    uint32_t i, call, present;
+    int measures_times_alone;
     zt__forget_everything(tracer);
     zt__free(&tracer->allocator, tracer->names);
     tracer->names = NULL;
@@ -23762,19 +23662,53 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
             return zt__report_no_such_call(tracer, pattern + skipped, length - skipped);
         }
     }
-    result = zt__copy_hooks(tracer, config->hooks, config->hook_count);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
+
+    tracer->hook_count = 0;
+    if (config->hook_count > ZT__MAX_HOOKS || (config->hook_count && !config->hooks)) {
+        return zt__report(tracer->diagnostics, BAD_HOOKS, ZE_RESULT_ERROR_INVALID_SIZE,
+                          zt__starting_call(tracer), (unsigned)ZT__MAX_HOOKS);
+    }
+    for (i = 0; i < config->hook_count; i++) {
+        const zt_hook *hook = &config->hooks[i];
+        const char *name = hook->call ? hook->call : "";
+        for (call = 0; call < ZT__CALL_COUNT && strcmp(name, zt__call_name(call)) != 0;) {
+            call++;
+        }
+        if (call == ZT__CALL_COUNT) {
+            return zt__report_no_such_call(tracer, name, strlen(name));
+        }
+        tracer->hooks[i].call = (zt__call)call;
+        tracer->hooks[i].prologue = hook->prologue;
+        tracer->hooks[i].epilogue = hook->epilogue;
+        tracer->hooks[i].user = hook->user;
+    }
+    tracer->hook_count = config->hook_count;
+
+    if (tracer->automatic) { /* its profilers may not be open yet */
+        zt_config complete = zt__complete_config(tracer->automatic);
+        measures_times_alone =
+            complete.groups && !zt__has_names(complete.groups) && !zt__has_names(complete.metrics);
+    } else {
+        measures_times_alone = tracer->devices->profiler->passes[0].group_count == 0;
     }
     tracer->keeps_events = (!config->no_launches || config->copies) &&
-                           (config->every > 1 || config->limit || zt__measures_times_alone(tracer));
+                           (config->every > 1 || config->limit || measures_times_alone);
+    present = ZT__ALWAYS;
+    present |= config->no_launches ? 0 : ZT__FOR_LAUNCHES;
+    present |= config->no_launches && !config->copies ? 0 : ZT__FOR_COMMANDS;
+    present |= tracer->keeps_events ? ZT__FOR_EVENTS : 0;
+    present |= tracer->automatic ? ZT__FOR_AUTO : 0;
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
         tracer->timed[call] =
             zt__has_names(config->calls) && zt__is_selected(config->calls, zt__call_name(call));
         tracer->measured[call] = (kind == ZT__KIND_LAUNCH && !config->no_launches) ||
                                  ((kind == ZT__KIND_COPY || kind == ZT__KIND_SYNC) && config->copies);
-        tracer->observed[call] = zt__is_observed(tracer, config, call) != 0;
+        tracer->observed[call] =
+            tracer->timed[call] || tracer->measured[call] || (zt__steps_of_kind[kind].needed & present) != 0;
+    }
+    for (i = 0; i < tracer->hook_count; i++) {
+        tracer->observed[tracer->hooks[i].call] = 1;
     }
     if (!tracer->spans && timeline && zt__has_names(config->calls)) {
         /* As many calls are kept as samples; without memory, none. */
@@ -23848,48 +23782,9 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     return result;
 }
 
-/* Makes slots no longer keep events of the application, whose destruction is not observed from now on.
-   Samples whose time stamps were not read are lost. */
-ZT__PRIVATE void zt__release_events(zt_profiler *profiler) {
-    zt__wait wait = zt__wait_until(zt__deadline(UINT64_C(1000000000)));
-    int is_read;
-    do {
-        const zt__list *list;
-        zt__slot *slot;
-        is_read = 0;
-        zt__lock(&profiler->mutex);
-        for (list = profiler->lists; list; list = list->next) {
-            for (slot = list->keeps_events ? list->first : NULL; slot; slot = slot->next) {
-                slot->kept = NULL;
-                is_read |= slot->state == ZT__SLOT_READING && slot->measurement == ZT__KEPT_EVENT_STAMPS;
-            }
-        }
-        zt__unlock(&profiler->mutex);
-    } while (is_read && zt__wait_again(&wait));
-}
-
-/* Stops measuring launches, and waits for those after which the application's calls must be observed; see
-   zt__has_unread_launches. */
-ZT__PRIVATE void zt__finish_launches(zt__tracer *tracer, uint64_t deadline) {
-    zt__wait wait = zt__wait_until(deadline);
-    zt__traced_device *device;
-    zt__lock(&tracer->mutex);
-    tracer->is_stopping = 1;
-    zt__unlock(&tracer->mutex);
-    while (zt__has_calls_in_progress(tracer, 1) && zt__wait_again(&wait)) {
-    }
-    for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
-        zt_profiler *profiler = device->profiler;
-        while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, NULL, 0) &&
-               zt__wait_again(&wait)) {
-            zt__try_collect(profiler, NULL, 1);
-        }
-        zt__release_events(profiler);
-    }
-}
-
 /* Stops the sampling of hot spots, which depends on the tracer, then the tracer, and waits for its calls in
-   progress on other threads. */
+   progress on other threads. Before, no more launches are measured, and those are waited for after which the
+   application's calls must be observed; see zt__has_unread_launches. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) {
     zt__wait wait = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
     zt__traced_device *device = zt__next_measured(tracer, NULL);
@@ -23898,9 +23793,24 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
         ze_result_t stopped = zt__stop_sampling(device->profiler, caller);
         result = stopped == ZE_RESULT_SUCCESS ? result : stopped;
     }
+
     if (zt__load(&tracer->is_live)) {
-        zt__finish_launches(tracer, zt__deadline(tracer->wait_timeout_ns));
+        zt__wait launches = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
+        zt__lock(&tracer->mutex);
+        tracer->is_stopping = 1;
+        zt__unlock(&tracer->mutex);
+        while (zt__has_calls_in_progress(tracer, 1) && zt__wait_again(&launches)) {
+        }
+        for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
+            zt_profiler *profiler = device->profiler;
+            while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, NULL, 0) &&
+                   zt__wait_again(&launches)) {
+                zt__try_collect(profiler, NULL, 1);
+            }
+        }
+        zt__release_kept_events(tracer, NULL); /* their destruction is not observed from now on */
     }
+
     zt__lock(&zt__dispatch_setup);
     if (zt__load(&tracer->is_live)) {
         zt__set_live(tracer, 0);
@@ -32450,29 +32360,15 @@ ZT__PRIVATE void zt__print_auto_note(zt__document *document, const char *text) {
     fprintf(stderr, "zetools: zt_auto: %s\n", text);
 }
 
-/* Prints why the reports of a device have no region, unless one of them is a table that the user sees. */
-ZT__PRIVATE void zt__explain_empty_report(zt_profiler *profiler) {
-    const char *list = zt__automatic.report;
-    zt__document document;
-    zt__file_path path;
-    while (zt__next_path(&list, &path)) {
-        if (zt__find_standard_stream(path.text)) {
-            return;
-        }
-    }
-    memset(&document, 0, sizeof document);
-    document.profiler = profiler;
-    zt__note_why_empty(&document, zt__print_auto_note);
-    zt__note_elsewhere(&document, zt__print_auto_note);
-}
-
 /* Writes the reports. Runs at exit, before loader and driver are gone: functions of atexit run in reverse
    order, and zt_auto has called zeInit before it registered this one. */
 ZT__PRIVATE void zt__end_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     zt__process *process = zt__get_process();
     zt__traced_device *device;
-    int is_sampling = 0;
+    const char *reports = zt__automatic.report;
+    zt__file_path path;
+    int is_table_seen = 0, is_sampling = 0;
     if (!tracer || zt__automatic.process != zt__get_process_id()) {
         return;
     }
@@ -32483,6 +32379,9 @@ ZT__PRIVATE void zt__end_auto(void) {
         return;
     }
     zt__stop_tracer(tracer, "zt_auto");
+    while (zt__next_path(&reports, &path)) {
+        is_table_seen |= zt__find_standard_stream(path.text) != NULL;
+    }
     for (device = tracer->devices; device; device = device->next) {
         if (device->profiler) {
             if (!device->is_detached) {
@@ -32490,8 +32389,12 @@ ZT__PRIVATE void zt__end_auto(void) {
             }
             zt__write_reports(device->profiler, zt__automatic.report,
                               process ? zt__add(&process->automatic, 1) : 1);
-            if (zt_get_region_count(device->profiler) == 0) {
-                zt__explain_empty_report(device->profiler);
+            if (zt_get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table says why itself */
+                zt__document document;
+                memset(&document, 0, sizeof document);
+                document.profiler = device->profiler;
+                zt__note_why_empty(&document, zt__print_auto_note);
+                zt__note_elsewhere(&document, zt__print_auto_note);
             }
             is_sampling |= zt__is_sampling(device->profiler);
         }
@@ -32515,26 +32418,6 @@ ZT__PRIVATE void zt__end_auto(void) {
     zt__clear_auto();
 }
 
-/* Calls zeInit, which enables the tracing layer by the environment in loaders that cannot enable it later. */
-ZT__PRIVATE ze_result_t zt__init_with_tracing(void) {
-    ze_result_t(ZE_APICALL * enable_layer)(void);
-    const char *advice = "Install a Level Zero driver.";
-    ze_result_t result;
-    zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
-    if (!enable_layer) {
-        zt__set_variable("ZE_ENABLE_TRACING_LAYER", "1", 0);
-    }
-    result = zeInit(0);
-    if (result == ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) { /* no access to the device node */
-        advice = "This user may not use the device: add them to the group of /dev/dri/renderD*, which is "
-                 "render or video.";
-    }
-    return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
-}
-
 ZT_API zt_auto_config zt_auto_config_default(void) {
     zt_auto_config config;
     config.report = NULL;
@@ -32549,6 +32432,7 @@ ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
     zt_auto_config config = given ? *given : zt_auto_config_default();
     const char *path = getenv("ZT_AUTO"), *hotspots = getenv("ZT_HOTSPOTS");
     zt_config *kept = &zt__automatic.config, complete;
+    ze_result_t(ZE_APICALL * enable_layer)(void);
     zt__tracer *tracer = NULL;
     ze_result_t result;
     int has_memory;
@@ -32562,12 +32446,25 @@ ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
     if (config.trace.profile_flags || getenv("ZT_PROFILE_FLAGS")) { /* the driver looks for it in zeInit */
         zt__set_variable("ZET_ENABLE_PROGRAM_INSTRUMENTATION", "1", 0);
     }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__init_with_tracing();
-    }
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
+
+    /* Loaders that cannot enable the tracing layer later look for the variable in zeInit, too. */
+    zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
+    if (!enable_layer) {
+        zt__set_variable("ZE_ENABLE_TRACING_LAYER", "1", 0);
+    }
+    result = zeInit(0);
+    if (result != ZE_RESULT_SUCCESS) {
+        const char *advice = "Install a Level Zero driver.";
+        if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) { /* no access to the device node */
+            advice = "This user may not use the device: add them to the group of /dev/dri/renderD*, which is "
+                     "render or video.";
+        }
+        return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
+    }
+
     zt__automatic.report = path;
     *kept = config.profiler;
     if (!kept->timeline && zt__shows_timeline(path)) {

@@ -2206,6 +2206,68 @@ static void test_stopped_with_a_call_in_progress(void **state) {
     check_work(w);
 }
 
+/* An allocator that stops tracing, on another thread, before its next allocation. */
+typedef struct stopping_allocator {
+    zt_profiler *profiler; /* NULL: only allocates */
+    ze_result_t result;
+} stopping_allocator;
+
+static void *stop_on_a_thread(void *argument) {
+    stopping_allocator *of = argument;
+    zt_profiler *profiler = of->profiler;
+    of->profiler = NULL;
+    of->result = zt_trace_stop(profiler);
+    return NULL;
+}
+
+static void *stop_and_allocate(size_t size, void *user) {
+    stopping_allocator *of = user;
+    pthread_t thread;
+    if (of->profiler && pthread_create(&thread, NULL, stop_on_a_thread, of) == 0)
+        pthread_join(thread, NULL);
+    return malloc(size);
+}
+
+static void release_any_memory(void *memory, void *user) {
+    (void)user;
+    free(memory);
+}
+
+/* What is appended when tracing has stopped is not measured, even if its call began before. Otherwise the
+   stop would not wait for it, and nothing would be seen of what the application does to its list and event. */
+static void test_stopped_while_a_command_is_named(void **state) {
+    world *w = *state;
+    static stopping_allocator stops; /* outlives the profiler, should the test fail */
+    zt_config config = config_of(w);
+    zt_trace_config trace = everything();
+    stops = (stopping_allocator){NULL, ZE_RESULT_SUCCESS};
+    config.groups = "";
+    config.wait_timeout_ns = 1000000;
+    config.allocator.allocate = stop_and_allocate;
+    config.allocator.release = release_any_memory;
+    config.allocator.user = &stops;
+    trace.copies = 1;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, &trace));
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    zt_trace_counts before = zt_trace_get_counts(profiler), after;
+    zt_counts samples = zt_get_counts(profiler);
+    stops.profiler = profiler;
+    ok(zeCommandListAppendMemoryCopy(w->immediate, w->ones, w->ones + 1, 4, w->done, 0, NULL));
+    assert_null(stops.profiler);
+    assert_result(stops.result, ZE_RESULT_NOT_READY);
+    finish_immediate(w, w->immediate);
+    after = zt_trace_get_counts(profiler);
+    assert_int_equal(after.launches, before.launches);
+    assert_int_equal(after.measured, before.measured);
+    assert_int_equal(zt_get_counts(profiler).begun, samples.begun);
+    ok(zeEventHostReset(w->done));
+    ok(zt_trace_stop(profiler));
+    check_work(w);
+}
+
 typedef struct gate {
     world *w;
     atomic_int is_inside, may_leave;
@@ -2368,6 +2430,7 @@ int main(void) {
         TEST(test_lists_of_several_threads),
         TEST(test_stopped_while_others_launch),
         TEST(test_stopped_with_a_call_in_progress),
+        TEST(test_stopped_while_a_command_is_named),
         TEST(test_closed_with_a_callback_running),
         TEST(test_stopped_while_others_wait),
         TEST(test_many_tracers_in_turn),
