@@ -13711,36 +13711,6 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
     }
 }
 
-/* Returns the bandwidth for which the device's memory is designed, in GB a second; 0 if it is not known.
-   ZE_extension_device_memory_properties reports it. It cannot be computed from the clock rate and bus width
-   that every device reports: their units and the transfers in a clock cycle are not specified. Reads and
-   writes are assumed to share one bus. With several memories or tiles it is not known which of them a region
-   uses. */
-ZT__PRIVATE double zt__get_design_bandwidth(const zt_profiler *profiler) {
-    ze_device_memory_properties_t memories[2];
-    ze_device_memory_ext_properties_t extended[2];
-    uint32_t i, count = 2;
-    ze_result_t result;
-    if (!profiler->device || profiler->tile_count > 0 ||
-        zt__is_device_lost(&zt__mutable(profiler)->diagnostics)) {
-        return 0;
-    }
-    memset(memories, 0, sizeof memories);
-    memset(extended, 0, sizeof extended);
-    for (i = 0; i < count; i++) {
-        memories[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
-        memories[i].pNext = &extended[i];
-        extended[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES;
-    }
-    ZT__INTERNAL(result = zeDeviceGetMemoryProperties(profiler->device, &count, memories));
-    if (result != ZE_RESULT_SUCCESS || count != 1 || extended[0].readBandwidth == 0 ||
-        extended[0].bandwidthUnit != ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC) {
-        return 0;
-    }
-    return extended[0].readBandwidth > extended[0].writeBandwidth ? extended[0].readBandwidth
-                                                                  : extended[0].writeBandwidth;
-}
-
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
     uint32_t i, streamed = zt_get_streamed_count(profiler);
     uint64_t begin_ns = UINT64_MAX, end_ns = 0;
@@ -13762,10 +13732,35 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
     zt__lock(&zt__mutable(profiler)->mutex);
     advice->peaks = profiler->peaks;
     zt__unlock(&zt__mutable(profiler)->mutex);
-    if (!(advice->peaks.bytes > 0) && !(advice->peaks.operations > 0)) {
-        advice->peaks.bytes = zt__get_design_bandwidth(profiler) * 1e9;
-        strcpy(advice->peaks.source, "reported by the driver");
+
+    /* Without peaks, the bandwidth for which the memory is designed is the peak, if the driver reports it by
+       ZE_extension_device_memory_properties. It cannot be computed from the clock rate and bus width that
+       every device reports: their units and the transfers in a clock cycle are not specified. Reads and
+       writes are assumed to share one bus. With several memories or tiles it is not known which of them a
+       region uses. */
+    if (!(advice->peaks.bytes > 0) && !(advice->peaks.operations > 0) && profiler->device &&
+        profiler->tile_count == 0 && !zt__is_device_lost(&zt__mutable(profiler)->diagnostics)) {
+        ze_device_memory_properties_t memories[2];
+        ze_device_memory_ext_properties_t extended[2];
+        uint32_t count = 2, bandwidth;
+        ze_result_t result;
+        memset(memories, 0, sizeof memories);
+        memset(extended, 0, sizeof extended);
+        for (i = 0; i < count; i++) {
+            memories[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
+            memories[i].pNext = &extended[i];
+            extended[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES;
+        }
+        ZT__INTERNAL(result = zeDeviceGetMemoryProperties(profiler->device, &count, memories));
+        if (result == ZE_RESULT_SUCCESS && count == 1 && extended[0].readBandwidth > 0 &&
+            extended[0].bandwidthUnit == ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC) {
+            bandwidth = extended[0].readBandwidth > extended[0].writeBandwidth ? extended[0].readBandwidth
+                                                                               : extended[0].writeBandwidth;
+            advice->peaks.bytes = bandwidth * 1e9;
+            strcpy(advice->peaks.source, "reported by the driver");
+        }
     }
+
     /* The share of regions in the time from the first kept sample to the last. Samples that overlap count
        twice, so it is an upper bound. */
     zt__copy_intervals(zt__mutable(profiler), &intervals);
@@ -13811,48 +13806,40 @@ ZT__PRIVATE double zt__first_measured(double first, double second) {
     return zt__is_nan(first) ? second : first;
 }
 
-/* Returns the figure of a role from the metric of the profiler that has it, or else from that of a stream;
-   NaN if neither was measured in the region. What adds up is divided by the GPU time of its pass, so that
-   figures of different passes can be compared. The mutex is held. */
-ZT__PRIVATE double zt__read_figure(const zt_profiler *profiler, const zt__advice *advice,
-                                   const zt__region_record *record, zt__role role) {
-    const zt__moments *moments = record->statistics.moments;
-    uint32_t index = advice->metrics[role];
-    zt__quantity quantity = zt__roles[role].quantity;
-    if (index != UINT32_MAX && moments && moments[1 + index].count) {
-        const zt_metric *metric = &profiler->metrics[index];
-        const zt__moments *of_metric = &moments[1 + index];
-        const zt__moments *of_time = &moments[zt__pass_time_column(profiler, metric->pass)];
-        if (quantity == ZT__QUANTITY_BYTES || quantity == ZT__QUANTITY_EVENTS) {
-            return zt__is_positive(of_time->sum) ? of_metric->sum / of_time->sum : zt__nan();
-        }
-        if (of_metric->weight > 0) {
-            return quantity == ZT__QUANTITY_RATE ? of_metric->mean * zt__scale_of_rate(metric->units)
-                                                 : of_metric->mean;
-        }
-    }
-    index = advice->streamed[role];
-    if (index < record->streamed_count && record->streamed[index].weight > 0) {
-        return record->streamed[index].mean;
-    }
-    return zt__nan();
-}
-
-/* Fills in the figure of each role, NaN where it is not known. The mutex is not held. */
+/* Fills in the figure of each role: from the metric of the profiler that has it, or else from that of a stream;
+   NaN where neither was measured in the region. The mutex is not held. */
 ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice,
                                   const zt__region_record *record, double figures[ZT__ROLE_COUNT]) {
     double time = zt__nan(), read, written, kernels, busy;
-    const zt__moments *of_time;
+    const zt__moments *moments, *of_time;
     zt_stats launch;
     uint32_t role;
     zt__lock(&profiler->mutex);
-    /* Of the samples with metrics, if there are any, because it is multiplied by what these measure. */
-    of_time =
-        zt__collected(profiler, &record->statistics) ? record->statistics.moments : record->times.moments;
+    moments = record->statistics.moments;
     for (role = ZT__NO_ROLE; role < ZT__ROLE_COUNT; role++) {
-        double figure = zt__read_figure(profiler, advice, record, (zt__role)role);
+        const uint32_t index = advice->metrics[role], streamed = advice->streamed[role];
+        const zt__quantity quantity = zt__roles[role].quantity;
+        double figure = zt__nan();
+        if (index != UINT32_MAX && moments && moments[1 + index].count) {
+            const zt_metric *metric = &profiler->metrics[index];
+            const zt__moments *of_metric = &moments[1 + index];
+            double time_sum = moments[zt__pass_time_column(profiler, metric->pass)].sum;
+            if (quantity == ZT__QUANTITY_BYTES || quantity == ZT__QUANTITY_EVENTS) {
+                /* a rate, so that figures of different passes can be compared */
+                figure = zt__is_positive(time_sum) ? of_metric->sum / time_sum : zt__nan();
+            } else if (of_metric->weight > 0) {
+                figure =
+                    of_metric->mean * (quantity == ZT__QUANTITY_RATE ? zt__scale_of_rate(metric->units) : 1);
+            }
+        }
+        if (zt__is_nan(figure) && streamed < record->streamed_count &&
+            record->streamed[streamed].weight > 0) {
+            figure = record->streamed[streamed].mean;
+        }
         figures[role] = zt__is_finite(figure) ? figure : zt__nan();
     }
+    /* Of the samples with metrics, if there are any, because it is multiplied by what these measure. */
+    of_time = zt__collected(profiler, &record->statistics) ? moments : record->times.moments;
     if (of_time && of_time->count) {
         time = of_time->sum / (double)of_time->count;
     }
@@ -13990,8 +13977,6 @@ static const zt__rule zt__rules[] = {
      {ZT__ROLE_KERNEL_TIME, ZT__ROLE_LEAST_LAUNCH}},
 };
 
-enum { ZT__RULE_FAILS, ZT__RULE_UNDECIDED, ZT__RULE_HOLDS };
-
 /* Appends to a text of `room` bytes, as much as fits. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(3, 4) void zt__append(char *text, size_t room, const char *format, ...) {
     size_t used = strlen(text);
@@ -14034,44 +14019,36 @@ ZT__PRIVATE void zt__name_missing(const zt__advice *advice, const uint8_t unmeas
     }
 }
 
-/* Returns whether a rule holds, fails, or is undecided because figures were not measured. Marks these figures
-   in `unmeasured`. */
-ZT__PRIVATE int zt__evaluate_rule(const zt__rule *rule, const double figures[ZT__ROLE_COUNT],
-                                  uint8_t unmeasured[ZT__ROLE_COUNT]) {
-    uint32_t i;
-    int outcome = ZT__RULE_HOLDS;
-    for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
-        double figure = figures[rule->conditions[i].role], threshold = rule->conditions[i].threshold;
-        zt__relation relation = rule->conditions[i].relation;
-        if (relation == ZT__NO_CONDITION) {
-            continue;
-        }
-        if (zt__is_nan(figure)) {
-            outcome = ZT__RULE_UNDECIDED;
-        } else if (relation == ZT__BELOW ? figure >= threshold : figure < threshold) {
-            return ZT__RULE_FAILS;
-        }
-    }
-    for (i = 0; i < ZT__COUNT_OF(rule->conditions) && outcome == ZT__RULE_UNDECIDED; i++) {
-        if (zt__is_nan(figures[rule->conditions[i].role])) {
-            unmeasured[rule->conditions[i].role] = 1;
-        }
-    }
-    return outcome;
-}
-
 /* Applies the rules to the figures of a region. `info` is empty. */
 ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[ZT__ROLE_COUNT],
                                  zt_limit_info *info) {
+    const zt__rule *rule = NULL;
     uint8_t unmeasured[ZT__ROLE_COUNT];
-    uint32_t i = 0, shown;
+    uint32_t i, k;
     memset(unmeasured, 0, sizeof unmeasured);
-    while (i < ZT__COUNT_OF(zt__rules) &&
-           zt__evaluate_rule(&zt__rules[i], figures, unmeasured) != ZT__RULE_HOLDS) {
-        i++;
+    for (i = 0; i < ZT__COUNT_OF(zt__rules) && !rule; i++) {
+        int is_complete = 1, has_failed = 0;
+        rule = &zt__rules[i];
+        for (k = 0; k < ZT__COUNT_OF(rule->conditions); k++) {
+            double figure = figures[rule->conditions[k].role], threshold = rule->conditions[k].threshold;
+            zt__relation relation = rule->conditions[k].relation;
+            if (relation != ZT__NO_CONDITION && zt__is_nan(figure)) {
+                is_complete = 0;
+            } else if (relation != ZT__NO_CONDITION) {
+                has_failed |= relation == ZT__BELOW ? figure >= threshold : figure < threshold;
+            }
+        }
+        /* A rule that has not failed might hold, if its other figures were measured. */
+        for (k = 0; k < ZT__COUNT_OF(rule->conditions) && !has_failed; k++) {
+            if (zt__is_nan(figures[rule->conditions[k].role])) {
+                unmeasured[rule->conditions[k].role] = 1;
+            }
+        }
+        if (has_failed || !is_complete) {
+            rule = NULL;
+        }
     }
-    if (i < ZT__COUNT_OF(zt__rules)) {
-        const zt__rule *rule = &zt__rules[i];
+    if (rule) {
         info->limit = rule->limit;
         zt__name_missing(advice, unmeasured, info);
         zt__append(info->text, sizeof info->text, "Probably %s: %s", zt_limit_name(rule->limit),
@@ -14079,8 +14056,8 @@ ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[
         for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
             zt__append_figure(info, rule->conditions[i].role, figures);
         }
-        for (shown = 0; shown < ZT__COUNT_OF(rule->shown); shown++) {
-            zt__append_figure(info, rule->shown[shown], figures);
+        for (i = 0; i < ZT__COUNT_OF(rule->shown); i++) {
+            zt__append_figure(info, rule->shown[i], figures);
         }
         zt__append(info->text, sizeof info->text, ").");
         return;
@@ -17806,22 +17783,6 @@ ZT__PRIVATE void zt__resume_uncovered(void *user, uint32_t number) {
     }
 }
 
-/* Resumes the threads of a stop that nobody waits for any more, except those that another stop covers. */
-ZT__PRIVATE void zt__resume_late(zt_debugger *debugger, ze_device_thread_t threads) {
-    const zt_debug_thread pattern = zt__to_debug_thread(threads);
-    uint32_t i;
-    int is_any_covered = 0;
-    for (i = 0; i < debugger->thread_count && !is_any_covered; i++) {
-        is_any_covered =
-            zt__selects(pattern, zt__get_debug_thread(debugger, i)) && zt__is_covered(debugger, i);
-    }
-    if (is_any_covered) {
-        zt__each_stopped(debugger, pattern, zt__resume_uncovered, debugger);
-    } else {
-        zt__resume(debugger, threads);
-    }
-}
-
 /* ---- modules: with `session` held ------------------------------------------------------------------------ */
 
 /* Compares by members: what is between them is not defined. */
@@ -17831,60 +17792,40 @@ ZT__PRIVATE int zt__is_same_place(const zet_debug_event_info_module_t *a,
            a->load == b->load;
 }
 
-/* Reads the ELF file of a module from the memory of the process. */
-ZT__PRIVATE void zt__read_debug_module(zt_debugger *debugger, zt__debug_module *module) {
-    const uint64_t size = module->place.moduleEnd - module->place.moduleBegin;
-    zet_debug_memory_space_desc_t desc;
-    ze_result_t result = ZE_RESULT_ERROR_INVALID_SIZE;
-    memset(&desc, 0, sizeof desc);
-    desc.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC;
-    desc.type = ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT;
-    desc.address = module->place.moduleBegin;
-    if (module->place.moduleBegin < module->place.moduleEnd && size <= debugger->config.module_limit) {
-        module->bytes = (uint8_t *)zt__allocate(&debugger->config.allocator, (size_t)size, 1);
-        result = module->bytes ? zetDebugReadMemory(debugger->handle, zt__all_threads, &desc, (size_t)size,
-                                                    module->bytes)
-                               : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        module->size = (size_t)size;
-        return;
-    }
-    zt__free(&debugger->config.allocator, module->bytes);
-    module->bytes = NULL;
-    zt__report(&debugger->diagnostics, MODULE_NOT_READ, result, "zetDebugReadMemory",
-               (unsigned long long)size, zt_result_name(result));
-}
-
-/* Removes a module that is unloaded and that nobody uses, the oldest first. Returns 0 if there is none. */
-ZT__PRIVATE int zt__remove_debug_module(zt_debugger *debugger) {
-    zt__debug_module **place, **oldest = NULL, *removed;
-    for (place = &debugger->modules; *place; place = &(*place)->next) {
-        if ((*place)->is_unloaded && (*place)->users == 0) {
-            oldest = place;
-        }
-    }
-    if (!oldest) {
-        return 0;
-    }
-    removed = *oldest;
-    *oldest = removed->next;
-    debugger->module_bytes -= sizeof *removed + removed->size;
-    zt__free(&debugger->config.allocator, removed->bytes);
-    zt__free(&debugger->config.allocator, removed);
-    return 1;
-}
-
 /* Records a module. Without memory, it is not known. */
 ZT__PRIVATE void zt__add_debug_module(zt_debugger *debugger, const zet_debug_event_info_module_t *place) {
     const zt_allocator *allocator = &debugger->config.allocator;
+    const size_t limit = debugger->config.module_limit;
+    const uint64_t size = place->moduleEnd - place->moduleBegin;
     zt__debug_module *made = (zt__debug_module *)zt__allocate(allocator, 1, sizeof *made), *known;
+    zet_debug_memory_space_desc_t desc;
+    ze_result_t result = ZE_RESULT_ERROR_INVALID_SIZE;
     if (!made) {
         zt__report_no_memory(&debugger->diagnostics, "zetDebugReadEvent", "a module");
         return;
     }
     made->place = *place;
-    zt__read_debug_module(debugger, made);
+
+    /* Its ELF file is in the memory of the process. */
+    if (place->moduleBegin < place->moduleEnd && size <= limit) {
+        memset(&desc, 0, sizeof desc);
+        desc.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC;
+        desc.type = ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT;
+        desc.address = place->moduleBegin;
+        made->bytes = (uint8_t *)zt__allocate(allocator, (size_t)size, 1);
+        result = made->bytes
+                     ? zetDebugReadMemory(debugger->handle, zt__all_threads, &desc, (size_t)size, made->bytes)
+                     : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        made->size = (size_t)size;
+    } else {
+        zt__free(allocator, made->bytes);
+        made->bytes = NULL;
+        zt__report(&debugger->diagnostics, MODULE_NOT_READ, result, "zetDebugReadMemory",
+                   (unsigned long long)size, zt_result_name(result));
+    }
+
     /* One that was at the same place and had the same bytes is the same module. */
     known = debugger->modules;
     while (known && (!zt__is_same_place(&known->place, place) || known->size != made->size ||
@@ -17901,16 +17842,31 @@ ZT__PRIVATE void zt__add_debug_module(zt_debugger *debugger, const zet_debug_eve
     made->next = debugger->modules;
     debugger->modules = made;
     debugger->module_bytes += sizeof *made + made->size;
-    while (debugger->module_bytes > debugger->config.module_limit && zt__remove_debug_module(debugger)) {
+
+    /* To make room, unloaded modules that nobody uses are removed, the oldest first. */
+    while (debugger->module_bytes > limit) {
+        zt__debug_module **link, **oldest = NULL, *removed;
+        for (link = &debugger->modules; *link; link = &(*link)->next) {
+            if ((*link)->is_unloaded && (*link)->users == 0) {
+                oldest = link;
+            }
+        }
+        if (!oldest) {
+            break;
+        }
+        removed = *oldest;
+        *oldest = removed->next;
+        debugger->module_bytes -= sizeof *removed + removed->size;
+        zt__free(allocator, removed->bytes);
+        zt__free(allocator, removed);
     }
-    if (debugger->module_bytes > debugger->config.module_limit && made->bytes) {
+    if (debugger->module_bytes > limit && made->bytes) {
         zt__free(allocator, made->bytes);
         debugger->module_bytes -= made->size;
         made->bytes = NULL;
         made->size = 0;
         zt__report(&debugger->diagnostics, MODULE_NOT_READ, ZE_RESULT_ERROR_INVALID_SIZE,
-                   "zetDebugReadMemory", (unsigned long long)(place->moduleEnd - place->moduleBegin),
-                   "others need the room");
+                   "zetDebugReadMemory", (unsigned long long)size, "others need the room");
     }
 }
 
@@ -17932,36 +17888,15 @@ ZT__PRIVATE ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_e
     return zt__check_debug(debugger, result, "zetDebugAcknowledgeEvent");
 }
 
-/* Records that threads have stopped, or cannot be stopped. If that answers a stop for which no thread waits
-   any more, resumes them. */
-ZT__PRIVATE void zt__answer_interrupt(zt_debugger *debugger, const zet_debug_event_t *event) {
-    const ze_device_thread_t threads = event->info.thread.thread;
-    const int has_stopped = event->type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED;
-    int is_answer = 0;
-    uint32_t i;
-    for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
-        zt__interrupt *interrupt = &debugger->interrupts[i];
-        if (!interrupt->is_used || memcmp(&interrupt->threads, &threads, sizeof threads) != 0) {
-            continue;
-        }
-        is_answer = interrupt->is_answered = 1;
-        if (interrupt->waiting == 0) {
-            interrupt->is_used = 0;
-            if (has_stopped) {
-                zt__resume_late(debugger, threads);
-            }
-        }
-    }
-    if (has_stopped && !is_answer) { /* by a fault */
-        zt__set_held(debugger, zt__to_debug_thread(threads), 1);
-    }
-}
-
-/* Reads an event and queues it. Waits up to `milliseconds` for it. Returns NOT_READY if there is none, or no
-   room for it. */
+/* Reads an event, records what it means, and queues it. Waits up to `milliseconds` for it. Returns NOT_READY
+   if there is none, or no room for it. */
 ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, uint64_t milliseconds) {
     zet_debug_event_t event;
+    const ze_device_thread_t *reported = &event.info.thread.thread; /* threads */
+    zt_debug_thread threads;
     zt__debug_module *module;
+    uint32_t i;
+    int is_answer = 0, is_late = 0, is_covered = 0;
     ze_result_t result;
     if (debugger->is_over) {
         return ZE_RESULT_ERROR_NOT_AVAILABLE;
@@ -17977,18 +17912,47 @@ ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, uint64_t milliseco
     if (result != ZE_RESULT_SUCCESS) {
         return zt__check_debug(debugger, result, "zetDebugReadEvent");
     }
-    if (event.type == ZET_DEBUG_EVENT_TYPE_DETACHED) {
+    switch ((uint32_t)event.type) {
+    case ZET_DEBUG_EVENT_TYPE_DETACHED:
         debugger->is_over = 1;
-    } else if (event.type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED ||
-               event.type == ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE) {
-        zt__answer_interrupt(debugger, &event);
-    } else if (event.type == ZET_DEBUG_EVENT_TYPE_MODULE_LOAD) {
+        break;
+    case ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED:
+    case ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE:
+        threads = zt__to_debug_thread(*reported);
+        for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
+            zt__interrupt *interrupt = &debugger->interrupts[i];
+            if (interrupt->is_used && memcmp(&interrupt->threads, reported, sizeof *reported) == 0) {
+                is_answer = interrupt->is_answered = 1;
+                interrupt->is_used = interrupt->waiting > 0;
+                is_late |= interrupt->waiting == 0;
+            }
+        }
+        if (event.type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED && !is_answer) { /* by a fault */
+            zt__set_held(debugger, threads, 1);
+        } else if (event.type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED && is_late) {
+            /* No thread waits for this stop any more: what no other stop covers is resumed. */
+            for (i = 0; i < debugger->thread_count && !is_covered; i++) {
+                is_covered =
+                    zt__selects(threads, zt__get_debug_thread(debugger, i)) && zt__is_covered(debugger, i);
+            }
+            if (is_covered) {
+                zt__each_stopped(debugger, threads, zt__resume_uncovered, debugger);
+            } else {
+                zt__resume(debugger, *reported);
+            }
+        }
+        break;
+    case ZET_DEBUG_EVENT_TYPE_MODULE_LOAD:
         zt__add_debug_module(debugger, &event.info.module);
-    } else if (event.type == ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD) {
+        break;
+    case ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD:
         /* Threads may still be stopped in it, so the record is kept. */
         for (module = debugger->modules; module; module = module->next) {
             module->is_unloaded |= zt__is_same_place(&module->place, &event.info.module);
         }
+        break;
+    default:
+        break;
     }
     debugger->events[(debugger->first_event + debugger->event_count++) % ZT__DEBUG_EVENTS] = event;
     return result;
@@ -18036,112 +18000,36 @@ ZT__PRIVATE ze_result_t zt__finish_event(zt_debugger *debugger) {
     return result;
 }
 
+/* Converts an event of the driver. The types are numbered as ZET_DEBUG_EVENT_TYPE_ are. */
 ZT__PRIVATE zt_debug_event zt__to_debug_event(const zet_debug_event_t *from) {
     zt_debug_event event;
     memset(&event, 0, sizeof event);
+    if ((uint32_t)from->type < ZT_DEBUG_EVENT_COUNT) {
+        event.type = (zt_debug_event_type)from->type;
+    }
     event.is_held = (from->flags & ZET_DEBUG_EVENT_FLAG_NEED_ACK) != 0;
-    switch ((uint32_t)from->type) {
-    case ZET_DEBUG_EVENT_TYPE_DETACHED:
-        event.type = ZT_DEBUG_DETACHED;
+    if (event.type == ZT_DEBUG_DETACHED) {
         event.reason = (uint32_t)from->info.detached.reason;
-        break;
-    case ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY:
-        event.type = ZT_DEBUG_PROCESS_ENTRY;
-        break;
-    case ZET_DEBUG_EVENT_TYPE_PROCESS_EXIT:
-        event.type = ZT_DEBUG_PROCESS_EXIT;
-        break;
-    case ZET_DEBUG_EVENT_TYPE_MODULE_LOAD:
-    case ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD:
-        event.type =
-            from->type == ZET_DEBUG_EVENT_TYPE_MODULE_LOAD ? ZT_DEBUG_MODULE_LOAD : ZT_DEBUG_MODULE_UNLOAD;
+    } else if (event.type == ZT_DEBUG_MODULE_LOAD || event.type == ZT_DEBUG_MODULE_UNLOAD) {
         event.begin = from->info.module.moduleBegin;
         event.end = from->info.module.moduleEnd;
         event.load = from->info.module.load;
-        break;
-    case ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED:
-    case ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE:
-        event.type = from->type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED ? ZT_DEBUG_THREADS_STOPPED
-                                                                       : ZT_DEBUG_THREADS_UNAVAILABLE;
+    } else if (event.type == ZT_DEBUG_THREADS_STOPPED || event.type == ZT_DEBUG_THREADS_UNAVAILABLE) {
         event.threads = zt__to_debug_thread(from->info.thread.thread);
-        break;
-    case ZET_DEBUG_EVENT_TYPE_PAGE_FAULT:
-        event.type = ZT_DEBUG_PAGE_FAULT;
+    } else if (event.type == ZT_DEBUG_PAGE_FAULT) {
         event.address = from->info.page_fault.address;
         event.mask = from->info.page_fault.mask;
         event.reason = (uint32_t)from->info.page_fault.reason;
-        break;
-    default:
-        event.type = ZT_DEBUG_OTHER;
     }
     return event;
-}
-
-/* Gets the next event. Waits for it until the deadline, but no longer than ZT__DEBUG_POLL_MS. Returns
-   NOT_READY if there is none. `delivering` is held. */
-ZT__PRIVATE ze_result_t zt__next_event(zt_debugger *debugger, uint64_t deadline, zet_debug_event_t *event) {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!zt__lock_until(&debugger->session, deadline)) {
-        return ZE_RESULT_NOT_READY;
-    }
-    if (debugger->event_count == 0) {
-        result = zt__read_event(debugger, zt__event_wait_ms(debugger, deadline));
-    }
-    if (debugger->event_count > 0) {
-        *event = debugger->events[debugger->first_event];
-        debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
-        debugger->event_count--;
-        result = ZE_RESULT_SUCCESS;
-    }
-    zt__unlock_timed(&debugger->session);
-    return result;
-}
-
-/* Delivers the events that there are, and waits for the first one until the deadline. Stops early if the
-   function requests it, or at an error. */
-ZT__PRIVATE ze_result_t zt__deliver_events(zt_debugger *debugger, uint64_t deadline, zt_debug_fn function,
-                                           void *user) {
-    uint32_t delivered = 0;
-    int has_stopped = 0;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (debugger->has_owed) {
-        debugger->event = &debugger->owed;
-        result = zt__finish_event(debugger);
-        if (result != ZE_RESULT_SUCCESS) {
-            return result;
-        }
-    }
-    while (!has_stopped && delivered < ZT__DEBUG_EVENTS) {
-        zt_debug_event shown;
-        result = zt__next_event(debugger, delivered ? 0 : deadline, &debugger->next);
-        if (result == ZE_RESULT_SUCCESS) {
-            shown = zt__to_debug_event(&debugger->next);
-            debugger->event = &debugger->next;
-            has_stopped = function && function(debugger, &shown, user) != 0;
-            result = zt__finish_event(debugger);
-            if (result != ZE_RESULT_SUCCESS) {
-                return result;
-            }
-            delivered++;
-        } else if (result == ZE_RESULT_NOT_READY && delivered == 0 && zt__now_ns() < deadline &&
-                   !zt__load(&debugger->is_closing)) {
-            zt__yield_session();
-            continue;
-        }
-        if (result != ZE_RESULT_SUCCESS) {
-            break;
-        }
-    }
-    if (delivered && (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_NOT_AVAILABLE)) {
-        return ZE_RESULT_SUCCESS; /* there are no more, or the last one was DETACHED */
-    }
-    return result;
 }
 
 ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_debug_fn function,
                                  void *user) {
     const char *call = "zt_debug_wait";
     uint64_t deadline = zt__deadline(timeout_ns);
+    uint32_t delivered = 0;
+    int is_locked, is_done = 0;
     ze_result_t result;
     if (!debugger) {
         return ZE_RESULT_SUCCESS;
@@ -18154,9 +18042,44 @@ ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    result = ZE_RESULT_NOT_READY;
-    if (zt__lock_until(&debugger->delivering, deadline)) {
-        result = zt__deliver_events(debugger, deadline, function, user);
+    is_locked = zt__lock_until(&debugger->delivering, deadline);
+    result = is_locked ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    if (is_locked && debugger->has_owed) {
+        debugger->event = &debugger->owed;
+        result = zt__finish_event(debugger);
+    }
+    while (result == ZE_RESULT_SUCCESS && !is_done) {
+        uint64_t until = delivered ? 0 : deadline;
+        int has_event = 0;
+        result = ZE_RESULT_NOT_READY;
+        if (zt__lock_until(&debugger->session, until)) {
+            if (debugger->event_count == 0) {
+                result = zt__read_event(debugger, zt__event_wait_ms(debugger, until));
+            }
+            has_event = debugger->event_count > 0;
+            if (has_event) {
+                debugger->next = debugger->events[debugger->first_event];
+                debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
+                debugger->event_count--;
+            }
+            zt__unlock_timed(&debugger->session);
+        }
+        if (has_event) {
+            zt_debug_event event = zt__to_debug_event(&debugger->next);
+            debugger->event = &debugger->next;
+            is_done = function && function(debugger, &event, user) != 0;
+            is_done |= ++delivered == ZT__DEBUG_EVENTS;
+            result = zt__finish_event(debugger);
+        } else if (delivered && (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_NOT_AVAILABLE)) {
+            is_done = 1; /* there are no more, or the last one was DETACHED */
+            result = ZE_RESULT_SUCCESS;
+        } else if (result == ZE_RESULT_NOT_READY && zt__now_ns() < deadline &&
+                   !zt__load(&debugger->is_closing)) {
+            zt__yield_session();
+            result = ZE_RESULT_SUCCESS;
+        }
+    }
+    if (is_locked) {
         zt__unlock_timed(&debugger->delivering);
     }
     if (result == ZE_RESULT_ERROR_NOT_AVAILABLE) {
@@ -18207,63 +18130,75 @@ ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t resu
     return result;
 }
 
-/* Returns the record of a pattern that the device is to stop, which is made if there is none, or NULL
-   if there are too many. `*is_new` is then 1. `session` is held. */
-ZT__PRIVATE zt__interrupt *zt__find_interrupt(zt_debugger *debugger, ze_device_thread_t threads,
-                                              int *is_new) {
-    zt__interrupt *unused = NULL;
-    uint32_t i;
-    *is_new = 0;
-    for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
-        zt__interrupt *interrupt = &debugger->interrupts[i];
-        if (!interrupt->is_used) {
-            unused = interrupt;
-        } else if (!interrupt->is_answered && memcmp(&interrupt->threads, &threads, sizeof threads) == 0) {
-            return interrupt;
-        }
-    }
-    if (unused) {
-        memset(unused, 0, sizeof *unused);
-        unused->threads = threads;
-        unused->is_used = *is_new = 1;
-    }
-    return unused;
-}
-
-/* Tells the device to stop threads. `*interrupt` receives the record to wait for; NULL: the device has
-   nothing to stop. `session` is held. */
+/* Tells the device to stop threads. `*interrupt` receives the record to wait for: that of an earlier stop of
+   the same threads which is not answered, or a new one. NULL: the device has nothing to stop. `session` is
+   held. */
 ZT__PRIVATE ze_result_t zt__interrupt_threads(zt_debugger *debugger, ze_device_thread_t threads,
                                               zt__interrupt **interrupt) {
-    const char *call = "zetDebugInterrupt";
+    zt__interrupt *found = NULL, *unused = NULL;
     ze_result_t result = zt__read_events(debugger, "zt_debug_stop");
-    int is_new;
+    uint32_t i;
     *interrupt = NULL;
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    *interrupt = zt__find_interrupt(debugger, threads, &is_new);
-    if (!*interrupt) {
+    for (i = 0; i < ZT__DEBUG_INTERRUPTS && !found; i++) {
+        zt__interrupt *record = &debugger->interrupts[i];
+        if (!record->is_used) {
+            unused = record;
+        } else if (!record->is_answered && memcmp(&record->threads, &threads, sizeof threads) == 0) {
+            found = record;
+        }
+    }
+    if (!found && !unused) {
         return zt__report(&debugger->diagnostics, TOO_MANY_STOPS, ZE_RESULT_ERROR_NOT_AVAILABLE,
                           (unsigned)ZT__DEBUG_INTERRUPTS);
     }
-    if ((*interrupt)->waiting == 0) { /* the answer to an earlier stop may have been lost */
+    if (!found || found->waiting == 0) { /* the answer to an earlier stop may have been lost */
         result = zetDebugInterrupt(debugger->handle, threads);
     }
-    if (result == ZE_RESULT_SUCCESS || (result == ZE_RESULT_ERROR_NOT_AVAILABLE && !is_new)) {
-        (*interrupt)->waiting++;
-        return ZE_RESULT_SUCCESS;
+    if (result == ZE_RESULT_ERROR_NOT_AVAILABLE && !found) {
+        return zt__read_events(debugger, "zt_debug_stop");
     }
-    (*interrupt)->is_used = !is_new;
-    *interrupt = NULL;
-    return result == ZE_RESULT_ERROR_NOT_AVAILABLE ? zt__read_events(debugger, "zt_debug_stop")
-                                                   : zt__check_debug(debugger, result, call);
+    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
+        return zt__check_debug(debugger, result, "zetDebugInterrupt");
+    }
+    if (!found) {
+        found = unused;
+        memset(found, 0, sizeof *found);
+        found->threads = threads;
+        found->is_used = 1;
+    }
+    found->waiting++;
+    *interrupt = found;
+    return ZE_RESULT_SUCCESS;
 }
 
-/* Waits for the answer of the device. `session` is held, and unlocked between two reads of events. */
-ZT__PRIVATE ze_result_t zt__await_interrupt(zt_debugger *debugger, zt__interrupt *interrupt,
-                                            uint64_t deadline) {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    while (!interrupt->is_answered && (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY)) {
+/* A zt__thread_fn. `user` is the debugger. */
+ZT__PRIVATE void zt__hold_thread(void *user, uint32_t number) {
+    ((zt_debugger *)user)->held[number] = 1;
+}
+
+ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
+                                 zt_debug_stops *stops) {
+    const char *call = "zt_debug_stop";
+    uint64_t deadline = zt__deadline(timeout_ns);
+    zt__interrupt *interrupt;
+    uint32_t i;
+    ze_result_t result;
+    if (stops) {
+        memset(stops, 0, sizeof *stops);
+    }
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    result = zt__begin_session_call(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = zt__interrupt_threads(debugger, zt__to_device_thread(threads), &interrupt);
+    while (interrupt && !interrupt->is_answered &&
+           (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY)) {
         uint64_t now = zt__now_ns();
         result = zt__read_event(debugger, zt__event_wait_ms(debugger, deadline));
         if (result != ZE_RESULT_NOT_READY) {
@@ -18277,46 +18212,18 @@ ZT__PRIVATE ze_result_t zt__await_interrupt(zt_debugger *debugger, zt__interrupt
         zt__yield_session();
         zt__lock_session(debugger, UINT64_MAX);
     }
-    interrupt->waiting--;
-    if (interrupt->is_answered && interrupt->waiting == 0) {
-        interrupt->is_used = 0;
-    }
-    if (interrupt->is_answered) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (debugger->is_over) {
-        return zt__report_over(debugger, "zt_debug_stop");
-    }
-    if (zt__load(&debugger->is_closing)) {
-        return zt__report_closing(debugger, "zt_debug_stop");
-    }
-    return result == ZE_RESULT_NOT_READY ? zt__report(&debugger->diagnostics, NO_ANSWER, result) : result;
-}
-
-/* A zt__thread_fn. `user` is the debugger. */
-ZT__PRIVATE void zt__hold_thread(void *user, uint32_t number) {
-    ((zt_debugger *)user)->held[number] = 1;
-}
-
-ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
-                                 zt_debug_stops *stops) {
-    uint64_t deadline = zt__deadline(timeout_ns);
-    zt__interrupt *interrupt;
-    uint32_t i;
-    ze_result_t result;
-    if (stops) {
-        memset(stops, 0, sizeof *stops);
-    }
-    if (!debugger) {
-        return ZE_RESULT_SUCCESS;
-    }
-    result = zt__begin_session_call(debugger, "zt_debug_stop");
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    result = zt__interrupt_threads(debugger, zt__to_device_thread(threads), &interrupt);
-    if (result == ZE_RESULT_SUCCESS && interrupt) {
-        result = zt__await_interrupt(debugger, interrupt, deadline);
+    if (interrupt) {
+        interrupt->waiting--;
+        if (interrupt->is_answered) {
+            interrupt->is_used = interrupt->waiting > 0;
+            result = ZE_RESULT_SUCCESS;
+        } else if (debugger->is_over) {
+            result = zt__report_over(debugger, call);
+        } else if (zt__load(&debugger->is_closing)) {
+            result = zt__report_closing(debugger, call);
+        } else if (result == ZE_RESULT_NOT_READY) {
+            zt__report(&debugger->diagnostics, NO_ANSWER, result);
+        }
     }
     if (result == ZE_RESULT_SUCCESS) { /* of all threads, if it is not counted which of them are stopped */
         zt__set_held(debugger, threads, stops == NULL);
@@ -18556,40 +18463,12 @@ ZT_API const zt_debug_register_set *zt_debug_get_register_set(const zt_debugger 
     return debugger && index < debugger->set_count ? &debugger->sets[index] : NULL;
 }
 
-/* Returns the index of a register in a set, or UINT32_MAX. */
-ZT__PRIVATE uint32_t zt__find_in_set(const zt_debug_register_set *set, const char *name) {
-    const char *prefix;
-    size_t length;
-    uint32_t i;
-    if (set->type == ZT__REGISTERS_BASE) {
-        for (i = 0; i < set->count && i < ZT__COUNT_OF(zt__base_names); i++) {
-            if (strcmp(name, zt__base_names[i]) == 0) {
-                return i;
-            }
-        }
-        return UINT32_MAX;
-    }
-    if (set->type == 0 || set->type >= ZT__COUNT_OF(zt__set_names)) {
-        return UINT32_MAX;
-    }
-    prefix = zt__set_names[set->type].prefix;
-    length = strlen(prefix);
-    if (strncmp(name, prefix, length) != 0) {
-        return UINT32_MAX;
-    }
-    name += length;
-    if (*name == 0) {
-        return set->count == 1 ? 0 : UINT32_MAX;
-    }
-    for (i = 0; *name >= '0' && *name <= '9' && i < set->count; name++) {
-        i = i * 10 + (uint32_t)(*name - '0');
-    }
-    return *name == 0 && i < set->count ? i : UINT32_MAX;
-}
-
 ZT_API ze_result_t zt_debug_find_register(zt_debugger *debugger, const char *name, zt_debug_register *found) {
     const char *call = "zt_debug_find_register";
-    uint32_t i;
+    const zt_debug_register_set *set = NULL;
+    uint32_t type, index = 0;
+    size_t length;
+    int is_numbered = 1;
     if (found) {
         memset(found, 0, sizeof *found);
         found->set = "";
@@ -18600,17 +18479,31 @@ ZT_API ze_result_t zt_debug_find_register(zt_debugger *debugger, const char *nam
     if (!name || !found) {
         return zt__report_null(&debugger->diagnostics, call, name ? "found" : "name");
     }
-    for (i = 0; i < debugger->set_count; i++) {
-        const zt_debug_register_set *set = &debugger->sets[i];
-        uint32_t index = zt__find_in_set(set, name);
-        if (index != UINT32_MAX) {
-            found->set = set->name;
-            found->index = index;
-            found->bytes = set->bytes;
-            return ZE_RESULT_SUCCESS;
-        }
+    while (index < ZT__COUNT_OF(zt__base_names) && strcmp(name, zt__base_names[index]) != 0) {
+        index++;
     }
-    return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name);
+    if (index < ZT__COUNT_OF(zt__base_names)) {
+        set = zt__find_set(debugger, ZT__REGISTERS_BASE);
+    } else { /* the prefix of a set, and a number, which may be left out if there is one register */
+        length = strcspn(name, "0123456789");
+        for (type = 1; type < ZT__COUNT_OF(zt__set_names) && !set; type++) {
+            if (length > 0 && zt__equals(zt__set_names[type].prefix, name, length)) {
+                set = zt__find_set(debugger, type);
+            }
+        }
+        is_numbered = name[length] != 0;
+        for (index = 0; name[length] >= '0' && name[length] <= '9' && index < ZT__DEBUG_REGISTERS; length++) {
+            index = index * 10 + (uint32_t)(name[length] - '0');
+        }
+        set = name[length] == 0 ? set : NULL;
+    }
+    if (!set || index >= set->count || (!is_numbered && set->count > 1)) {
+        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name);
+    }
+    found->set = set->name;
+    found->index = index;
+    found->bytes = set->bytes;
+    return ZE_RESULT_SUCCESS;
 }
 
 /* Reads or writes registers, which the caller has checked. `session` is held, and its events are read. */
@@ -18792,39 +18685,13 @@ ZT__PRIVATE int zt__store_place_line(void *user, uint32_t index, const char *nam
     return *found->place->file != 0;
 }
 
-/* Finds the source line of a place, with addr2line or the like. Lines are remembered, because many threads
-   are at the same place. `session` is unlocked while the program runs; `users` keeps the module meanwhile. */
-ZT__PRIVATE void zt__find_place_line(zt_debugger *debugger, zt__debug_module *module, uint64_t in_file,
-                                     zt_debug_place *place) {
-    zt__place_line found = {debugger, place};
-    zt__line_search search = {&in_file, 1, 0, 0, zt__store_place_line, &found};
-    zt__known_line *known;
-    uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(debugger->lines); i++) {
-        known = &debugger->lines[i];
-        if (known->module == module->number && known->address == in_file) {
-            place->file = known->file;
-            place->line = known->line;
-            return;
-        }
-    }
-    module->users++;
-    zt__unlock_timed(&debugger->session);
-    zt__search_lines(&search, module->bytes, module->size);
-    zt__lock_session(debugger, UINT64_MAX);
-    module->users--;
-    known = &debugger->lines[debugger->line_count++ % ZT__COUNT_OF(debugger->lines)];
-    known->module = module->number;
-    known->address = in_file;
-    known->file = place->file;
-    known->line = place->line;
-}
-
 ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_debug_place *place) {
     const char *call = "zt_debug_where";
     zt__debug_module *module;
     zt__function function;
+    zt__known_line *known;
     uint64_t in_file;
+    uint32_t i = 0;
     ze_result_t result;
     if (place) {
         memset(place, 0, sizeof *place);
@@ -18850,12 +18717,35 @@ ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_de
         place->is_unloaded = module->is_unloaded;
         if (!*place->kernel) {
             result = zt__report_no_memory(&debugger->diagnostics, call, "a name");
-        } else if (!debugger->config.no_lines) {
-            zt__find_place_line(debugger, module, in_file, place);
         }
     } else {
         result = zt__report(&debugger->diagnostics, NO_KERNEL_THERE, ZE_RESULT_ERROR_NOT_AVAILABLE,
                             (unsigned long long)address);
+    }
+
+    /* Source lines are remembered, because many threads are at the same place. */
+    if (result == ZE_RESULT_SUCCESS && !debugger->config.no_lines) {
+        known = debugger->lines;
+        while (i < ZT__DEBUG_LINES && (known[i].module != module->number || known[i].address != in_file)) {
+            i++;
+        }
+        if (i < ZT__DEBUG_LINES) {
+            place->file = known[i].file;
+            place->line = known[i].line;
+        } else {
+            zt__place_line found = {debugger, place};
+            zt__line_search search = {&in_file, 1, 0, 0, zt__store_place_line, &found};
+            module->users++; /* keeps the module while a program runs and the session is not locked */
+            zt__unlock_timed(&debugger->session);
+            zt__search_lines(&search, module->bytes, module->size);
+            zt__lock_session(debugger, UINT64_MAX);
+            module->users--;
+            known = &debugger->lines[debugger->line_count++ % ZT__DEBUG_LINES];
+            known->module = module->number;
+            known->address = in_file;
+            known->file = place->file;
+            known->line = place->line;
+        }
     }
     zt__end_session_call(debugger);
     return result;
@@ -18960,39 +18850,32 @@ ZT__PRIVATE int zt__find_debug_switch(char *path, size_t size) {
     return 0;
 }
 
-/* Reports why zetDebugAttach has failed. Returns the result of zt_debug_open, which differs by reason. */
-ZT__PRIVATE ze_result_t zt__report_debug_refusal(zt_debugger *debugger, ze_result_t result) {
+/* Attaches a debugger, if the device can be debugged. Returns the result of zt_debug_open, which tells why it
+   cannot. */
+ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
     zt__diagnostics *diagnostics = &debugger->diagnostics;
-    const char *call = "zetDebugAttach", *name = zt_result_name(result);
-    const char *enabled = getenv("ZET_ENABLE_PROGRAM_DEBUGGING");
-    const unsigned pid = debugger->pid;
-    char path[96];
-    if (zt__is_no_process(pid)) {
-        return zt__report(diagnostics, NO_SUCH_PROCESS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name, pid);
-    }
-    switch ((uint32_t)result) {
-    case ZE_RESULT_ERROR_UNSUPPORTED_FEATURE:
-        if (zt__find_debug_switch(path, sizeof path)) {
-            return zt__report(diagnostics, DEBUG_SWITCHED_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call,
-                              name, path);
-        }
-        return zt__report(diagnostics, DEBUG_NOT_ENABLED, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call, name,
-                          pid, enabled && strcmp(enabled, "1") == 0 ? "is set" : "is not set");
-    case ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS:
-        return zt__report(diagnostics, DEBUG_FORBIDDEN, result, call, name, pid);
-    case ZE_RESULT_ERROR_NOT_AVAILABLE:
-        return zt__report(diagnostics, DEBUGGED_ALREADY, result, call, name, pid);
-    default:
-        return zt__check_debug(debugger, result, call);
-    }
-}
-
-/* Gets the size of the device in threads. */
-ZT__PRIVATE ze_result_t zt__load_debug_size(zt_debugger *debugger) {
+    zet_device_handle_t device = (zet_device_handle_t)debugger->device;
+    const char *call = "zetDebugAttach", *name, *enabled = getenv("ZET_ENABLE_PROGRAM_DEBUGGING");
+    zet_device_debug_properties_t debug_properties;
     ze_device_properties_t properties;
     zt_debug_thread *size = &debugger->size;
     uint64_t threads;
+    zet_debug_config_t config;
+    char path[96];
     ze_result_t result;
+    memset(&debug_properties, 0, sizeof debug_properties);
+    debug_properties.stype = ZET_STRUCTURE_TYPE_DEVICE_DEBUG_PROPERTIES;
+    result = zetDeviceGetDebugProperties(device, &debug_properties);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check_debug(debugger, result, "zetDeviceGetDebugProperties");
+    }
+    if (!(debug_properties.flags & ZET_DEVICE_DEBUG_PROPERTY_FLAG_ATTACH)) {
+        return zt__find_debug_switch(path, sizeof path)
+                   ? zt__report(diagnostics, DEBUG_SWITCHED_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+                                "zetDeviceGetDebugProperties", "no ATTACH", path)
+                   : zt__report(diagnostics, DEBUG_UNSUPPORTED, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    }
+
     memset(&properties, 0, sizeof properties);
     properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
     ZT__INTERNAL(result = zeDeviceGetProperties(debugger->device, &properties));
@@ -19008,83 +18891,55 @@ ZT__PRIVATE ze_result_t zt__load_debug_size(zt_debugger *debugger) {
     threads = threads <= ZT__DEBUG_THREADS ? threads * size->eu : UINT32_MAX;
     threads = threads <= ZT__DEBUG_THREADS ? threads * size->thread : UINT32_MAX;
     if (threads == 0 || threads > ZT__DEBUG_THREADS) {
-        return zt__report(&debugger->diagnostics, BAD_THREADS, ZE_RESULT_ERROR_INVALID_SIZE,
-                          (unsigned)size->slice, (unsigned)size->subslice, (unsigned)size->eu,
-                          (unsigned)size->thread);
+        return zt__report(diagnostics, BAD_THREADS, ZE_RESULT_ERROR_INVALID_SIZE, (unsigned)size->slice,
+                          (unsigned)size->subslice, (unsigned)size->eu, (unsigned)size->thread);
     }
     debugger->thread_count = (uint32_t)threads;
     debugger->held = (uint8_t *)zt__allocate(&debugger->config.allocator, debugger->thread_count, 1);
-    return debugger->held ? result : zt__report_no_memory(&debugger->diagnostics, "zt_debug_open", "threads");
-}
+    if (!debugger->held) {
+        return zt__report_no_memory(diagnostics, "zt_debug_open", "threads");
+    }
 
-/* Attaches a debugger, if the device can be debugged. */
-ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
-    zet_device_handle_t device = (zet_device_handle_t)debugger->device;
-    zet_device_debug_properties_t properties;
-    zet_debug_config_t config;
-    char path[96];
-    ze_result_t result;
-    memset(&properties, 0, sizeof properties);
-    properties.stype = ZET_STRUCTURE_TYPE_DEVICE_DEBUG_PROPERTIES;
-    result = zetDeviceGetDebugProperties(device, &properties);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check_debug(debugger, result, "zetDeviceGetDebugProperties");
-    }
-    if (!(properties.flags & ZET_DEVICE_DEBUG_PROPERTY_FLAG_ATTACH)) {
-        return zt__find_debug_switch(path, sizeof path)
-                   ? zt__report(&debugger->diagnostics, DEBUG_SWITCHED_OFF,
-                                ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "zetDeviceGetDebugProperties",
-                                "no ATTACH", path)
-                   : zt__report(&debugger->diagnostics, DEBUG_UNSUPPORTED,
-                                ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    }
-    result = zt__load_debug_size(debugger);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
     config.pid = debugger->pid;
     result = zetDebugAttach(device, &config, &debugger->handle);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report_debug_refusal(debugger, result);
+    name = zt_result_name(result);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__load_register_sets(debugger);
+        if (result != ZE_RESULT_SUCCESS) {
+            zt__release_target(debugger);
+            zetDebugDetach(debugger->handle);
+        }
+        return result;
     }
-    result = zt__load_register_sets(debugger);
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__release_target(debugger);
-        zetDebugDetach(debugger->handle);
+    if (zt__is_no_process(config.pid)) {
+        return zt__report(diagnostics, NO_SUCH_PROCESS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name,
+                          (unsigned)config.pid);
     }
-    return result;
-}
-
-/* Creates a debugger without a session. Returns NULL without memory. */
-ZT__PRIVATE zt_debugger *zt__create_debugger(ze_device_handle_t device, uint32_t pid,
-                                             const zt_debug_config *config) {
-    zt_debugger *debugger = (zt_debugger *)zt__allocate(&config->allocator, 1, sizeof *debugger);
-    zet_debug_event_t *events =
-        (zet_debug_event_t *)zt__allocate(&config->allocator, ZT__DEBUG_EVENTS, sizeof *events);
-    if (!debugger || !events) {
-        zt__free(&config->allocator, debugger);
-        zt__free(&config->allocator, events);
-        return NULL;
+    switch ((uint32_t)result) {
+    case ZE_RESULT_ERROR_UNSUPPORTED_FEATURE:
+        if (zt__find_debug_switch(path, sizeof path)) {
+            return zt__report(diagnostics, DEBUG_SWITCHED_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call,
+                              name, path);
+        }
+        return zt__report(diagnostics, DEBUG_NOT_ENABLED, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call, name,
+                          (unsigned)config.pid,
+                          enabled && strcmp(enabled, "1") == 0 ? "is set" : "is not set");
+    case ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS:
+        return zt__report(diagnostics, DEBUG_FORBIDDEN, result, call, name, (unsigned)config.pid);
+    case ZE_RESULT_ERROR_NOT_AVAILABLE:
+        return zt__report(diagnostics, DEBUGGED_ALREADY, result, call, name, (unsigned)config.pid);
+    default:
+        return zt__check_debug(debugger, result, call);
     }
-    zt__create_mutex(&debugger->mutex);
-    zt__create_mutex(&debugger->delivering.mutex);
-    zt__create_mutex(&debugger->session.mutex);
-    debugger->process = zt__get_process();
-    debugger->config = *config;
-    debugger->device = device;
-    debugger->pid = pid;
-    debugger->events = events;
-    debugger->diagnostics.mutex = &debugger->mutex;
-    debugger->diagnostics.log = config->log ? config->log : zt__default_log();
-    debugger->diagnostics.log_user = config->log_user;
-    return debugger;
 }
 
 ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const zt_debug_config *config,
                                  zt_debugger **debugger) {
     const char *call = "zt_debug_open";
     zt_debug_config complete = config ? *config : zt_debug_config_default();
+    const zt_allocator *allocator = &complete.allocator;
     zt_debugger *opened;
+    zet_debug_event_t *events;
     ze_result_t result;
     if (!debugger) {
         return zt__report_null(NULL, call, "debugger");
@@ -19093,17 +18948,31 @@ ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const 
     if (!device) {
         return zt__report_null_handle(NULL, call, "device");
     }
-    if (!complete.allocator.allocate != !complete.allocator.release) {
+    if (!allocator->allocate != !allocator->release) {
         return zt__report(NULL, BAD_ALLOCATOR, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
     }
     zt__fill_debug_config(&complete);
-    if (!complete.allocator.allocate) {
+    if (!allocator->allocate) {
         complete.allocator = zt__default_allocator;
     }
-    opened = zt__create_debugger(device, pid ? pid : (uint32_t)zt__get_process_id(), &complete);
-    if (!opened) {
+    opened = (zt_debugger *)zt__allocate(allocator, 1, sizeof *opened);
+    events = (zet_debug_event_t *)zt__allocate(allocator, ZT__DEBUG_EVENTS, sizeof *events);
+    if (!opened || !events) {
+        zt__free(allocator, opened);
+        zt__free(allocator, events);
         return zt__report_no_memory(NULL, call, "the debugger");
     }
+    zt__create_mutex(&opened->mutex);
+    zt__create_mutex(&opened->delivering.mutex);
+    zt__create_mutex(&opened->session.mutex);
+    opened->process = zt__get_process();
+    opened->config = complete;
+    opened->device = device;
+    opened->pid = pid ? pid : (uint32_t)zt__get_process_id();
+    opened->events = events;
+    opened->diagnostics.mutex = &opened->mutex;
+    opened->diagnostics.log = complete.log ? complete.log : zt__default_log();
+    opened->diagnostics.log_user = complete.log_user;
     result = zt__attach_debugger(opened);
     if (result != ZE_RESULT_SUCCESS) {
         zt__keep_error(&opened->diagnostics, result);
@@ -29931,27 +29800,6 @@ ZT__PRIVATE ze_device_handle_t zt__find_watched_device(const uint8_t uuid[ZE_MAX
     return NULL;
 }
 
-ZT__PRIVATE void zt__serve_attach(zt__watch_server *server, const zt__watch_request *request) {
-    zt__watch_answer *answer = server->answer;
-    zt_debug_config config = zt_debug_config_default();
-    config.allocator = *server->allocator;
-    if (!server->device) { /* in a helper */
-        answer->result = zeInit(0);
-        server->device =
-            answer->result == ZE_RESULT_SUCCESS ? zt__find_watched_device(request->device) : NULL;
-        if (!server->device) {
-            snprintf(answer->reason, sizeof answer->reason,
-                     "the helper does not find the device (zeInit: %s)", zt_result_name(answer->result));
-            answer->result = ZE_RESULT_ERROR_NOT_AVAILABLE;
-            return;
-        }
-    }
-    answer->result = zt_debug_open(server->device, request->process, &config, &server->debugger);
-    if (answer->result != ZE_RESULT_SUCCESS) {
-        zt__copy_debug_error(server);
-    }
-}
-
 /* Called with each event. */
 ZT__PRIVATE int zt__note_event(zt_debugger *debugger, const zt_debug_event *event, void *user) {
     zt__watch_answer *answer = ((zt__watch_server *)user)->answer;
@@ -29968,87 +29816,9 @@ ZT__PRIVATE int zt__note_event(zt_debugger *debugger, const zt_debug_event *even
     return answer->has_faulted;
 }
 
-ZT__PRIVATE void zt__serve_await(zt__watch_server *server, const zt__watch_request *request) {
-    zt__watch_answer *answer = server->answer;
-    uint32_t stopped = 0;
-    ze_result_t result;
-    if (server->has_pending_fault) {
-        server->has_pending_fault = 0;
-        answer->has_faulted = answer->has_page_fault = 1;
-        answer->fault_address = server->pending_address;
-        answer->fault_reason = server->pending_reason;
-        return;
-    }
-    result = zt_debug_wait(server->debugger, request->timeout_ns, zt__note_event, server);
-    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
-        answer->is_over = 1;
-        zt__copy_debug_error(server);
-    }
-    if (answer->has_faulted && !answer->has_page_fault) {
-        /* A thread that stops after zt_debug_stop has given up is resumed at once: it is no fault. */
-        zt_debug_threads(server->debugger, NULL, &stopped);
-        answer->has_faulted = stopped > 0;
-    }
-}
-
 ZT__PRIVATE int zt__compare_addresses(const void *a, const void *b) {
     const uint64_t *first = (const uint64_t *)a, *second = (const uint64_t *)b;
     return *first < *second ? -1 : *first > *second;
-}
-
-/* Adds an instruction to those that are kept, in the order of their threads. If there are too many, the one
-   with fewest threads is counted as elsewhere. */
-ZT__PRIVATE void zt__add_found_place(zt__watch_answer *answer, uint64_t address, uint32_t threads) {
-    uint32_t i = answer->place_count;
-    if (i == ZT_MAX_PLACES) {
-        i--;
-        if (answer->places[i].threads >= threads) {
-            answer->elsewhere += threads;
-            return;
-        }
-        answer->elsewhere += answer->places[i].threads;
-    } else {
-        answer->place_count++;
-    }
-    for (; i > 0 && answer->places[i - 1].threads < threads; i--) {
-        answer->places[i] = answer->places[i - 1];
-    }
-    memset(&answer->places[i], 0, sizeof answer->places[i]);
-    answer->places[i].address = address;
-    answer->places[i].threads = threads;
-}
-
-/* Finds at which instructions the stopped threads are. */
-ZT__PRIVATE void zt__find_stopped(zt__watch_server *server) {
-    zt__watch_answer *answer = server->answer;
-    zt_debug_thread *threads = NULL;
-    uint64_t *addresses = NULL;
-    uint32_t i, count = 0, room, known = 0, same;
-    answer->result = zt_debug_threads(server->debugger, NULL, &count);
-    room = count;
-    if (answer->result == ZE_RESULT_SUCCESS && count > 0) {
-        threads = (zt_debug_thread *)zt__allocate(server->allocator, count, sizeof *threads);
-        addresses = (uint64_t *)zt__allocate(server->allocator, count, sizeof *addresses);
-        answer->result = threads && addresses ? zt_debug_threads(server->debugger, threads, &count)
-                                              : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    answer->stopped = count;
-    for (i = 0; answer->result == ZE_RESULT_SUCCESS && i < count && i < room; i++) {
-        ze_result_t result = zt_debug_get_address(server->debugger, threads[i], &addresses[known]);
-        known += result == ZE_RESULT_SUCCESS;
-    }
-    answer->elsewhere = count - known;
-    if (known > 0) {
-        qsort(addresses, known, sizeof *addresses, zt__compare_addresses);
-    }
-    for (i = 0; i < known; i += same) {
-        for (same = 1; i + same < known && addresses[i + same] == addresses[i];) {
-            same++;
-        }
-        zt__add_found_place(answer, addresses[i], same);
-    }
-    zt__free(server->allocator, threads);
-    zt__free(server->allocator, addresses);
 }
 
 /* Stops all threads, finds where they are, and resumes them, unless they are to stay. */
@@ -30057,14 +29827,59 @@ ZT__PRIVATE void zt__serve_stop(zt__watch_server *server, const zt__watch_reques
     zt__watch_answer *answer = server->answer;
     const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
     zt_debug_stops stops = {0, 0};
-    uint64_t begin = zt__now_ns();
+    zt_debug_thread *threads = NULL;
+    uint64_t *addresses = NULL, begin = zt__now_ns();
     ze_result_t stop_result = zt_debug_stop(debugger, all, request->timeout_ns, &stops), result;
-    uint32_t i;
+    uint32_t i, k, count = 0, room, known = 0, same;
     answer->unavailable = stops.unavailable;
     if (stop_result != ZE_RESULT_SUCCESS) {
         zt__copy_debug_error(server);
     }
-    zt__find_stopped(server);
+
+    result = zt_debug_threads(debugger, NULL, &count);
+    room = count;
+    if (result == ZE_RESULT_SUCCESS && count > 0) {
+        threads = (zt_debug_thread *)zt__allocate(server->allocator, count, sizeof *threads);
+        addresses = (uint64_t *)zt__allocate(server->allocator, count, sizeof *addresses);
+        result = threads && addresses ? zt_debug_threads(debugger, threads, &count)
+                                      : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    for (i = 0; result == ZE_RESULT_SUCCESS && i < count && i < room; i++) {
+        known += zt_debug_get_address(debugger, threads[i], &addresses[known]) == ZE_RESULT_SUCCESS;
+    }
+    answer->result = result;
+    answer->stopped = count;
+    answer->elsewhere = count - known;
+
+    /* Instructions are in the order of their threads. Of too many, the one with fewest threads is counted as
+       elsewhere. */
+    if (known > 0) {
+        qsort(addresses, known, sizeof *addresses, zt__compare_addresses);
+    }
+    for (i = 0; i < known; i += same) {
+        zt__found_place *places = answer->places;
+        same = 1;
+        while (i + same < known && addresses[i + same] == addresses[i]) {
+            same++;
+        }
+        if (answer->place_count < ZT_MAX_PLACES) {
+            answer->place_count++;
+        } else if (places[ZT_MAX_PLACES - 1].threads < same) {
+            answer->elsewhere += places[ZT_MAX_PLACES - 1].threads;
+        } else {
+            answer->elsewhere += same;
+            continue;
+        }
+        for (k = answer->place_count - 1; k > 0 && places[k - 1].threads < same; k--) {
+            places[k] = places[k - 1];
+        }
+        memset(&places[k], 0, sizeof places[k]);
+        places[k].address = addresses[i];
+        places[k].threads = same;
+    }
+    zt__free(server->allocator, threads);
+    zt__free(server->allocator, addresses);
+
     /* Events of the stop are no faults of the device. A page fault is kept for later. */
     while (zt_debug_wait(debugger, 0, zt__note_event, server) == ZE_RESULT_SUCCESS) {
         if (answer->has_page_fault && !request->is_fault) {
@@ -30082,6 +29897,7 @@ ZT__PRIVATE void zt__serve_stop(zt__watch_server *server, const zt__watch_reques
     if (stop_result == ZE_RESULT_SUCCESS && answer->result != ZE_RESULT_SUCCESS) {
         zt__copy_debug_error(server);
     }
+
     /* The threads are resumed already, as this may run a program. */
     for (i = 0; i < answer->place_count; i++) {
         zt__found_place *place = &answer->places[i];
@@ -30102,14 +29918,46 @@ ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_reque
     answer->process = (uint32_t)zt__get_process_id();
     server->answer = answer;
     if (request->call == ZT__WATCH_ATTACH) {
-        zt__serve_attach(server, request);
+        if (!server->device) { /* in a helper */
+            answer->result = zeInit(0);
+            if (answer->result == ZE_RESULT_SUCCESS) {
+                server->device = zt__find_watched_device(request->device);
+            }
+        }
+        if (server->device) {
+            zt_debug_config config = zt_debug_config_default();
+            config.allocator = *server->allocator;
+            answer->result = zt_debug_open(server->device, request->process, &config, &server->debugger);
+            if (answer->result != ZE_RESULT_SUCCESS) {
+                zt__copy_debug_error(server);
+            }
+        } else {
+            snprintf(answer->reason, sizeof answer->reason,
+                     "the helper does not find the device (zeInit: %s)", zt_result_name(answer->result));
+            answer->result = ZE_RESULT_ERROR_NOT_AVAILABLE;
+        }
     } else if (!server->debugger) {
         answer->result = ZE_RESULT_ERROR_NOT_AVAILABLE;
         answer->is_over = 1;
-    } else if (request->call == ZT__WATCH_AWAIT) {
-        zt__serve_await(server, request);
-    } else {
+    } else if (request->call == ZT__WATCH_STOP) {
         zt__serve_stop(server, request);
+    } else if (server->has_pending_fault) {
+        server->has_pending_fault = 0;
+        answer->has_faulted = answer->has_page_fault = 1;
+        answer->fault_address = server->pending_address;
+        answer->fault_reason = server->pending_reason;
+    } else {
+        ze_result_t result = zt_debug_wait(server->debugger, request->timeout_ns, zt__note_event, server);
+        if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
+            answer->is_over = 1;
+            zt__copy_debug_error(server);
+        }
+        if (answer->has_faulted && !answer->has_page_fault) {
+            uint32_t stopped = 0;
+            /* A thread that stops after zt_debug_stop has given up is resumed at once: it is no fault. */
+            zt_debug_threads(server->debugger, NULL, &stopped);
+            answer->has_faulted = stopped > 0;
+        }
     }
 }
 
@@ -30139,12 +29987,49 @@ ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer) {
     return offsetof(zt__watch_answer, places) + answer->place_count * sizeof *answer->places;
 }
 
-/* Serves until the program has closed its end, or has ended while a child of it keeps that end open. */
-ZT__PRIVATE void zt__run_helper(int socket, long program) {
+/* Runs before main, in every process that has this code. Unless its parent has started it to help, it does
+   nothing. Else main is never called. The helper serves until the program has closed its end of the socket, or
+   has ended while a child of it keeps that end open. */
+__attribute__((constructor(101))) ZT__PRIVATE void zt__become_helper(void) {
+    const int socket = ZT__HELPER_DESCRIPTOR;
+    const char *value = getenv(ZT__HELPER_VARIABLE);
+    long program;
+    zt__peer peer; /* that has made the socket */
+    socklen_t size = sizeof peer;
+    DIR *directory;
+    const struct dirent *entry;
     zt__watch_server server = {NULL, &zt__default_allocator, NULL, NULL, 0, 0, 0};
     zt__watch_request request;
-    zt__watch_answer *answer = (zt__watch_answer *)calloc(1, sizeof *answer);
-    int is_asked = answer != NULL;
+    zt__watch_answer *answer;
+    int is_asked;
+    memset(&peer, 0, sizeof peer);
+    if (!value || getauxval(AT_SECURE) || sscanf(value, "%ld", &program) != 1 || program <= 1 ||
+        getppid() != program || getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
+        size != sizeof peer || peer.process != program) {
+        return;
+    }
+    /* The helper is no child of the program, so that programs which wait for all their children do not wait
+       for it. */
+    if (peer.user != getuid() || fork() != 0) {
+        _exit(0);
+    }
+    unsetenv(ZT__HELPER_VARIABLE);
+
+    /* Close what the program has open, so that its files and ports do not stay in use. */
+    directory = opendir("/proc/self/fd");
+    while (directory && (entry = readdir(directory))) {
+        int descriptor = atoi(entry->d_name);
+        if (descriptor > STDERR_FILENO && descriptor != socket && descriptor != dirfd(directory)) {
+            close(descriptor);
+        }
+    }
+    if (directory) {
+        closedir(directory);
+    }
+
+    /* The first message reports that the helper is there. */
+    answer = (zt__watch_answer *)calloc(1, sizeof *answer);
+    is_asked = answer != NULL;
     if (answer) {
         answer->process = (uint32_t)zt__get_process_id();
     }
@@ -30158,53 +30043,6 @@ ZT__PRIVATE void zt__run_helper(int socket, long program) {
         }
     }
     zt_debug_close(server.debugger);
-}
-
-/* Returns whether a descriptor is a socket that the parent of this process has made. `*user` receives its
-   user. */
-ZT__PRIVATE int zt__is_from_parent(int descriptor, long parent, uid_t *user) {
-    zt__peer peer;
-    socklen_t size = sizeof peer;
-    memset(&peer, 0, sizeof peer);
-    if (parent <= 1 || getppid() != parent ||
-        getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || size != sizeof peer) {
-        return 0;
-    }
-    *user = peer.user;
-    return peer.process == parent;
-}
-
-/* Closes what the program has open, so that the helper does not keep its files and ports in use. */
-ZT__PRIVATE void zt__close_others(int kept) {
-    DIR *directory = opendir("/proc/self/fd");
-    const struct dirent *entry;
-    while (directory && (entry = readdir(directory))) {
-        int descriptor = atoi(entry->d_name);
-        if (descriptor > STDERR_FILENO && descriptor != kept && descriptor != dirfd(directory)) {
-            close(descriptor);
-        }
-    }
-    if (directory) {
-        closedir(directory);
-    }
-}
-
-/* Runs before main, in every process that has this code. Unless its parent has started it to help, it does
-   nothing. Else main is never called. The helper is no child of the program, so that programs which wait for
-   all their children do not wait for it. */
-__attribute__((constructor(101))) ZT__PRIVATE void zt__become_helper(void) {
-    const char *value = getenv(ZT__HELPER_VARIABLE);
-    long parent;
-    uid_t user;
-    if (!value || getauxval(AT_SECURE) || sscanf(value, "%ld", &parent) != 1 ||
-        !zt__is_from_parent(ZT__HELPER_DESCRIPTOR, parent, &user)) {
-        return;
-    }
-    if (user == getuid() && fork() == 0) {
-        unsetenv(ZT__HELPER_VARIABLE);
-        zt__close_others(ZT__HELPER_DESCRIPTOR);
-        zt__run_helper(ZT__HELPER_DESCRIPTOR, parent);
-    }
     _exit(0);
 }
 
@@ -30233,31 +30071,6 @@ typedef struct zt__helper_command {
     const char *arguments[10];
 } zt__helper_command;
 
-/* Finds how the program was started by naming the dynamic linker: "ld.so [--library-path PATH] PROGRAM".
-   Returns how many of these arguments are before the program. */
-ZT__PRIVATE uint32_t zt__find_linker_options(zt__helper_command *command) {
-    char *text = command->arguments_of_program, *next;
-    FILE *file = fopen("/proc/self/cmdline", "r");
-    size_t used = file ? fread(text, 1, sizeof command->arguments_of_program - 4, file) : 0;
-    uint32_t count = 0;
-    if (file) {
-        fclose(file);
-    }
-    memset(text + used, 0, 4);
-    command->arguments[count++] = command->linker;
-    next = text + strlen(text) + 1;
-    if (strcmp(next, "--library-path") == 0) {
-        command->arguments[count++] = next;
-        next += strlen(next) + 1;
-        command->arguments[count++] = next;
-        next += strlen(next) + 1;
-    }
-    if (!realpath(next, command->program)) {
-        command->program[0] = 0;
-    }
-    return count;
-}
-
 /* Finds what has to be started for the constructor above to run. A program that contains it is started again.
    A shared library that contains it is preloaded into a shell that has nothing to do: the program must not
    run again, whatever else happens. Returns 0 if that is not known. */
@@ -30276,9 +30089,24 @@ ZT__PRIVATE int zt__find_helper(zt__helper_command *command) {
     if (strcmp(command->linker, command->file) == 0) {
         return 1;
     }
+    command->arguments[0] = command->linker;
     if (base == 0) {
-        count = zt__find_linker_options(command);
-        if (strcmp(command->program, command->file) == 0) {
+        /* The program was started by naming the dynamic linker: "ld.so [--library-path PATH] PROGRAM". */
+        char *text = command->arguments_of_program, *next;
+        FILE *file = fopen("/proc/self/cmdline", "r");
+        size_t used = file ? fread(text, 1, sizeof command->arguments_of_program - 4, file) : 0;
+        if (file) {
+            fclose(file);
+        }
+        memset(text + used, 0, 4);
+        next = text + strlen(text) + 1;
+        if (strcmp(next, "--library-path") == 0) {
+            command->arguments[count++] = next;
+            next += strlen(next) + 1;
+            command->arguments[count++] = next;
+            next += strlen(next) + 1;
+        }
+        if (realpath(next, command->program) && strcmp(command->program, command->file) == 0) {
             command->arguments[count] = command->file;
             strcpy(command->program, "/proc/self/exe");
             return 1;
@@ -30287,7 +30115,6 @@ ZT__PRIVATE int zt__find_helper(zt__helper_command *command) {
         return 0;
     }
     strcpy(command->program, command->linker);
-    command->arguments[0] = command->linker;
     command->arguments[count++] = "--preload";
     command->arguments[count++] = command->file;
     for (i = 0; i < ZT__COUNT_OF(shell); i++) {
@@ -30568,42 +30395,17 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
 
 /* ---- regions that run ------------------------------------------------------------------------------------ */
 
-/* Records which of these slots was the first that had not signalled. `first` is their number if all have. */
-ZT__PRIVATE void zt__record_pending(zt_profiler *profiler, zt__running *pending, uint32_t count,
-                                    uint32_t first, uint64_t now) {
-    zt__list *list;
-    uint32_t i;
-    zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, pending[0].list);
-    for (i = 0; list && i < first; i++) {
-        list->watched_number = pending[i].number + 1;
-        if (list->watched_signalled_ns < pending[i].submission_ns) {
-            list->watched_signalled_ns = pending[i].submission_ns;
-        }
-    }
-    if (list && first < count) {
-        zt__running *running = &pending[first];
-        if (list->watched_number != running->number ||
-            list->watched_submission_ns != running->submission_ns) {
-            list->watched_number = running->number;
-            list->watched_submission_ns = running->submission_ns;
-            list->watched_since_ns = now;
-        }
-        running->since_ns = list->watched_since_ns;
-    }
-    zt__unlock(&profiler->mutex);
-}
-
-/* Finds the first region of a list that the device has not finished. Events are queried without the mutex: a
-   slot may be collected and used again meanwhile, but its event lives until zt_close. Returns 0 if there is
-   none. */
+/* Finds the first region of a list that the device has not finished, and records in the list which that is and
+   since when. Events are queried without the mutex: a slot may be collected and used again meanwhile, but its
+   event lives until zt_close. Returns 0 if there is none. */
 ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t handle,
                                  zt__running *running) {
     zt__running pending[ZT__BATCH];
-    uint32_t count, first;
+    uint32_t i, count, first;
     do {
-        const zt__list *list;
+        zt__list *list;
         const zt__slot *slot;
+        uint64_t now;
         ze_result_t result = ZE_RESULT_SUCCESS;
         count = 0;
         zt__lock(&profiler->mutex);
@@ -30630,7 +30432,26 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
                 break;
             }
         }
-        zt__record_pending(profiler, pending, count, first, zt__now_ns());
+        now = zt__now_ns();
+        zt__lock(&profiler->mutex);
+        list = zt__find_list(profiler, handle);
+        for (i = 0; list && i < first; i++) {
+            list->watched_number = pending[i].number + 1;
+            if (list->watched_signalled_ns < pending[i].submission_ns) {
+                list->watched_signalled_ns = pending[i].submission_ns;
+            }
+        }
+        if (list && first < count) {
+            zt__running *unfinished = &pending[first];
+            if (list->watched_number != unfinished->number ||
+                list->watched_submission_ns != unfinished->submission_ns) {
+                list->watched_number = unfinished->number;
+                list->watched_submission_ns = unfinished->submission_ns;
+                list->watched_since_ns = now;
+            }
+            unfinished->since_ns = list->watched_since_ns;
+        }
+        zt__unlock(&profiler->mutex);
     } while (first == count && count == ZT__BATCH);
     *running = pending[first < count ? first : 0];
     return first < count;
@@ -30643,56 +30464,6 @@ ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running) {
 }
 
 /* ---- reports --------------------------------------------------------------------------------------------- */
-
-/* Stops the threads of the device, and finds where they are. Attaches first where that was not possible
-   before. */
-ZT__PRIVATE void zt__explain_hang(zt__watch *watch, zt_hang *hang, char *reason, size_t room) {
-    enum { STOP_S = 5, ANSWER_S = 20 };
-    zt_profiler *profiler = watch->profiler;
-    const zt__watch_answer *answer = &watch->answer;
-    zt__watch_request request;
-    uint32_t i;
-    zt__store(&watch->is_explaining, 1);
-    if (watch->info.debugged_by == ZT_DEBUGGED_BY_NOBODY) {
-        zt__begin_debugging(watch);
-    }
-    hang->debugged_by = watch->info.debugged_by;
-    snprintf(reason, room, "%s", watch->info.reason);
-    hang->reason = reason;
-    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
-        memset(&request, 0, sizeof request);
-        request.call = ZT__WATCH_STOP;
-        request.timeout_ns = STOP_S * UINT64_C(1000000000);
-        request.is_fault = hang->is_fault;
-        request.leave_stopped = watch->config.leave_stopped;
-        if (zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
-            hang->reason = *answer->reason ? answer->reason : hang->reason;
-            hang->stopped = answer->stopped;
-            hang->unstopped = answer->unavailable;
-            hang->threads_elsewhere = answer->elsewhere;
-            hang->place_count = answer->place_count;
-            for (i = 0; i < answer->place_count; i++) {
-                const zt__found_place *found = &answer->places[i];
-                zt_hang_place *place = &watch->places[i];
-                place->kernel = found->kernel;
-                place->address = found->address;
-                place->offset = found->offset;
-                place->threads = found->threads;
-                place->file = found->file;
-                place->line = found->line;
-            }
-            hang->is_left_stopped = request.leave_stopped && hang->stopped > 0;
-            zt__lock(&profiler->mutex);
-            watch->info.is_stopped = hang->is_left_stopped;
-            zt__unlock(&profiler->mutex);
-        } else {
-            zt__end_debugging(watch, "the helper process does not answer");
-            hang->debugged_by = ZT_DEBUGGED_BY_NOBODY;
-            snprintf(reason, room, "the helper process does not answer");
-        }
-    }
-    zt__store(&watch->is_explaining, 0);
-}
 
 ZT__PRIVATE const char *zt__debugged_by_name(zt_debugged_by by) {
     static const char *const names[] = {"nobody", "the process itself", "a helper process"};
@@ -30727,12 +30498,19 @@ ZT__PRIVATE void zt__describe_place(const zt_hang_place *place, char *text, size
     }
 }
 
-/* Writes the report. */
-ZT__PRIVATE void zt__write_hang(zt__watch *watch, const zt_hang *hang) {
-    const zt_profiler *profiler = watch->profiler;
+ZT__PRIVATE ze_result_t zt__write_hang_text(const void *text, FILE *file) {
+    return fputs((const char *)text, file) < 0 ? ZE_RESULT_ERROR_UNKNOWN : ZE_RESULT_SUCCESS;
+}
+
+/* Writes the report into `watch->text`, and into the file. `*path` receives the name of the file; "" if there
+   is none. */
+ZT__PRIVATE void zt__write_hang(zt__watch *watch, const zt_hang *hang, zt__file_path *path) {
+    static uint32_t count; /* of files of all watches. Atomic */
+    zt_profiler *profiler = watch->profiler;
     char *text = watch->text, sentence[700];
     const size_t room = sizeof watch->text;
     zt__date now = zt__format_now();
+    zt__output output;
     uint32_t i;
     zt__describe_hang(hang, sentence, sizeof sentence);
     text[0] = 0;
@@ -30765,17 +30543,7 @@ ZT__PRIVATE void zt__write_hang(zt__watch *watch, const zt_hang *hang) {
     if (hang->threads_elsewhere) {
         zt__append(text, room, "%7u  elsewhere\n", (unsigned)hang->threads_elsewhere);
     }
-}
 
-ZT__PRIVATE ze_result_t zt__write_hang_text(const void *text, FILE *file) {
-    return fputs((const char *)text, file) < 0 ? ZE_RESULT_ERROR_UNKNOWN : ZE_RESULT_SUCCESS;
-}
-
-/* Writes the file. `*path` receives its name, or "". */
-ZT__PRIVATE void zt__save_hang(zt__watch *watch, zt__file_path *path) {
-    static uint32_t count; /* of all watches. Atomic */
-    zt_profiler *profiler = watch->profiler;
-    zt__output output;
     path->text[0] = 0;
     if (!watch->path) {
         return;
@@ -30788,7 +30556,7 @@ ZT__PRIVATE void zt__save_hang(zt__watch *watch, zt__file_path *path) {
     output.diagnostics = &profiler->diagnostics;
     output.allocator = &profiler->config.allocator;
     output.write_content = zt__write_hang_text;
-    output.content = watch->text;
+    output.content = text;
     if (zt__write_output(&output) != ZE_RESULT_SUCCESS) {
         path->text[0] = 0;
     }
@@ -30828,41 +30596,81 @@ ZT__PRIVATE void zt__log_hang(zt__watch *watch, const zt_hang *hang, const char 
     zt__report(diagnostics, HANG, ZE_RESULT_NOT_READY, text);
 }
 
-/* Returns what the fault of an answer was; "" if it has none. */
-ZT__PRIVATE const char *zt__fault_name(const zt__watch_answer *answer) {
-    if (!answer->has_faulted) {
-        return "";
-    }
-    if (!answer->has_page_fault) {
-        return "threads stopped by themselves, as at an exception or a breakpoint";
-    }
-    return answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_MAPPING_ERROR
-               ? "page fault: nothing is mapped there"
-           : answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_PERMISSION_ERROR
-               ? "page fault: the access is not permitted"
-               : "page fault";
-}
-
 /* Reports that a region hangs, or that the device has faulted. `running` may be NULL. */
 ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, uint32_t others) {
+    enum { STOP_S = 5, ANSWER_S = 20 };
     zt_profiler *profiler = watch->profiler;
+    const zt__watch_answer *answer = &watch->answer;
+    zt__watch_request request;
     zt__log_call call;
     zt_hang hang;
     zt__file_path path;
     char reason[512];
+    uint32_t i;
     memset(&hang, 0, sizeof hang);
-    hang.is_fault = watch->answer.has_faulted;
-    hang.fault_address = watch->answer.fault_address;
-    hang.fault = zt__fault_name(&watch->answer);
+    hang.is_fault = answer->has_faulted;
+    hang.fault_address = answer->fault_address;
+    hang.fault = "";
+    if (answer->has_page_fault) {
+        hang.fault = answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_MAPPING_ERROR
+                         ? "page fault: nothing is mapped there"
+                     : answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_PERMISSION_ERROR
+                         ? "page fault: the access is not permitted"
+                         : "page fault";
+    } else if (answer->has_faulted) {
+        hang.fault = "threads stopped by themselves, as at an exception or a breakpoint";
+    }
     hang.region = running ? running->region->name : "";
     hang.running_ns = running ? zt__now_ns() - running->since_ns : 0;
     hang.others = others;
     hang.places = watch->places;
-    zt__explain_hang(watch, &hang, reason, sizeof reason);
+
+    /* Stop the threads of the device, and find where they are. What could not be debugged before may be by
+       now. */
+    zt__store(&watch->is_explaining, 1);
+    if (watch->info.debugged_by == ZT_DEBUGGED_BY_NOBODY) {
+        zt__begin_debugging(watch);
+    }
+    hang.debugged_by = watch->info.debugged_by;
+    snprintf(reason, sizeof reason, "%s", watch->info.reason);
+    hang.reason = reason;
+    memset(&request, 0, sizeof request);
+    request.call = ZT__WATCH_STOP;
+    request.timeout_ns = STOP_S * UINT64_C(1000000000);
+    request.is_fault = hang.is_fault;
+    request.leave_stopped = watch->config.leave_stopped;
+    if (hang.debugged_by != ZT_DEBUGGED_BY_NOBODY &&
+        !zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
+        hang.debugged_by = ZT_DEBUGGED_BY_NOBODY;
+        snprintf(reason, sizeof reason, "the helper process does not answer");
+        zt__end_debugging(watch, reason);
+    }
+    if (hang.debugged_by != ZT_DEBUGGED_BY_NOBODY) {
+        hang.reason = *answer->reason ? answer->reason : reason;
+        hang.stopped = answer->stopped;
+        hang.unstopped = answer->unavailable;
+        hang.threads_elsewhere = answer->elsewhere;
+        hang.place_count = answer->place_count;
+        for (i = 0; i < answer->place_count; i++) {
+            const zt__found_place *found = &answer->places[i];
+            zt_hang_place *place = &watch->places[i];
+            place->kernel = found->kernel;
+            place->address = found->address;
+            place->offset = found->offset;
+            place->threads = found->threads;
+            place->file = found->file;
+            place->line = found->line;
+        }
+        hang.is_left_stopped = request.leave_stopped && hang.stopped > 0;
+        zt__lock(&profiler->mutex);
+        watch->info.is_stopped = hang.is_left_stopped;
+        zt__unlock(&profiler->mutex);
+    }
+    zt__store(&watch->is_explaining, 0);
     hang.has_ended = running && !hang.is_fault && !zt__still_runs(watch, running);
-    zt__write_hang(watch, &hang);
+
+    zt__write_hang(watch, &hang, &path);
     hang.text = watch->text;
-    zt__save_hang(watch, &path);
     zt__lock(&profiler->mutex);
     watch->info.hangs += hang.is_fault ? 0 : 1;
     watch->info.faults += hang.is_fault ? 1 : 0;
@@ -30878,37 +30686,6 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
 }
 
 /* ---- the thread ------------------------------------------------------------------------------------------ */
-
-/* Waits until it is time to look at regions again, or the device reports a fault. */
-ZT__PRIVATE void zt__await_fault(zt__watch *watch) {
-    enum { LEAST_NS = 1000000, MOST_ATTACHED_NS = 100000000, MOST_NS = 1000000000, ANSWER_S = 5 };
-    int is_attached = watch->info.debugged_by != ZT_DEBUGGED_BY_NOBODY;
-    uint64_t period_ns = watch->config.hang_ns / 8, most_ns = is_attached ? MOST_ATTACHED_NS : MOST_NS;
-    zt__watch_request request;
-    if (period_ns > most_ns) {
-        period_ns = most_ns;
-    }
-    if (period_ns < LEAST_NS) {
-        period_ns = LEAST_NS;
-    }
-    watch->answer.has_faulted = watch->answer.has_page_fault = 0;
-    if (!is_attached) {
-        zt__sleep_thread(&watch->thread, period_ns);
-        return;
-    }
-    memset(&request, 0, sizeof request);
-    request.call = ZT__WATCH_AWAIT;
-    request.timeout_ns = period_ns;
-    if (!zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
-        watch->answer.has_faulted = watch->answer.has_page_fault = 0;
-        if (!zt__is_ending(watch)) {
-            zt__end_debugging(watch, "the helper process has ended, or does not answer");
-        }
-    } else if (watch->answer.is_over && !watch->answer.has_faulted) {
-        zt__end_debugging(watch, *watch->answer.reason ? watch->answer.reason
-                                                       : "the debug session was ended by somebody else");
-    }
-}
 
 /* Returns whether a region has run too long. */
 ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
@@ -30947,65 +30724,83 @@ ZT__PRIVATE uint32_t zt__find_busy_lists(zt__watch *watch) {
     }
 }
 
-/* Finds the region to report, and on how many other lists regions run: of those that have run too long, or
-   else of all, the one that was submitted first. Returns 0 if none runs. */
-ZT__PRIVATE int zt__find_suspect(zt__watch *watch, zt__running *suspect, uint32_t *others, uint64_t now) {
-    uint32_t i, count = zt__find_busy_lists(watch), found = 0;
-    for (i = 0; i < count; i++) {
-        zt__running running;
-        int is_overdue, is_suspect_overdue;
-        if (!zt__find_running(watch->profiler, watch->lists[i], &running)) {
-            continue;
-        }
-        if (running.since_ns < watch->not_before_ns) {
-            running.since_ns = watch->not_before_ns; /* it has waited for what hung */
-        }
-        is_overdue = zt__has_hung(watch, &running, now);
-        is_suspect_overdue = found > 0 && zt__has_hung(watch, suspect, now);
-        if (found++ == 0 || is_overdue > is_suspect_overdue ||
-            (is_overdue == is_suspect_overdue && running.submission_ns < suspect->submission_ns)) {
-            *suspect = running;
-        }
-    }
-    *others = found ? found - 1 : 0;
-    return found > 0;
-}
-
-/* Looks at regions, and reports the one that has run too long, or a fault. Until a hang has ended, no other
-   is reported, because whatever is behind it waits. */
-ZT__PRIVATE void zt__look_at_regions(zt__watch *watch) {
-    zt__running suspect;
-    uint32_t others = 0;
-    uint64_t now = zt__now_ns();
-    int runs;
-    memset(&suspect, 0, sizeof suspect);
-    if (watch->is_hanging && !zt__still_runs(watch, &watch->hang)) {
-        watch->is_hanging = 0;
-        watch->not_before_ns = now;
-    }
-    runs = zt__find_suspect(watch, &suspect, &others, now);
-    if (watch->answer.has_page_fault && watch->answer.fault_address == watch->last_fault) {
-        zt__end_debugging(watch, "the same page fault came again when the work was resumed");
-    } else if (watch->answer.has_faulted) {
-        watch->last_fault = watch->answer.fault_address;
-        zt__report_hang(watch, runs ? &suspect : NULL, others);
-        watch->not_before_ns = zt__now_ns();
-    } else if (runs && !watch->is_hanging && zt__has_hung(watch, &suspect, now)) {
-        watch->is_hanging = 1;
-        watch->hang = suspect;
-        zt__report_hang(watch, &suspect, others);
-    }
-}
-
 /* What the thread does, from its begin to its end: it alone uses the debugger. */
 ZT__PRIVATE int zt__run_watch(void *user) {
+    enum { LEAST_NS = 1000000, MOST_ATTACHED_NS = 100000000, MOST_NS = 1000000000, ANSWER_S = 5 };
     zt__watch *watch = (zt__watch *)user;
+    zt__watch_answer *answer = &watch->answer;
     zt__begin_debugging(watch);
     zt__store(&watch->is_attached, 1);
     while (!zt__is_ending(watch)) {
-        zt__await_fault(watch);
-        if (!zt__is_ending(watch) && !zt__is_device_lost(&watch->profiler->diagnostics)) {
-            zt__look_at_regions(watch);
+        int is_attached = watch->info.debugged_by != ZT_DEBUGGED_BY_NOBODY;
+        uint64_t period_ns = watch->config.hang_ns / 8, most_ns = is_attached ? MOST_ATTACHED_NS : MOST_NS;
+        uint64_t now;
+        uint32_t i, count, running_count = 0;
+        zt__running running, suspect;
+        zt__watch_request request;
+
+        /* Wait until it is time to look at regions again, or the device reports a fault. */
+        if (period_ns > most_ns) {
+            period_ns = most_ns;
+        }
+        if (period_ns < LEAST_NS) {
+            period_ns = LEAST_NS;
+        }
+        answer->has_faulted = answer->has_page_fault = 0;
+        memset(&request, 0, sizeof request);
+        request.call = ZT__WATCH_AWAIT;
+        request.timeout_ns = period_ns;
+        if (!is_attached) {
+            zt__sleep_thread(&watch->thread, period_ns);
+        } else if (!zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
+            answer->has_faulted = answer->has_page_fault = 0;
+            if (!zt__is_ending(watch)) {
+                zt__end_debugging(watch, "the helper process has ended, or does not answer");
+            }
+        } else if (answer->is_over && !answer->has_faulted) {
+            zt__end_debugging(watch, *answer->reason ? answer->reason
+                                                     : "the debug session was ended by somebody else");
+        }
+        if (zt__is_ending(watch) || zt__is_device_lost(&watch->profiler->diagnostics)) {
+            continue;
+        }
+
+        /* Find the region to report: of those that have run too long, or else of all that run, the one that
+           was submitted first. */
+        now = zt__now_ns();
+        if (watch->is_hanging && !zt__still_runs(watch, &watch->hang)) {
+            watch->is_hanging = 0;
+            watch->not_before_ns = now;
+        }
+        memset(&suspect, 0, sizeof suspect);
+        count = zt__find_busy_lists(watch);
+        for (i = 0; i < count; i++) {
+            int is_overdue, is_suspect_overdue;
+            if (!zt__find_running(watch->profiler, watch->lists[i], &running)) {
+                continue;
+            }
+            if (running.since_ns < watch->not_before_ns) {
+                running.since_ns = watch->not_before_ns; /* it has waited for what hung */
+            }
+            is_overdue = zt__has_hung(watch, &running, now);
+            is_suspect_overdue = running_count > 0 && zt__has_hung(watch, &suspect, now);
+            if (running_count++ == 0 || is_overdue > is_suspect_overdue ||
+                (is_overdue == is_suspect_overdue && running.submission_ns < suspect.submission_ns)) {
+                suspect = running;
+            }
+        }
+
+        /* Until a hang has ended, no other is reported, because whatever is behind it waits. */
+        if (answer->has_page_fault && answer->fault_address == watch->last_fault) {
+            zt__end_debugging(watch, "the same page fault came again when the work was resumed");
+        } else if (answer->has_faulted) {
+            watch->last_fault = answer->fault_address;
+            zt__report_hang(watch, running_count ? &suspect : NULL, running_count ? running_count - 1 : 0);
+            watch->not_before_ns = zt__now_ns();
+        } else if (running_count && !watch->is_hanging && zt__has_hung(watch, &suspect, now)) {
+            watch->is_hanging = 1;
+            watch->hang = suspect;
+            zt__report_hang(watch, &suspect, running_count - 1);
         }
     }
     zt__end_debugging(watch, "");
@@ -31061,30 +30856,11 @@ ZT_API zt_watch_config zt_watch_config_default(void) {
     return config;
 }
 
-/* Returns the watch of a profiler, made if there is none; or NULL without memory. */
-ZT__PRIVATE zt__watch *zt__create_watch(zt_profiler *profiler) {
-    zt__watch *watch = zt__load(&profiler->watch), *made;
-    if (watch) {
-        return watch;
-    }
-    made = (zt__watch *)zt__allocate(&profiler->config.allocator, 1, sizeof *made);
-    if (!made) {
-        return NULL;
-    }
-    made->profiler = profiler;
-    made->socket = -1;
-    made->server.allocator = &profiler->config.allocator;
-    made->server.device = profiler->device;
-    profiler->end_watch = zt__end_watch;
-    profiler->free_watch = zt__free_watch;
-    zt__store(&profiler->watch, made);
-    return made;
-}
-
 ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config) {
     enum { ATTACH_S = 15 };
     const char *call = "zt_watch";
     zt_watch_config complete = config ? *config : zt_watch_config_default();
+    const zt_allocator *allocator;
     zt__watch *watch;
     zt__wait wait;
     if (!profiler) {
@@ -31097,15 +30873,26 @@ ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
     zt__fill_watch_config(&complete);
-    watch = zt__create_watch(profiler);
+    allocator = &profiler->config.allocator;
+    watch = zt__load(&profiler->watch);
     if (!watch) {
-        return zt__report_no_memory(&profiler->diagnostics, call, "the watch");
+        watch = (zt__watch *)zt__allocate(allocator, 1, sizeof *watch);
+        if (!watch) {
+            return zt__report_no_memory(&profiler->diagnostics, call, "the watch");
+        }
+        watch->profiler = profiler;
+        watch->socket = -1;
+        watch->server.allocator = allocator;
+        watch->server.device = profiler->device;
+        profiler->end_watch = zt__end_watch;
+        profiler->free_watch = zt__free_watch;
+        zt__store(&profiler->watch, watch);
     }
     if (!zt__end_watch(profiler)) {
         return ZE_RESULT_NOT_READY;
     }
-    zt__free(&profiler->config.allocator, watch->path);
-    watch->path = *complete.path ? zt__duplicate_text(&profiler->config.allocator, complete.path) : NULL;
+    zt__free(allocator, watch->path);
+    watch->path = *complete.path ? zt__duplicate_text(allocator, complete.path) : NULL;
     if (*complete.path && !watch->path) {
         return zt__report_no_memory(&profiler->diagnostics, call, "the path of the report");
     }
