@@ -8286,8 +8286,9 @@ struct zt_profiler {
     void (*collect_hotspots)(zt_profiler *profiler); /* reads samples of instructions. No mutex held */
     void (*free_hotspots)(zt_profiler *profiler);
     struct zt__kernels *kernels; /* NULL: none is known. Atomic */
-    uint64_t unknown_launches;   /* of kernels for which there was no room; guarded by the mutex */
-    struct zt__watch *watch;     /* from the first zt_watch on. Atomic */
+    void (*free_kernels)(zt_profiler *profiler);
+    uint64_t unknown_launches; /* of kernels for which there was no room; guarded by the mutex */
+    struct zt__watch *watch;   /* from the first zt_watch on. Atomic */
     int (*end_watch)(zt_profiler *profiler); /* returns 0 if its thread hangs */
     void (*free_watch)(zt_profiler *profiler);
 };
@@ -14572,20 +14573,6 @@ ZT__PRIVATE int zt__is_elf_text(const zt__elf *elf, uint64_t section, uint64_t o
            memcmp(elf->bytes + at + before, text, length) == 0;
 }
 
-/* Returns the first section of a name: nothing but 0, if there is none or if it is not inside the file. */
-ZT__PRIVATE zt__elf_section zt__find_elf_section(const zt__elf *elf, const char *name) {
-    const zt__elf_section none = {0, 0, 0, 0, 0, 0};
-    uint32_t i;
-    for (i = 0; i < elf->section_count; i++) {
-        zt__elf_section section = zt__elf_section_at(elf, i);
-        if (zt__is_elf_text(elf, elf->names, section.name, "", name)) {
-            int is_inside = section.offset <= elf->size && section.size <= elf->size - section.offset;
-            return is_inside ? section : none;
-        }
-    }
-    return none;
-}
-
 /* The instructions of a kernel. Those of the same hash are assumed to be the same. */
 typedef struct zt__code {
     uint64_t size, hash;
@@ -14895,37 +14882,6 @@ ZT__PRIVATE int zt__next_yaml_line(const char **text, const char *end, zt__yaml_
     return 0;
 }
 
-/* Stores what a line of execution_env states: a number that is not negative and below 2^31. Others stay
-   unknown. */
-ZT__PRIVATE void zt__read_execution_env(const zt__yaml_line *line, zt__kernel_facts *facts) {
-    const struct {
-        const char *key;
-        uint32_t *number;
-    } members[] = {{"simd_size", &facts->simd_width},
-                   {"grf_count", &facts->registers},
-                   {"slm_size", &facts->slm_bytes},
-                   {"private_size", &facts->private_bytes},
-                   {"spill_size", &facts->spill_bytes},
-                   {"barrier_count", &facts->barriers},
-                   {"eu_thread_count", &facts->threads_per_eu}};
-    uint64_t value = 0;
-    size_t i;
-    for (i = 0; i < line->value_length; i++) {
-        if (line->value[i] < '0' || line->value[i] > '9' || value > INT32_MAX) {
-            return;
-        }
-        value = value * 10 + (uint64_t)(line->value[i] - '0');
-    }
-    if (line->value_length == 0 || value > INT32_MAX) {
-        return;
-    }
-    for (i = 0; i < ZT__COUNT_OF(members); i++) {
-        if (zt__equals(members[i].key, line->key, line->key_length)) {
-            *members[i].number = (uint32_t)value;
-        }
-    }
-}
-
 /* Reads the kernels of a .ze_info into `kernels`, or only counts them if it is NULL. Returns their number. In
    execution_env, the documentation of the format has 0 as the default of barrier_count and slm_size. */
 ZT__PRIVATE uint32_t zt__read_ze_info(const char *text, size_t size, zt__described_kernel *kernels) {
@@ -14964,10 +14920,35 @@ ZT__PRIVATE uint32_t zt__read_ze_info(const char *text, size_t size, zt__describ
                 kernels[count - 1].name = line.value;
                 kernels[count - 1].name_length = line.value_length;
             }
-        } else if (in_environment && line.column > members) {
-            environment = environment ? environment : line.column;
-            if (line.column == environment && !line.is_element) {
-                zt__read_execution_env(&line, facts);
+            continue;
+        }
+        if (in_environment && line.column > members && environment == 0) {
+            environment = line.column;
+        }
+        if (in_environment && line.column == environment && !line.is_element) {
+            const struct {
+                const char *key;
+                uint32_t *number;
+            } numbers[] = {{"simd_size", &facts->simd_width},
+                           {"grf_count", &facts->registers},
+                           {"slm_size", &facts->slm_bytes},
+                           {"private_size", &facts->private_bytes},
+                           {"spill_size", &facts->spill_bytes},
+                           {"barrier_count", &facts->barriers},
+                           {"eu_thread_count", &facts->threads_per_eu}};
+            uint64_t value = 0;
+            size_t digits = 0, i;
+            while (digits < line.value_length && line.value[digits] >= '0' && line.value[digits] <= '9' &&
+                   value <= INT32_MAX) {
+                value = value * 10 + (uint64_t)(line.value[digits++] - '0');
+            }
+            if (digits == 0 || digits < line.value_length || value > INT32_MAX) {
+                continue; /* negative, too large, or no number: it stays unknown */
+            }
+            for (i = 0; i < ZT__COUNT_OF(numbers); i++) {
+                if (zt__equals(numbers[i].key, line.key, line.key_length)) {
+                    *numbers[i].number = (uint32_t)value;
+                }
             }
         }
     }
@@ -14987,6 +14968,9 @@ ZT__PRIVATE void zt__free_described_module(const zt_allocator *allocator, zt__de
 ZT__PRIVATE zt__described_module *zt__describe_module(const zt_allocator *allocator,
                                                       ze_module_handle_t handle) {
     zt__described_module *module = (zt__described_module *)zt__allocate(allocator, 1, sizeof *module);
+    zt__elf_section section = {0, 0, 0, 0, 0, 0};
+    const char *text;
+    uint32_t i, count;
     zt__binary binary;
     zt__elf elf;
     if (!module) {
@@ -14997,9 +14981,19 @@ ZT__PRIVATE zt__described_module *zt__describe_module(const zt_allocator *alloca
         module->hash = zt__hash(binary.bytes, binary.size);
     }
     if (zt__open_elf(binary.bytes, binary.size, &elf)) {
-        const zt__elf_section section = zt__find_elf_section(&elf, ".ze_info");
-        const char *text = (const char *)binary.bytes + section.offset;
-        uint32_t count = section.size ? zt__read_ze_info(text, (size_t)section.size, NULL) : 0;
+        for (i = 0; i < elf.section_count; i++) {
+            section = zt__elf_section_at(&elf, i);
+            if (zt__is_elf_text(&elf, elf.names, section.name, "", ".ze_info")) {
+                break;
+            }
+        }
+        if (i == elf.section_count || section.offset > elf.size || section.size > elf.size - section.offset) {
+            section.size = 0;
+        }
+    }
+    if (section.size > 0) {
+        text = (const char *)binary.bytes + section.offset;
+        count = zt__read_ze_info(text, (size_t)section.size, NULL);
         if (count > 0) {
             module->text = (char *)zt__allocate(allocator, (size_t)section.size, 1);
             module->kernels = (zt__described_kernel *)zt__allocate(allocator, count, sizeof *module->kernels);
@@ -15037,64 +15031,63 @@ typedef struct zt__register_file_size {
     uint32_t registers;
 } zt__register_file_size;
 
-/* Reads the properties of a kernel. A driver that does not know the extension leaves the registers as they
-   are; a validation layer may refuse it. */
-ZT__PRIVATE void zt__read_properties(ze_kernel_handle_t kernel, zt__kernel_facts *facts) {
+/* Queries the driver for what a kernel is made of. What it does not know stays as it is. */
+ZT__PRIVATE void zt__query_kernel(const zt__driver *driver, ze_kernel_handle_t kernel,
+                                  zt__kernel_facts *facts) {
     zt__register_file_size file = {(ze_structure_type_t)0x00030012, NULL, UINT32_MAX};
+    union {
+        zet_profile_properties_t properties;
+        uint8_t bytes[ZT__MOST_TOKENS];
+    } profile;
+    zet_profile_free_register_token_t token;
+    zet_profile_register_sequence_t sequence;
     ze_kernel_properties_t properties;
+    size_t size = 0, at = sizeof profile.properties;
+    uint32_t i, j;
     ze_result_t result;
     memset(&properties, 0, sizeof properties);
     properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
     properties.pNext = &file;
     result = zeKernelGetProperties(kernel, &properties);
-    if (result != ZE_RESULT_SUCCESS) {
+    if (result != ZE_RESULT_SUCCESS) { /* a validation layer may refuse the extension */
         properties.pNext = NULL;
         result = zeKernelGetProperties(kernel, &properties);
     }
-    if (result != ZE_RESULT_SUCCESS) {
+    if (result == ZE_RESULT_SUCCESS) {
+        if (file.registers != UINT32_MAX && file.registers != 0) {
+            facts->registers = file.registers;
+        }
+        if (properties.maxSubgroupSize) {
+            facts->simd_width = properties.maxSubgroupSize;
+        }
+        facts->slm_bytes = properties.localMemSize;
+        facts->private_bytes = properties.privateMemSize;
+        facts->spill_bytes = properties.spillMemSize;
+        facts->arguments = properties.numKernelArgs;
+        facts->required_group_size[0] = properties.requiredGroupSizeX;
+        facts->required_group_size[1] = properties.requiredGroupSizeY;
+        facts->required_group_size[2] = properties.requiredGroupSizeZ;
+    }
+    if (driver->zeKernelGetBinaryExp &&
+        driver->zeKernelGetBinaryExp(kernel, &size, NULL) == ZE_RESULT_SUCCESS && size < UINT32_MAX) {
+        facts->code_bytes = (uint32_t)size;
+    }
+    memset(&profile, 0, sizeof profile);
+    profile.properties.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES;
+    if (zetKernelGetProfileInfo(kernel, &profile.properties) != ZE_RESULT_SUCCESS) {
         return;
     }
-    if (file.registers != UINT32_MAX && file.registers != 0) {
-        facts->registers = file.registers;
-    }
-    if (properties.maxSubgroupSize) {
-        facts->simd_width = properties.maxSubgroupSize;
-    }
-    facts->slm_bytes = properties.localMemSize;
-    facts->private_bytes = properties.privateMemSize;
-    facts->spill_bytes = properties.spillMemSize;
-    facts->arguments = properties.numKernelArgs;
-    facts->required_group_size[0] = properties.requiredGroupSizeX;
-    facts->required_group_size[1] = properties.requiredGroupSizeY;
-    facts->required_group_size[2] = properties.requiredGroupSizeZ;
-}
-
-/* Adds up the bytes of registers that a kernel leaves free. The tokens follow the structure in memory, whose
-   size the call does not take: there is room for many. */
-ZT__PRIVATE void zt__read_profile_info(ze_kernel_handle_t kernel, zt__kernel_facts *facts) {
-    union {
-        zet_profile_properties_t properties;
-        uint8_t bytes[ZT__MOST_TOKENS];
-    } info;
-    zet_profile_free_register_token_t token;
-    zet_profile_register_sequence_t sequence;
-    size_t at = sizeof info.properties;
-    uint32_t i, j;
-    memset(&info, 0, sizeof info);
-    info.properties.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES;
-    if (zetKernelGetProfileInfo(kernel, &info.properties) != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    facts->profile_flags = info.properties.flags;
-    for (i = 0; i < info.properties.numTokens && sizeof info - at >= sizeof token; i++) {
-        memcpy(&token, info.bytes + at, sizeof token);
-        if (token.size < sizeof token || token.size > sizeof info - at) {
+    facts->profile_flags = profile.properties.flags;
+    /* Tokens follow the structure in memory, whose size the call does not take: there is room for many. */
+    for (i = 0; i < profile.properties.numTokens && sizeof profile - at >= sizeof token; i++) {
+        memcpy(&token, profile.bytes + at, sizeof token);
+        if (token.size < sizeof token || token.size > sizeof profile - at) {
             return;
         }
         for (j = 0; token.type == ZET_PROFILE_TOKEN_TYPE_FREE_REGISTER && j < token.count &&
                     j < (token.size - sizeof token) / sizeof sequence;
              j++) {
-            memcpy(&sequence, info.bytes + at + sizeof token + j * sizeof sequence, sizeof sequence);
+            memcpy(&sequence, profile.bytes + at + sizeof token + j * sizeof sequence, sizeof sequence);
             facts->free_register_bytes =
                 (facts->free_register_bytes == UINT32_MAX ? 0 : facts->free_register_bytes) + sequence.count;
         }
@@ -15104,38 +15097,17 @@ ZT__PRIVATE void zt__read_profile_info(ze_kernel_handle_t kernel, zt__kernel_fac
 
 /* ---- the kernels of a profiler --------------------------------------------------------------------------- */
 
-/* Returns the kernels of a profiler, or NULL without memory. */
-ZT__PRIVATE zt__kernels *zt__kernels_of(zt_profiler *profiler) {
-    zt__kernels *kernels = zt__load(&profiler->kernels);
-    ze_device_compute_properties_t compute;
-    ze_device_properties_t device;
-    if (kernels) {
-        return kernels;
+/* Called by zt_close. */
+ZT__PRIVATE void zt__free_kernels(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__kernels *kernels = profiler->kernels;
+    uint32_t i;
+    for (i = 0; i < kernels->count; i++) {
+        zt__free(allocator, kernels->in_order[i]);
     }
-    kernels = (zt__kernels *)zt__allocate(&profiler->config.allocator, 1, sizeof *kernels);
-    if (!kernels) {
-        return NULL;
-    }
-    memset(&device, 0, sizeof device);
-    memset(&compute, 0, sizeof compute);
-    device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
-    compute.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES;
-    if (zeDeviceGetProperties(profiler->device, &device) == ZE_RESULT_SUCCESS) {
-        kernels->limits.threads_per_eu = device.numThreadsPerEU;
-        kernels->limits.eus_per_subslice = device.numEUsPerSubslice;
-        kernels->limits.subslices = device.numSubslicesPerSlice * device.numSlices;
-    }
-    if (zeDeviceGetComputeProperties(profiler->device, &compute) == ZE_RESULT_SUCCESS) {
-        kernels->limits.slm_bytes = compute.maxSharedLocalMemory;
-    }
-    zt__lock(&profiler->mutex);
-    if (!profiler->kernels) {
-        zt__store(&profiler->kernels, kernels);
-        kernels = NULL;
-    }
-    zt__unlock(&profiler->mutex);
-    zt__free(&profiler->config.allocator, kernels); /* another thread was faster */
-    return zt__load(&profiler->kernels);
+    zt__map_free(&kernels->map, allocator);
+    zt__free(allocator, kernels);
+    profiler->kernels = NULL;
 }
 
 /* Returns the record of a kernel, for which the driver is queried: the one of the same name and facts, which
@@ -15144,24 +15116,46 @@ ZT__PRIVATE zt__kernels *zt__kernels_of(zt_profiler *profiler) {
 ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_handle_t handle,
                                                const zt__kernel_facts *described) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    zt__kernels *kernels = zt__kernels_of(profiler);
-    zt__kernel *found,
-        *made = (zt__kernel *)zt__allocate_with_name(allocator, sizeof *made + sizeof made->facts, handle);
-    size_t size = 0, length;
+    zt__kernels *kernels = zt__load(&profiler->kernels);
+    ze_device_compute_properties_t compute;
+    ze_device_properties_t device;
+    zt__kernel *found, *made;
+    size_t length;
     int has_room;
-    if (!kernels || !made) {
-        zt__free(allocator, made);
+    if (!kernels) { /* it is the first kernel */
+        kernels = (zt__kernels *)zt__allocate(allocator, 1, sizeof *kernels);
+        if (!kernels) {
+            return NULL;
+        }
+        memset(&device, 0, sizeof device);
+        memset(&compute, 0, sizeof compute);
+        device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+        compute.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES;
+        if (zeDeviceGetProperties(profiler->device, &device) == ZE_RESULT_SUCCESS) {
+            kernels->limits.threads_per_eu = device.numThreadsPerEU;
+            kernels->limits.eus_per_subslice = device.numEUsPerSubslice;
+            kernels->limits.subslices = device.numSubslicesPerSlice * device.numSlices;
+        }
+        if (zeDeviceGetComputeProperties(profiler->device, &compute) == ZE_RESULT_SUCCESS) {
+            kernels->limits.slm_bytes = compute.maxSharedLocalMemory;
+        }
+        zt__lock(&profiler->mutex);
+        if (!profiler->kernels) {
+            profiler->free_kernels = zt__free_kernels;
+            zt__store(&profiler->kernels, kernels);
+            kernels = NULL;
+        }
+        zt__unlock(&profiler->mutex);
+        zt__free(allocator, kernels); /* another thread was faster */
+        kernels = zt__load(&profiler->kernels);
+    }
+    made = (zt__kernel *)zt__allocate_with_name(allocator, sizeof *made + sizeof made->facts, handle);
+    if (!made) {
         return NULL;
     }
     made->name = (const char *)(made + 1) + sizeof made->facts;
     made->facts = *described;
-    zt__read_properties(handle, &made->facts);
-    zt__read_profile_info(handle, &made->facts);
-    if (profiler->driver.zeKernelGetBinaryExp &&
-        profiler->driver.zeKernelGetBinaryExp(handle, &size, NULL) == ZE_RESULT_SUCCESS &&
-        size < UINT32_MAX) {
-        made->facts.code_bytes = (uint32_t)size;
-    }
+    zt__query_kernel(&profiler->driver, handle, &made->facts);
     memcpy(made + 1, &made->facts, sizeof made->facts);
     length = sizeof made->facts + strlen(made->name);
     zt__lock(&profiler->mutex);
@@ -15204,20 +15198,6 @@ ZT__PRIVATE void zt__count_kernel(zt_profiler *profiler, zt__kernel *kernel, con
         kernel->shapes[i].launches++;
     }
     zt__unlock(&profiler->mutex);
-}
-
-ZT__PRIVATE void zt__free_kernels(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__kernels *kernels = profiler->kernels;
-    uint32_t i;
-    if (kernels) {
-        for (i = 0; i < kernels->count; i++) {
-            zt__free(allocator, kernels->in_order[i]);
-        }
-        zt__map_free(&kernels->map, allocator);
-        zt__free(allocator, kernels);
-        profiler->kernels = NULL;
-    }
 }
 
 /* ---- occupancy ------------------------------------------------------------------------------------------- */
@@ -15360,9 +15340,9 @@ static const zt__kernel_rule zt__kernel_rules[] = {
       {" at a time: give a launch more work, or run launches beside each other.", ZT__KERNEL_NOTHING}}},
 };
 
-/* Fills in the figures of a kernel and one of its launches, NaN where they are not known. */
-ZT__PRIVATE void zt__read_kernel_figures(const zt__device_limits *limits, const zt__kernel_facts *facts,
-                                         const zt_kernel_shape *shape, double figures[ZT__KERNEL_FIGURES]) {
+/* Applies the rules to a kernel and one of its launches. Writes figures in words: "4 KiB", "75%", "128". */
+ZT__PRIVATE void zt__advise_kernel(const zt__device_limits *limits, const zt__kernel_facts *facts,
+                                   const zt_kernel_shape *shape, char *text, size_t room) {
     const zt__filling filling = zt__fill_subslice(limits, facts, shape->group_size);
     const struct {
         zt__kernel_figure figure;
@@ -15374,9 +15354,11 @@ ZT__PRIVATE void zt__read_kernel_figures(const zt__device_limits *limits, const 
                  {ZT__KERNEL_REGISTERS, facts->registers},
                  {ZT__KERNEL_FITTING_GROUPS, filling.groups},
                  {ZT__KERNEL_ITEMS, filling.items ? filling.items : UINT32_MAX}};
-    uint32_t i;
+    double figures[ZT__KERNEL_FIGURES];
+    zt__kernel_figure reported = ZT__KERNEL_NOTHING;
+    uint32_t i, j;
     for (i = 0; i < ZT__KERNEL_FIGURES; i++) {
-        figures[i] = zt__nan();
+        figures[i] = zt__nan(); /* not known */
     }
     for (i = 0; i < ZT__COUNT_OF(known); i++) {
         figures[known[i].figure] = known[i].value == UINT32_MAX ? zt__nan() : (double)known[i].value;
@@ -15394,16 +15376,7 @@ ZT__PRIVATE void zt__read_kernel_figures(const zt__device_limits *limits, const 
     figures[ZT__KERNEL_SLM_LIMITS] = filling.slm_limits;
     figures[ZT__KERNEL_BARRIERS_LIMIT] = filling.barriers_limit;
     figures[ZT__KERNEL_REGISTERS_LIMIT] = filling.registers_limit;
-}
-
-/* Applies the rules to a kernel and one of its launches. Writes figures in words: "4 KiB", "75%", "128". */
-ZT__PRIVATE void zt__advise_kernel(const zt__device_limits *limits, const zt__kernel_facts *facts,
-                                   const zt_kernel_shape *shape, char *text, size_t room) {
-    double figures[ZT__KERNEL_FIGURES];
-    zt__kernel_figure reported = ZT__KERNEL_NOTHING;
-    uint32_t i, j;
     text[0] = 0;
-    zt__read_kernel_figures(limits, facts, shape, figures);
     for (i = 0; i < ZT__COUNT_OF(zt__kernel_rules); i++) {
         const zt__kernel_rule *rule = &zt__kernel_rules[i];
         int holds = rule->conditions[0].figure != reported;
@@ -15438,34 +15411,6 @@ ZT__PRIVATE void zt__advise_kernel(const zt__device_limits *limits, const zt__ke
 
 /* ---- results --------------------------------------------------------------------------------------------- */
 
-/* Copies a kernel, its launches in descending order. */
-ZT__PRIVATE void zt__copy_kernel(const zt__kernel *kernel, zt_kernel_info *info) {
-    const zt__kernel_facts *facts = &kernel->facts;
-    uint32_t i, j;
-    info->name = kernel->name;
-    info->module = facts->module;
-    info->launches = kernel->launches;
-    info->simd_width = facts->simd_width;
-    info->registers = facts->registers;
-    info->slm_bytes = facts->slm_bytes;
-    info->private_bytes = facts->private_bytes;
-    info->spill_bytes = facts->spill_bytes;
-    info->barriers = facts->barriers;
-    info->arguments = facts->arguments;
-    info->code_bytes = facts->code_bytes;
-    info->profile_flags = facts->profile_flags;
-    info->free_register_bytes = facts->free_register_bytes;
-    memcpy(info->required_group_size, facts->required_group_size, sizeof info->required_group_size);
-    info->other_launches = kernel->other_launches;
-    info->shape_count = kernel->shape_count;
-    for (i = 0; i < kernel->shape_count; i++) {
-        for (j = i; j > 0 && info->shapes[j - 1].launches < kernel->shapes[i].launches; j--) {
-            info->shapes[j] = info->shapes[j - 1];
-        }
-        info->shapes[j] = kernel->shapes[i];
-    }
-}
-
 ZT_API uint32_t zt_get_kernel_count(const zt_profiler *profiler) {
     zt_profiler *locked = zt__mutable(profiler);
     uint32_t count;
@@ -15483,7 +15428,7 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
     const zt__region_record *region;
     const zt__kernels *kernels;
     const zt__kernel *found;
-    uint32_t i;
+    uint32_t i, j;
     if (!info) {
         return profiler ? zt__report_null(&locked->diagnostics, "zt_get_kernel", "info") : ZE_RESULT_SUCCESS;
     }
@@ -15501,7 +15446,28 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
     kernels = locked->kernels;
     found = kernels && kernel < kernels->count ? kernels->in_order[kernel] : NULL;
     if (found) {
-        zt__copy_kernel(found, info);
+        info->name = found->name;
+        info->module = found->facts.module;
+        info->launches = found->launches;
+        info->simd_width = found->facts.simd_width;
+        info->registers = found->facts.registers;
+        info->slm_bytes = found->facts.slm_bytes;
+        info->private_bytes = found->facts.private_bytes;
+        info->spill_bytes = found->facts.spill_bytes;
+        info->barriers = found->facts.barriers;
+        info->arguments = found->facts.arguments;
+        info->code_bytes = found->facts.code_bytes;
+        info->profile_flags = found->facts.profile_flags;
+        info->free_register_bytes = found->facts.free_register_bytes;
+        memcpy(info->required_group_size, found->facts.required_group_size, sizeof info->required_group_size);
+        info->other_launches = found->other_launches;
+        info->shape_count = found->shape_count;
+        for (i = 0; i < found->shape_count; i++) { /* in descending order of their launches */
+            for (j = i; j > 0 && info->shapes[j - 1].launches < found->shapes[i].launches; j--) {
+                info->shapes[j] = info->shapes[j - 1];
+            }
+            info->shapes[j] = found->shapes[i];
+        }
         region = (const zt__region_record *)zt__map_find(&locked->names, found->name, strlen(found->name));
         info->region = region ? region->index : UINT32_MAX;
     }
@@ -15998,9 +15964,9 @@ ZT__PRIVATE void zt__destroy_profiler(zt_profiler *profiler) {
     if (profiler->free_tracer) {
         profiler->free_tracer(profiler);
     }
-#ifdef ZETOOLS_TRACER
-    zt__free_kernels(profiler);
-#endif
+    if (profiler->free_kernels) {
+        profiler->free_kernels(profiler);
+    }
     zt__free_profiler(profiler);
 }
 
