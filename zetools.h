@@ -12904,57 +12904,53 @@ ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler) {
     }
 }
 
-/* Finds when a sample ran, in unwrapped time of the device: between its submission, from which `submitted` is
-   converted, and the moment at which it was seen complete. In that time the device's clock may have wrapped
-   around. Returns 0 if the time stamps fit in two places, or in none. */
-ZT__PRIVATE int zt__place_sample(const zt__timeline *timeline, const zt__sample_times *times,
-                                 uint64_t submitted, zt__timeline_sample *sample) {
-    const zt__clock *clock = times->is_kernel ? &timeline->kernel_clock : &timeline->clock;
-    uint64_t second = 1000000000u, rate = clock->ticks_per_second, tolerance = zt__clock_tolerance(clock);
-    uint64_t least = submitted > tolerance ? submitted - tolerance : 0;
-    uint64_t most =
-        zt__convert_time(&timeline->clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
-    if (times->is_kernel) {
-        uint64_t ticks = (times->begin_ticks - timeline->kernel_offset) & clock->mask;
-        uint64_t least_ticks = least / second * rate + least % second * rate / second;
-        if (clock->wrap_ns) {
-            ticks = least_ticks + ((ticks - least_ticks) & clock->mask);
-        }
-        sample->begin_ns = ticks / rate * second + ticks % rate * second / rate;
-    } else {
-        sample->begin_ns = zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
-    }
-    sample->end_ns = sample->begin_ns + zt__ticks_to_ns(clock, times->end_ticks - times->begin_ticks);
-    return !clock->wrap_ns || (sample->end_ns <= most && sample->end_ns + clock->wrap_ns > most);
-}
-
 /* Keeps a sample, and fills in its latencies, with the mutex held. Does not keep one whose times are
    uncertain. */
 ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, double *row) {
     enum { CLOCK_ERROR_NS = 1000000 };
     zt__timeline *timeline = profiler->timeline;
     const zt__clock *clock = &timeline->clock;
+    const zt__sample_times *times = &reading->times;
+    const zt__clock *stamp_clock = times->is_kernel ? &timeline->kernel_clock : clock;
     const zt__slot *slot = reading->slot;
     size_t place = (size_t)(timeline->written % timeline->capacity);
     size_t columns = profiler->row_length;
     uint64_t submitted = zt__convert_time(clock, slot->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
+    uint64_t second = 1000000000u, rate = stamp_clock->ticks_per_second,
+             tolerance = zt__clock_tolerance(stamp_clock);
+    uint64_t least = submitted > tolerance ? submitted - tolerance : 0, most;
     zt__timeline_sample sample;
     /* What is executed again does not wait to be executed, and neither does what is on an immediate list. */
     if (reading->from == ZT__SLOT_PENDING && slot->origin.executions == 1) {
         row[zt__latency_column(profiler, ZT_LATENCY_QUEUE)] =
             (double)(slot->submitted_ns - slot->origin.appended_ns);
     }
-    if (!zt__place_sample(timeline, &reading->times, submitted, &sample)) {
+    /* It ran between its submission and the moment at which it was seen complete. In that time the device's
+       clock may have wrapped around, and then the time stamps fit in two places, or in none. */
+    if (times->is_kernel) {
+        uint64_t ticks = (times->begin_ticks - timeline->kernel_offset) & stamp_clock->mask;
+        uint64_t least_ticks = least / second * rate + least % second * rate / second;
+        if (stamp_clock->wrap_ns) {
+            ticks = least_ticks + ((ticks - least_ticks) & stamp_clock->mask);
+        }
+        sample.begin_ns = ticks / rate * second + ticks % rate * second / rate;
+    } else {
+        sample.begin_ns =
+            zt__unwrap_after(stamp_clock, zt__ticks_to_ns(stamp_clock, times->begin_ticks), least);
+    }
+    sample.end_ns = sample.begin_ns + zt__ticks_to_ns(stamp_clock, times->end_ticks - times->begin_ticks);
+    most = zt__convert_time(clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
+    if (stamp_clock->wrap_ns && (sample.end_ns > most || sample.end_ns + stamp_clock->wrap_ns <= most)) {
         zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1, 0};
         missing.region = slot->region;
-        missing.list = reading->times.list;
+        missing.list = times->list;
         missing.list_name = slot->origin.list_name;
         missing.since_ns = slot->submitted_ns;
         timeline->ambiguous++;
         zt__keep_missing(profiler, &missing, 1);
         return;
     }
-    sample.list = reading->times.list;
+    sample.list = times->list;
     sample.submitted_ns = slot->submitted_ns;
     sample.origin = slot->origin;
     if (reading->from == ZT__SLOT_ARMED ||
@@ -12972,7 +12968,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
         !zt__ran_unobserved(slot)) {
         uint64_t begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
         double error_ns = (double)zt__clock_error(clock, begin_ns) +
-                          (reading->times.is_kernel ? (double)timeline->kernel_error_ns : 0);
+                          (times->is_kernel ? (double)timeline->kernel_error_ns : 0);
         row[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)] =
             (double)(int64_t)(begin_ns - slot->submitted_ns);
         if (slot->region->launch_error_ns < error_ns) {
@@ -13032,86 +13028,74 @@ ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t 
     return complete;
 }
 
-/* Attributes rows to the next sample. Returns 0 if there is no sample, or if its rows may still come. If
-   there is no memory, the sample gets no rows. */
-ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__timeline *timeline = profiler->timeline;
-    zt__moments *streamed, *before;
-    zt__stream_data *first = NULL, *data;
-    zt__region_record *region = NULL;
-    uint64_t begin_ns = 0, end_ns = 0, index, oldest;
-    uint32_t count, m;
-    zt__lock(&profiler->mutex);
-    oldest = zt__oldest_kept(timeline->written, timeline->capacity);
-    if (timeline->attributed < oldest) {
-        timeline->attributed = oldest;
-    }
-    index = timeline->attributed;
-    count = profiler->streamed_count;
-    if (index < timeline->written) {
-        const zt__timeline_sample *sample = &timeline->samples[index % timeline->capacity];
-        begin_ns = zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        region = profiler->regions[sample->region];
-        first = profiler->attached_streams;
-    }
-    zt__unlock(&profiler->mutex);
-    if (!region) {
-        return 0;
-    }
-    /* Streams attach at the end, so the metrics of others keep their indices. No other thread writes these
-       fields, so they are read without the mutex. */
-    if (region->streamed_count < count) {
-        before = region->streamed;
-        streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
-        if (streamed) {
-            zt__lock(&profiler->mutex);
-            if (before) {
-                memcpy(streamed, before, region->streamed_count * sizeof *streamed);
-            }
-            region->streamed = streamed;
-            region->streamed_count = count;
-            zt__unlock(&profiler->mutex);
-            zt__free(allocator, before);
-        } else {
-            count = 0;
-        }
-    }
-    for (data = first; data && data->first_streamed < count; data = zt__load(&data->next)) {
-        if (!zt__sum_rows(data, begin_ns, end_ns)) {
-            return 0;
-        }
-    }
-    zt__lock(&profiler->mutex);
-    for (data = first; data && data->first_streamed < count; data = data->next) {
-        for (m = 0; m < data->group.metric_count; m++) {
-            zt__merge_moments(&region->streamed[data->first_streamed + m], &data->sums[m]);
-        }
-    }
-    timeline->attributed = index + 1;
-    zt__unlock(&profiler->mutex);
-    return 1;
-}
-
-/* Attributes rows to the kept samples that ended before the newest row of every open stream. The caller may
-   hold the collector, or the reader of a stream, but no mutex. If another thread is attributing rows already,
-   that thread does this work, too. */
+/* Attributes rows to the kept samples that ended before the newest row of every open stream. Without memory,
+   a sample gets no rows. The caller may hold the collector, or the reader of a stream, but no mutex. If
+   another thread is attributing rows already, that thread does this work, too. */
 ZT__PRIVATE void zt__attribute_rows(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
     zt__timeline *timeline = profiler->timeline;
     zt__lock(&profiler->mutex);
     timeline->attribute_again = 1;
-    if (profiler->attached_streams && !timeline->is_attributing) {
-        timeline->is_attributing = 1;
-        while (timeline->attribute_again) {
-            timeline->attribute_again = 0;
-            zt__unlock(&profiler->mutex);
-            while (zt__attribute_next_sample(profiler)) {
-            }
-            zt__lock(&profiler->mutex);
-        }
-        timeline->is_attributing = 0;
+    if (!profiler->attached_streams || timeline->is_attributing) {
+        zt__unlock(&profiler->mutex);
+        return;
     }
+    timeline->is_attributing = 1;
+    while (timeline->attribute_again) {
+        uint64_t oldest = zt__oldest_kept(timeline->written, timeline->capacity), index, begin_ns, end_ns;
+        zt__stream_data *first = profiler->attached_streams, *data;
+        const zt__timeline_sample *sample;
+        zt__region_record *region;
+        uint32_t count = profiler->streamed_count, m;
+        int is_complete = 1;
+        timeline->attribute_again = 0;
+        if (timeline->attributed < oldest) {
+            timeline->attributed = oldest;
+        }
+        index = timeline->attributed;
+        if (index == timeline->written) {
+            continue;
+        }
+        sample = &timeline->samples[index % timeline->capacity];
+        begin_ns = zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        region = profiler->regions[sample->region];
+        zt__unlock(&profiler->mutex);
+        /* Streams attach at the end, so the metrics of others keep their indices. No other thread writes
+           these fields, so they are read without the mutex. */
+        if (region->streamed_count < count) {
+            zt__moments *before = region->streamed;
+            zt__moments *streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
+            if (streamed) {
+                zt__lock(&profiler->mutex);
+                if (before) {
+                    memcpy(streamed, before, region->streamed_count * sizeof *streamed);
+                }
+                region->streamed = streamed;
+                region->streamed_count = count;
+                zt__unlock(&profiler->mutex);
+                zt__free(allocator, before);
+            } else {
+                count = 0;
+            }
+        }
+        for (data = first; data && data->first_streamed < count && is_complete;
+             data = zt__load(&data->next)) {
+            is_complete = zt__sum_rows(data, begin_ns, end_ns);
+        }
+        zt__lock(&profiler->mutex);
+        if (!is_complete) {
+            continue; /* its rows may still come */
+        }
+        for (data = first; data && data->first_streamed < count; data = data->next) {
+            for (m = 0; m < data->group.metric_count; m++) {
+                zt__merge_moments(&region->streamed[data->first_streamed + m], &data->sums[m]);
+            }
+        }
+        timeline->attributed = index + 1;
+        timeline->attribute_again = 1; /* for the next sample */
+    }
+    timeline->is_attributing = 0;
     zt__unlock(&profiler->mutex);
 }
 
@@ -20591,25 +20575,39 @@ ZT__PRIVATE const char *zt__join_flags(char **end, const char *flags, const char
     return joined;
 }
 
-/* Returns a copy of a description with another option. Returns NULL without memory. */
-ZT__PRIVATE zt__changed_module *zt__change_module(const ze_module_desc_t *desc, const char *option) {
-    const ze_module_program_exp_desc_t *program = (const ze_module_program_exp_desc_t *)desc->pNext;
-    const char **flags;
-    size_t room = strlen(option) + 2, size = sizeof(zt__changed_module) + room;
-    uint32_t i, count = 0;
+/* Called before a module is created. Adds the profile flags, unless the application passes some. If its call
+   failed because of them, nothing could be done about that. So the first module for each device is built
+   before, to find out whether the driver accepts them. */
+ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
+                                 zt__build *build) {
+    const ze_module_desc_t *desc = *parameters->pdesc;
+    const ze_module_program_exp_desc_t *program;
+    ze_module_handle_t module = NULL;
     zt__changed_module *changed;
-    char *end;
-    size += desc->pBuildFlags ? strlen(desc->pBuildFlags) : 0;
+    const char **flags;
+    size_t room, size;
+    uint32_t i, count = 0;
+    int is_known;
+    char option[64], *end;
+    if (!desc || !modules->profile_flags || zt__load(&modules->refuses_flags) ||
+        (desc->pBuildFlags && strstr(desc->pBuildFlags, "-zet-profile-flags"))) {
+        return;
+    }
+    snprintf(option, sizeof option, "-zet-profile-flags 0x%x", (unsigned)modules->profile_flags);
+    program = (const ze_module_program_exp_desc_t *)desc->pNext;
     if (program && program->stype == ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC) {
         count = program->count;
     }
+    room = strlen(option) + 2;
+    size = sizeof *changed + room + (desc->pBuildFlags ? strlen(desc->pBuildFlags) : 0);
     for (i = 0; i < count; i++) {
         size += sizeof *flags + room;
         size += program->pBuildFlags && program->pBuildFlags[i] ? strlen(program->pBuildFlags[i]) : 0;
     }
     changed = (zt__changed_module *)zt__allocate(&zt__default_allocator, size, 1);
     if (!changed) {
-        return NULL;
+        zt__report_no_memory(modules->diagnostics, "zeModuleCreate", "build flags");
+        return;
     }
     flags = (const char **)(changed + 1);
     end = (char *)(flags + count);
@@ -20623,32 +20621,8 @@ ZT__PRIVATE zt__changed_module *zt__change_module(const ze_module_desc_t *desc, 
     for (i = 0; i < count; i++) {
         flags[i] = zt__join_flags(&end, program->pBuildFlags ? program->pBuildFlags[i] : NULL, option);
     }
-    return changed;
-}
-
-/* Called before a module is created. Adds the profile flags, unless the application passes some. If its call
-   failed because of them, nothing could be done about that. So the first module for each device is built
-   before, to find out whether the driver accepts them. */
-ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
-                                 zt__build *build) {
-    const ze_module_desc_t *desc = *parameters->pdesc;
-    ze_module_handle_t module = NULL;
-    zt__changed_module *changed;
-    uint32_t i = 0;
-    int is_known;
-    char option[64];
-    if (!desc || !modules->profile_flags || zt__load(&modules->refuses_flags) ||
-        (desc->pBuildFlags && strstr(desc->pBuildFlags, "-zet-profile-flags"))) {
-        return;
-    }
-    snprintf(option, sizeof option, "-zet-profile-flags 0x%x", (unsigned)modules->profile_flags);
-    changed = zt__change_module(desc, option);
-    if (!changed) {
-        zt__report_no_memory(modules->diagnostics, "zeModuleCreate", "build flags");
-        return;
-    }
     zt__lock(&modules->mutex);
-    while (i < modules->accepting_count && modules->accepting[i] != *parameters->phDevice) {
+    for (i = 0; i < modules->accepting_count && modules->accepting[i] != *parameters->phDevice;) {
         i++;
     }
     is_known = i < modules->accepting_count;
