@@ -19250,38 +19250,6 @@ ZT__PRIVATE int zt__has_address(const zt__place *place, uint32_t address) {
     return (uint32_t)(address - (uint32_t)place->base) < place->size;
 }
 
-/* Returns how many places have an address, 2 for more than one, and the last of these. */
-ZT__PRIVATE uint32_t zt__find_place(const zt__hotspots *hotspots, uint32_t address, const zt__place **found) {
-    const zt__place *places = hotspots->places;
-    uint32_t i, low = 0, high = hotspots->place_count, count = 0;
-    *found = NULL;
-    if (hotspots->places_overlap) {
-        for (i = 0; i < hotspots->place_count && count < 2; i++) {
-            if (zt__has_address(&places[i], address)) {
-                *found = &places[i];
-                count++;
-            }
-        }
-        return count;
-    }
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if ((uint32_t)places[middle].base <= address) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    /* The place before, or the last one, which may go on at 0. */
-    i = low > 0 ? low - 1 : hotspots->place_count - 1;
-    if (hotspots->place_count > 0 && zt__has_address(&places[i], address)) {
-        *found = &places[i];
-    } else if (hotspots->place_count > 0 && zt__has_address(&places[hotspots->place_count - 1], address)) {
-        *found = &places[hotspots->place_count - 1];
-    }
-    return *found != NULL;
-}
-
 /* Returns whether two kernels cannot both be there: then the later one has replaced the other. */
 ZT__PRIVATE int zt__replaces(const zt__place *later, const zt__place *earlier) {
     return later->base < earlier->base + earlier->size && earlier->base < later->base + later->size;
@@ -19289,49 +19257,63 @@ ZT__PRIVATE int zt__replaces(const zt__place *later, const zt__place *earlier) {
 
 /* ---- samples: with `reading` held ------------------------------------------------------------------------ */
 
-/* Returns the record of an instruction, which is added if there is room; NULL if there is none. The mutex is
-   held, and unlocked while the allocator runs. No other thread adds any. */
-ZT__PRIVATE zt__spot *zt__find_or_add_spot(zt__hotspots *hotspots, const zt__spot_key *key) {
-    zt__spot *spot = (zt__spot *)zt__map_find(&hotspots->spot_map, key, sizeof *key);
-    if (spot || hotspots->spot_count >= hotspots->spot_capacity) {
-        return spot;
-    }
-    zt__unlock(&hotspots->mutex);
-    spot = (zt__spot *)zt__allocate(&hotspots->allocator, 1, sizeof *spot);
-    zt__lock(&hotspots->mutex);
-    if (spot && zt__map_make_room(&hotspots->spot_map, &hotspots->allocator, &hotspots->mutex)) {
-        spot->key = *key;
-        spot->file = "";
-        zt__map_add(&hotspots->spot_map, &spot->key, sizeof spot->key, spot);
-        hotspots->spots[hotspots->spot_count++] = spot;
-        return spot;
-    }
-    zt__unlock(&hotspots->mutex);
-    zt__free(&hotspots->allocator, spot);
-    zt__lock(&hotspots->mutex);
-    return NULL;
-}
-
 /* Adds samples to those of the instruction at an address. */
 ZT__PRIVATE void zt__add_samples(zt__hotspots *hotspots, uint32_t address, const uint64_t *counts) {
+    const zt__place *places, *place = NULL;
+    uint32_t i, low = 0, high, found = 0;
     uint64_t samples = 0;
-    uint32_t i, found;
-    const zt__place *place;
-    zt__spot *spot = NULL;
+    zt__spot *spot = NULL, *made = NULL;
     for (i = 0; i < hotspots->count_count; i++) {
         samples += counts[i];
     }
     zt__lock(&hotspots->mutex);
+    places = hotspots->places;
+    high = hotspots->place_count;
+    if (hotspots->places_overlap) {
+        for (i = 0; i < hotspots->place_count && found < 2; i++) {
+            if (zt__has_address(&places[i], address)) {
+                place = &places[i];
+                found++;
+            }
+        }
+    } else if (high > 0) {
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+            if ((uint32_t)places[middle].base <= address) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        /* The place before, or the last one, which may go on at 0. */
+        place = &places[low > 0 ? low - 1 : hotspots->place_count - 1];
+        if (!zt__has_address(place, address)) {
+            place = &places[hotspots->place_count - 1];
+        }
+        found = zt__has_address(place, address) ? 1 : 0;
+    }
     hotspots->counts.samples += samples;
-    found = zt__find_place(hotspots, address, &place);
     if (found == 0) {
         hotspots->counts.outside += samples;
     } else if (found > 1) {
         hotspots->counts.ambiguous += samples;
     } else if (samples > 0) {
+        const zt__spot_key key = {place->kernel, (uint32_t)(address - place->base)};
         zt__sampled_kernel *kernel = place->kernel;
-        zt__spot_key key = {kernel, (uint32_t)(address - place->base)};
-        spot = zt__find_or_add_spot(hotspots, &key);
+        spot = (zt__spot *)zt__map_find(&hotspots->spot_map, &key, sizeof key);
+        if (!spot && hotspots->spot_count < hotspots->spot_capacity) {
+            zt__unlock(&hotspots->mutex); /* while the allocator runs. No other thread adds any */
+            made = (zt__spot *)zt__allocate(&hotspots->allocator, 1, sizeof *made);
+            zt__lock(&hotspots->mutex);
+            if (made && zt__map_make_room(&hotspots->spot_map, &hotspots->allocator, &hotspots->mutex)) {
+                spot = made;
+                made = NULL;
+                spot->key = key;
+                spot->file = "";
+                zt__map_add(&hotspots->spot_map, &spot->key, sizeof spot->key, spot);
+                hotspots->spots[hotspots->spot_count++] = spot;
+            }
+        }
         if (spot) {
             hotspots->counts.matched += samples;
             kernel->samples += samples;
@@ -19344,28 +19326,11 @@ ZT__PRIVATE void zt__add_samples(zt__hotspots *hotspots, uint32_t address, const
         }
     }
     zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, made);
     if (found == 1 && samples > 0 && !spot) {
         zt__report(&hotspots->profiler->diagnostics, TOO_MANY_ADDRESSES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
                    (unsigned)hotspots->spot_capacity);
     }
-}
-
-/* Adds the samples of a row. */
-ZT__PRIVATE void zt__count_samples(zt__hotspots *hotspots, const zet_typed_value_t *row) {
-    uint64_t counts[ZT__MOST_COUNTS] = {0}, address = 0;
-    uint32_t i;
-    int is_usable = zt__read_integer(row, hotspots->address_metric, &address);
-    for (i = 0; i < hotspots->count_count && is_usable; i++) {
-        /* No device takes so many samples in one report. */
-        is_usable = zt__read_integer(row, hotspots->count_metrics[i], &counts[i]) && counts[i] <= UINT32_MAX;
-    }
-    if (is_usable) {
-        zt__add_samples(hotspots, (uint32_t)(address << ZT__ADDRESS_SHIFT), counts);
-        return;
-    }
-    zt__lock(&hotspots->mutex);
-    hotspots->counts.discarded++;
-    zt__unlock(&hotspots->mutex);
 }
 
 /* Calculates and adds up what is in the ring. A report has one row at the most, for which there is room in
@@ -19375,22 +19340,22 @@ ZT__PRIVATE int zt__count_ring(zt__hotspots *hotspots) {
     const zt__group *group = &stream->data->group;
     zt__process *process = zt__get_process();
     const uint8_t *raw;
-    uint32_t i, reports;
+    uint32_t i, j, reports;
     int is_dropped = 0;
     while ((reports = zt__find_waiting(stream, &raw)) > 0) {
-        uint32_t counts[ZT__MAX_TILES] = {0};
+        uint32_t sizes[ZT__MAX_TILES] = {0}, discarded = 0;
         uint32_t sets = ZT__MAX_TILES, values = 0, most = reports * group->metric_count, total = most;
         ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
         if (process) {
             zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
             result = stream->driver.zetMetricGroupCalculateMultipleMetricValuesExp(
                 group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size,
-                raw, &sets, &total, counts, stream->values);
+                raw, &sets, &total, sizes, stream->values);
             zt__unlock(&process->mutex);
         }
         if (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_WARNING_DROPPED_DATA) {
             for (i = 0; i < sets && i < ZT__MAX_TILES; i++) {
-                values += counts[i] < most ? counts[i] : most;
+                values += sizes[i] < most ? sizes[i] : most;
             }
             if (sets > ZT__MAX_TILES || values > most || values % group->metric_count != 0) {
                 result = ZE_RESULT_ERROR_INVALID_SIZE;
@@ -19400,13 +19365,25 @@ ZT__PRIVATE int zt__count_ring(zt__hotspots *hotspots) {
         is_dropped |= result == ZE_RESULT_WARNING_DROPPED_DATA;
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA) {
             zt__report_not_calculated(stream, result, "zetMetricGroupCalculateMultipleMetricValuesExp");
-            zt__lock(&hotspots->mutex);
-            hotspots->counts.discarded += reports;
-            zt__unlock(&hotspots->mutex);
+            discarded = reports;
         }
-        for (i = 0; i < values / group->metric_count; i++) {
-            zt__count_samples(hotspots, stream->values + (size_t)i * group->metric_count);
+        for (i = 0; i < values; i += group->metric_count) {
+            const zet_typed_value_t *row = &stream->values[i];
+            uint64_t counts[ZT__MOST_COUNTS] = {0}, address = 0;
+            int is_usable = zt__read_integer(row, hotspots->address_metric, &address);
+            for (j = 0; j < hotspots->count_count && is_usable; j++) {
+                /* No device takes so many samples in one report. */
+                is_usable =
+                    zt__read_integer(row, hotspots->count_metrics[j], &counts[j]) && counts[j] <= UINT32_MAX;
+            }
+            if (is_usable) {
+                zt__add_samples(hotspots, (uint32_t)(address << ZT__ADDRESS_SHIFT), counts);
+            }
+            discarded += !is_usable;
         }
+        zt__lock(&hotspots->mutex);
+        hotspots->counts.discarded += discarded;
+        zt__unlock(&hotspots->mutex);
         zt__lock(&stream->data->mutex);
         stream->calculated += reports;
         zt__unlock(&stream->data->mutex);
@@ -19499,54 +19476,6 @@ ZT__PRIVATE int zt__read_kernel_binary(const zt_allocator *allocator, zt__get_bi
     return is_known;
 }
 
-/* Adds a place, and removes those that it replaces, when samples of these have been read. */
-ZT__PRIVATE void zt__add_place(zt__hotspots *hotspots, const zt__place *added) {
-    zt__place *places = NULL, *before;
-    uint32_t i, room = 0, count = 0;
-    int is_replacing = 0;
-    zt__lock(&hotspots->mutex);
-    for (i = 0; i < hotspots->place_count; i++) {
-        const zt__place *place = &hotspots->places[i];
-        is_replacing |= zt__replaces(added, place) && place->kernel != added->kernel;
-    }
-    zt__unlock(&hotspots->mutex);
-    if (is_replacing && zt__begin_reading(hotspots)) {
-        zt__read_samples(hotspots);
-        zt__unlock_timed(&hotspots->reading);
-    }
-    zt__lock(&hotspots->mutex);
-    while (room <= hotspots->place_count) { /* other threads may add places meanwhile */
-        room = hotspots->place_count + 1;
-        zt__unlock(&hotspots->mutex);
-        zt__free(&hotspots->allocator, places);
-        places = (zt__place *)zt__allocate(&hotspots->allocator, room, sizeof *places);
-        if (!places) {
-            return;
-        }
-        zt__lock(&hotspots->mutex);
-    }
-    before = hotspots->places;
-    for (i = 0; i < hotspots->place_count; i++) {
-        if (!zt__replaces(added, &before[i])) {
-            places[count++] = before[i];
-        }
-    }
-    for (i = count++; i > 0 && (uint32_t)places[i - 1].base > (uint32_t)added->base; i--) {
-        places[i] = places[i - 1];
-    }
-    places[i] = *added;
-    added->kernel->base = added->base;
-    hotspots->places = places;
-    hotspots->place_count = count;
-    /* If any two overlap, so do two neighbours; the last one and the first are that, too. */
-    hotspots->places_overlap = 0;
-    for (i = 0; i < count && count > 1; i++) {
-        hotspots->places_overlap |= zt__has_address(&places[i], (uint32_t)places[(i + 1) % count].base);
-    }
-    zt__unlock(&hotspots->mutex);
-    zt__free(&hotspots->allocator, before);
-}
-
 /* Returns the record of a kernel, which is added if there is none. `handle` is NULL if its module is not
    known. A record of a module that nothing uses any more is used again. NULL without memory. */
 ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, const char *name,
@@ -19600,16 +19529,18 @@ ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, c
     return kernel;
 }
 
-/* Finds out where a kernel lies, and what its instructions are. Its owner must not destroy it meanwhile. */
+/* Finds out where a kernel lies, and what its instructions are. Its owner must not destroy it meanwhile. Adds
+   this place, and removes those that it replaces, when samples of these have been read. */
 ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kernel *loaded) {
     const zt__driver *driver = &hotspots->profiler->driver;
     const zt_allocator *allocator = &hotspots->allocator;
     ze_kernel_handle_t kernel = (ze_kernel_handle_t)(uintptr_t)loaded->handle, of_driver;
     void *translated = kernel;
     char *name;
-    zt__place place = {0, 0, NULL};
+    zt__place place = {0, 0, NULL}, *places = NULL, *before;
     zt__code code = {0, 0};
-    int is_known;
+    uint32_t i, room = 0, count = 0;
+    int is_known, is_replacing = 0;
     if (loaded->device && !zt__share_counters(loaded->device, hotspots->profiler->device)) {
         return;
     }
@@ -19639,11 +19570,52 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kerne
     if (is_known && code.size > 0 && code.size <= UINT32_MAX) {
         place.size = code.size;
         place.kernel = zt__add_sampled_kernel(hotspots, name, &code, loaded->module);
-        if (place.kernel) {
-            zt__add_place(hotspots, &place);
-        }
     }
     zt__free(allocator, name);
+    if (!place.kernel) {
+        return;
+    }
+    zt__lock(&hotspots->mutex);
+    for (i = 0; i < hotspots->place_count; i++) {
+        const zt__place *other = &hotspots->places[i];
+        is_replacing |= zt__replaces(&place, other) && other->kernel != place.kernel;
+    }
+    zt__unlock(&hotspots->mutex);
+    if (is_replacing && zt__begin_reading(hotspots)) {
+        zt__read_samples(hotspots);
+        zt__unlock_timed(&hotspots->reading);
+    }
+    zt__lock(&hotspots->mutex);
+    while (room <= hotspots->place_count) { /* other threads may add places meanwhile */
+        room = hotspots->place_count + 1;
+        zt__unlock(&hotspots->mutex);
+        zt__free(allocator, places);
+        places = (zt__place *)zt__allocate(allocator, room, sizeof *places);
+        if (!places) {
+            return;
+        }
+        zt__lock(&hotspots->mutex);
+    }
+    before = hotspots->places;
+    for (i = 0; i < hotspots->place_count; i++) {
+        if (!zt__replaces(&place, &before[i])) {
+            places[count++] = before[i];
+        }
+    }
+    for (i = count++; i > 0 && (uint32_t)places[i - 1].base > (uint32_t)place.base; i--) {
+        places[i] = places[i - 1];
+    }
+    places[i] = place;
+    place.kernel->base = place.base;
+    hotspots->places = places;
+    hotspots->place_count = count;
+    /* If any two overlap, so do two neighbours; the last one and the first are that, too. */
+    hotspots->places_overlap = 0;
+    for (i = 0; i < count && count > 1; i++) {
+        hotspots->places_overlap |= zt__has_address(&places[i], (uint32_t)places[(i + 1) % count].base);
+    }
+    zt__unlock(&hotspots->mutex);
+    zt__free(allocator, before);
 }
 
 /* Reads the debug information of a module, or of all if that is NULL, where kernels have samples, unless it
@@ -19706,7 +19678,7 @@ ZT__PRIVATE void zt__before_unload(zt__hotspots *hotspots, ze_module_handle_t mo
 /* The debugger and its memory are used by one thread of the library: while it runs, by no other. It waits for
    events between two stops, because a module does not run before its event is acknowledged. */
 
-/* Ends what zt__prepare_stops has begun. Closing the debugger resumes all threads. */
+/* Ends what zt__start_stops has begun. Closing the debugger resumes all threads. */
 ZT__PRIVATE void zt__end_stops(zt__hotspots *hotspots) {
     zt_debug_close(hotspots->debugger);
     zt__free(&hotspots->allocator, hotspots->stopped);
@@ -19716,14 +19688,102 @@ ZT__PRIVATE void zt__end_stops(zt__hotspots *hotspots) {
     hotspots->addresses = NULL;
 }
 
-/* Attaches to this process. */
-ZT__PRIVATE ze_result_t zt__prepare_stops(zt__hotspots *hotspots) {
-    enum { MOST_THREADS = 65536, WAIT_NS = 500000000 };
+/* The only step of the thread. Stops all threads of the device, reads where they are, resumes them, and adds
+   a sample to each address, until they cannot be stopped or resumed any more. Holds `reading` for each stop,
+   so that no kernel is destroyed meanwhile. It ends the stops itself: at exit nothing else would acknowledge
+   events, for which the program might wait. */
+ZT__PRIVATE int zt__run_stopping_thread(void *user) {
+    enum { SLICE_NS = 5000000, LONGEST_STOP_NS = 200000000, MOST_ATTEMPTS = 3 };
+    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
+    const uint64_t one = 1, unit = UINT64_C(1) << ZT__ADDRESS_SHIFT;
+    zt__hotspots *hotspots = (zt__hotspots *)user;
     zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
+    zt_debugger *debugger = hotspots->debugger;
+    zt_stream *stream = hotspots->stream; /* it is closed after this thread has ended */
+    const uint64_t period_ns = hotspots->period_ns;
+    uint64_t next = zt__now_ns() + period_ns;
+    int is_lost = 0;
+    while (!is_lost && !zt__load(&stream->thread.stop_requested)) {
+        uint64_t now = zt__now_ns(), taken;
+        uint32_t i, count = hotspots->stopped_room, read = 0, attempts = 0;
+        ze_result_t result, resumed;
+        if (now < next) {
+            uint64_t rest = next - now;
+            zt_debug_wait(debugger, rest < SLICE_NS ? rest : (uint64_t)SLICE_NS, NULL, NULL);
+            continue;
+        }
+        if (!zt__try_lock(&hotspots->reading)) {
+            next = now + SLICE_NS;
+            continue;
+        }
+        result = zt_debug_stop(debugger, all, LONGEST_STOP_NS, NULL);
+        if (result == ZE_RESULT_SUCCESS) {
+            result = zt_debug_threads(debugger, hotspots->stopped, &count);
+        }
+        count = count < hotspots->stopped_room ? count : hotspots->stopped_room;
+        for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+            result = zt_debug_get_address(debugger, hotspots->stopped[i], &hotspots->addresses[read]);
+            read += result == ZE_RESULT_SUCCESS;
+        }
+        do {
+            resumed = zt_debug_resume(debugger, all);
+        } while (resumed != ZE_RESULT_SUCCESS && resumed != ZE_RESULT_ERROR_NOT_AVAILABLE &&
+                 ++attempts < MOST_ATTEMPTS);
+        for (i = 0; i < read; i++) {
+            zt__add_samples(hotspots, (uint32_t)(hotspots->addresses[i] & ~(unit - 1)), &one);
+        }
+        is_lost =
+            debugger->is_over || attempts == MOST_ATTEMPTS || zt__is_device_lost(&debugger->diagnostics);
+        if (result != ZE_RESULT_SUCCESS) {
+            zt__lock(&hotspots->mutex);
+            hotspots->counts.drops++;
+            zt__unlock(&hotspots->mutex);
+        }
+        if (is_lost) {
+            zt__report(diagnostics, STOPS_ENDED, ZE_RESULT_WARNING_DROPPED_DATA,
+                       zt_debug_get_last_error(debugger));
+        } else if (result != ZE_RESULT_SUCCESS) {
+            zt__report(diagnostics, STOP_UNANSWERED, ZE_RESULT_WARNING_DROPPED_DATA,
+                       zt_debug_get_last_error(debugger));
+        }
+        zt__unlock_timed(&hotspots->reading);
+        /* Threads run for at least as long as they were stopped. */
+        taken = zt__now_ns() - now;
+        next = zt__now_ns() + (taken < period_ns / 2 ? period_ns - taken : taken);
+    }
+    zt__end_stops(hotspots);
+    return 0;
+}
+
+#endif /* ZETOOLS_DEBUG */
+
+/* Prepares a stream without a streamer, whose thread stops threads of the device: attaches to this process.
+ */
+ZT__PRIVATE ze_result_t zt__start_stops(zt__hotspots *hotspots, zt_stream *stream) {
+    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
+#ifdef ZETOOLS_DEBUG
+    enum { MOST_STOPS = 1000, MOST_THREADS = 65536, WAIT_NS = 500000000 };
+    const char *name = "Stopped";
     zt_debug_config config = zt_debug_config_default();
     const zt_debug_thread *size;
-    uint32_t room;
+    uint32_t stops = hotspots->config.stops_a_second, room;
+    int is_same;
     ze_result_t result;
+    stream->info.group = "threads that were stopped";
+    stream->info.period_ns = 1000000000 / (stops < MOST_STOPS ? stops : (uint32_t)MOST_STOPS);
+    zt__lock(&hotspots->mutex);
+    is_same =
+        !hotspots->count_count || (hotspots->count_count == 1 && strcmp(hotspots->count_names[0], name) == 0);
+    if (is_same) {
+        zt__copy_text(hotspots->count_names[0], sizeof hotspots->count_names[0], name, strlen(name));
+        hotspots->count_count = 1;
+        hotspots->active_count = UINT32_MAX;
+    }
+    zt__unlock(&hotspots->mutex);
+    if (!is_same) {
+        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "instructions were sampled in another way at the first start");
+    }
     if (hotspots->config.no_thread) {
         return zt__report(diagnostics, CANNOT_STOP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                           "that needs the library's own thread. Leave config.no_thread 0.");
@@ -19748,109 +19808,9 @@ ZT__PRIVATE ze_result_t zt__prepare_stops(zt__hotspots *hotspots) {
         return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
     }
     return result;
-}
-
-/* Stops all threads of the device, reads where they are, resumes them, and adds a sample to each address.
-   `reading` is held, so that no kernel is destroyed meanwhile. Returns 0 if they cannot be stopped or resumed
-   any more. */
-ZT__PRIVATE int zt__sample_by_stop(zt__hotspots *hotspots) {
-    enum { LONGEST_NS = 200000000, MOST_ATTEMPTS = 3 };
-    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
-    const uint64_t one = 1, unit = UINT64_C(1) << ZT__ADDRESS_SHIFT;
-    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
-    zt_debugger *debugger = hotspots->debugger;
-    uint32_t i, count = hotspots->stopped_room, read = 0;
-    int attempts = 0, is_lost;
-    ze_result_t resumed, result = zt_debug_stop(debugger, all, LONGEST_NS, NULL);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt_debug_threads(debugger, hotspots->stopped, &count);
-    }
-    count = count < hotspots->stopped_room ? count : hotspots->stopped_room;
-    for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
-        result = zt_debug_get_address(debugger, hotspots->stopped[i], &hotspots->addresses[read]);
-        read += result == ZE_RESULT_SUCCESS;
-    }
-    do {
-        resumed = zt_debug_resume(debugger, all);
-    } while (resumed != ZE_RESULT_SUCCESS && resumed != ZE_RESULT_ERROR_NOT_AVAILABLE &&
-             ++attempts < MOST_ATTEMPTS);
-    for (i = 0; i < read; i++) {
-        zt__add_samples(hotspots, (uint32_t)(hotspots->addresses[i] & ~(unit - 1)), &one);
-    }
-    is_lost = debugger->is_over || attempts == MOST_ATTEMPTS || zt__is_device_lost(&debugger->diagnostics);
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__lock(&hotspots->mutex);
-        hotspots->counts.drops++;
-        zt__unlock(&hotspots->mutex);
-        if (!is_lost) {
-            zt__report(diagnostics, STOP_UNANSWERED, ZE_RESULT_WARNING_DROPPED_DATA,
-                       zt_debug_get_last_error(debugger));
-        }
-    }
-    if (is_lost) {
-        zt__report(diagnostics, STOPS_ENDED, ZE_RESULT_WARNING_DROPPED_DATA,
-                   zt_debug_get_last_error(debugger));
-    }
-    return !is_lost;
-}
-
-/* The only step of the thread. It ends the stops itself: at exit nothing else would acknowledge events, for
-   which the program might wait. */
-ZT__PRIVATE int zt__run_stopping_thread(void *user) {
-    enum { SLICE_NS = 5000000 };
-    zt__hotspots *hotspots = (zt__hotspots *)user;
-    zt_stream *stream = hotspots->stream; /* it is closed after this thread has ended */
-    const uint64_t period_ns = hotspots->period_ns;
-    uint64_t next = zt__now_ns() + period_ns;
-    int goes_on = 1;
-    while (goes_on && !zt__load(&stream->thread.stop_requested)) {
-        uint64_t now = zt__now_ns();
-        if (now < next) {
-            uint64_t rest = next - now;
-            zt_debug_wait(hotspots->debugger, rest < SLICE_NS ? rest : (uint64_t)SLICE_NS, NULL, NULL);
-        } else if (zt__try_lock(&hotspots->reading)) {
-            uint64_t taken;
-            goes_on = zt__sample_by_stop(hotspots);
-            zt__unlock_timed(&hotspots->reading);
-            taken = zt__now_ns() - now;
-            /* Threads run for at least as long as they were stopped. */
-            next = zt__now_ns() + (taken < period_ns / 2 ? period_ns - taken : taken);
-        } else {
-            next = now + SLICE_NS;
-        }
-    }
-    zt__end_stops(hotspots);
-    return 0;
-}
-
-#endif /* ZETOOLS_DEBUG */
-
-/* Prepares a stream without a streamer, whose thread stops threads of the device. */
-ZT__PRIVATE ze_result_t zt__start_stops(zt__hotspots *hotspots, zt_stream *stream) {
-#ifdef ZETOOLS_DEBUG
-    enum { MOST_STOPS = 1000 };
-    const char *name = "Stopped";
-    uint32_t stops = hotspots->config.stops_a_second;
-    int is_same;
-    stream->info.group = "threads that were stopped";
-    stream->info.period_ns = 1000000000 / (stops < MOST_STOPS ? stops : (uint32_t)MOST_STOPS);
-    zt__lock(&hotspots->mutex);
-    is_same =
-        !hotspots->count_count || (hotspots->count_count == 1 && strcmp(hotspots->count_names[0], name) == 0);
-    if (is_same) {
-        zt__copy_text(hotspots->count_names[0], sizeof hotspots->count_names[0], name, strlen(name));
-        hotspots->count_count = 1;
-        hotspots->active_count = UINT32_MAX;
-    }
-    zt__unlock(&hotspots->mutex);
-    if (!is_same) {
-        return zt__report(&hotspots->profiler->diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "instructions were sampled in another way at the first start");
-    }
-    return zt__prepare_stops(hotspots);
 #else
     (void)stream;
-    return zt__report(&hotspots->profiler->diagnostics, CANNOT_STOP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+    return zt__report(diagnostics, CANNOT_STOP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                       "the library was compiled without ZETOOLS_DEBUG. Define it before zetools.h is "
                       "included, in the file of ZETOOLS_IMPLEMENTATION too.");
 #endif
@@ -19906,36 +19866,18 @@ ZT__PRIVATE void zt__free_hotspots(zt_profiler *profiler) {
     zt__destroy_hotspots(zt__hotspots_of(profiler));
 }
 
-/* Makes room for as many instructions as are configured. Returns 0 without memory. */
-ZT__PRIVATE int zt__reserve_spots(zt__hotspots *hotspots) {
-    uint32_t capacity = hotspots->config.addresses;
-    zt__spot **larger, **before;
-    if (capacity <= hotspots->spot_capacity) {
-        return 1;
-    }
-    larger = (zt__spot **)zt__allocate(&hotspots->allocator, capacity, sizeof *larger);
-    if (!larger) {
-        return 0;
-    }
-    zt__lock(&hotspots->mutex);
-    before = hotspots->spots;
-    if (before) {
-        memcpy((void *)larger, (const void *)before, hotspots->spot_count * sizeof *larger);
-    }
-    hotspots->spots = larger;
-    hotspots->spot_capacity = capacity;
-    zt__unlock(&hotspots->mutex);
-    zt__free(&hotspots->allocator, (void *)before);
-    return 1;
-}
-
-/* Finds the functions that return where a kernel lies, and what it is. They belong to the driver, because a
-   loader may lack them. */
-ZT__PRIVATE ze_result_t zt__find_kernel_functions(zt__hotspots *hotspots) {
+/* Finds how the device can be sampled, and prepares that. */
+ZT__PRIVATE ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stream) {
     zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
     const zt__driver *driver = &hotspots->profiler->driver;
+    const zt__group *group = &stream->data->group;
+    uint32_t i, count = 0;
+    uint32_t known = hotspots->count_count; /* of an earlier start: these are not changed any more */
+    int is_same = 1;
     ze_driver_handle_t handle;
     void *base = NULL, *binary = NULL;
+    ze_result_t result;
+    /* Where a kernel lies, and what it is, is known to the driver, whose functions a loader may lack. */
     ZT__INTERNAL(handle = zt__find_driver(hotspots->profiler->device));
     if (handle && driver->zeDriverGetExtensionFunctionAddress) {
         zt__change_depth(1);
@@ -19953,37 +19895,17 @@ ZT__PRIVATE ze_result_t zt__find_kernel_functions(zt__hotspots *hotspots) {
     }
     memcpy(&hotspots->get_base, &base, sizeof base);
     memcpy(&hotspots->get_binary, &binary, sizeof binary);
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Places all kernels that the tracer knows. `reading` is held, for which the destruction of a kernel waits
-   (zt__before_unload). */
-ZT__PRIVATE void zt__place_loaded(zt__hotspots *hotspots, zt__loaded *loaded) {
-    zt__loaded_kernel *kernels;
-    uint32_t i, count = 0, room;
-    zt__lock(loaded->mutex);
-    room = loaded->kernels.count;
-    zt__unlock(loaded->mutex);
-    kernels = room ? (zt__loaded_kernel *)zt__allocate(&hotspots->allocator, room, sizeof *kernels) : NULL;
-    zt__lock(loaded->mutex);
-    for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
-        if (loaded->kernels.entries[i].value) {
-            kernels[count++] = *(const zt__loaded_kernel *)loaded->kernels.entries[i].value;
-        }
+    result = zt__find_stream_group(stream);
+    if (stream->is_group_optional && !group->handle && result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
+        return zt__start_stops(hotspots, stream);
     }
-    zt__unlock(loaded->mutex);
-    for (i = 0; i < count; i++) {
-        ZT__INTERNAL(zt__place_kernel(hotspots, &kernels[i]));
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__load_stream_metrics(stream);
     }
-    zt__free(&hotspots->allocator, kernels);
-}
-
-/* Finds what the metrics of the group are: an address, and counts. Returns 0 if one of them is missing, or if
-   the counts are not those of an earlier start. */
-ZT__PRIVATE int zt__find_sampled_metrics(zt__hotspots *hotspots, const zt__group *group) {
-    uint32_t i, count = 0;
-    uint32_t known = hotspots->count_count; /* of an earlier start: these are not changed any more */
-    int is_same = 1;
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    /* The metrics of the group are an address, and counts, which have to be those of an earlier start. */
     hotspots->address_metric = UINT32_MAX;
     zt__lock(&hotspots->mutex);
     hotspots->active_count = known ? hotspots->active_count : UINT32_MAX;
@@ -20013,49 +19935,46 @@ ZT__PRIVATE int zt__find_sampled_metrics(zt__hotspots *hotspots, const zt__group
         hotspots->count_count = count;
     }
     zt__unlock(&hotspots->mutex);
-    return count > 0 && hotspots->address_metric != UINT32_MAX && is_same;
-}
-
-/* Finds how the device can be sampled, and prepares that. */
-ZT__PRIVATE ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stream) {
-    ze_result_t result = zt__find_stream_group(stream);
-    if (stream->is_group_optional && !stream->data->group.handle &&
-        result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
-        return zt__start_stops(hotspots, stream);
+    if (count == 0 || hotspots->address_metric == UINT32_MAX || !is_same) {
+        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "the metric group has no counts, or others than at the first start");
     }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__load_stream_metrics(stream);
-    }
-    if (result == ZE_RESULT_SUCCESS && !zt__find_sampled_metrics(hotspots, &stream->data->group)) {
-        result =
-            zt__report(&hotspots->profiler->diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                       "the metric group has no counts, or others than at the first start");
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__make_room_for_rows(stream);
-    }
+    result = zt__make_room_for_rows(stream);
     return result == ZE_RESULT_SUCCESS ? zt__open_streamer(stream) : result;
 }
 
-/* Starts sampling. `reading` is held. On failure the message was reported. */
+/* Starts sampling. `reading` is held, for which the destruction of a kernel waits (zt__before_unload). On
+   failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *loaded) {
     zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
+    const zt_allocator *allocator = &hotspots->allocator;
     zt_stream_config config = zt_stream_config_default();
+    uint32_t i, room, count = 0, capacity = hotspots->config.addresses;
+    zt__loaded_kernel *kernels;
     zt_stream *stream;
     ze_result_t result;
     if (hotspots->stream) {
         return zt__report(diagnostics, SAMPLING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     }
-    result = zt__find_kernel_functions(hotspots);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
+    if (capacity > hotspots->spot_capacity) {
+        zt__spot **before = hotspots->spots;
+        zt__spot **larger = (zt__spot **)zt__allocate(allocator, capacity, sizeof *larger);
+        if (!larger) {
+            return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
+        }
+        zt__lock(&hotspots->mutex);
+        if (before) {
+            memcpy((void *)larger, (const void *)before, hotspots->spot_count * sizeof *larger);
+        }
+        hotspots->spots = larger;
+        hotspots->spot_capacity = capacity;
+        zt__unlock(&hotspots->mutex);
+        zt__free(allocator, (void *)before);
     }
     config.period_ns = hotspots->config.period_ns;
     config.memory_limit = hotspots->config.memory_limit;
-    config.allocator = hotspots->allocator;
-    stream = zt__reserve_spots(hotspots)
-                 ? zt__create_stream(hotspots->profiler->context, hotspots->profiler->device, &config)
-                 : NULL;
+    config.allocator = *allocator;
+    stream = zt__create_stream(hotspots->profiler->context, hotspots->profiler->device, &config);
     if (!stream) {
         return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
     }
@@ -20076,7 +19995,22 @@ ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *l
     zt__unlock(&hotspots->mutex);
     zt__store(&hotspots->stream, stream);
     zt__store(&loaded->is_sampled, 1);
-    zt__place_loaded(hotspots, loaded);
+    /* Kernels that the tracer knows already are placed now, others when they are created. */
+    zt__lock(loaded->mutex);
+    room = loaded->kernels.count;
+    zt__unlock(loaded->mutex);
+    kernels = room ? (zt__loaded_kernel *)zt__allocate(allocator, room, sizeof *kernels) : NULL;
+    zt__lock(loaded->mutex);
+    for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
+        if (loaded->kernels.entries[i].value) {
+            kernels[count++] = *(const zt__loaded_kernel *)loaded->kernels.entries[i].value;
+        }
+    }
+    zt__unlock(loaded->mutex);
+    for (i = 0; i < count; i++) {
+        ZT__INTERNAL(zt__place_kernel(hotspots, &kernels[i]));
+    }
+    zt__free(allocator, kernels);
 #ifdef ZETOOLS_DEBUG
     if (hotspots->debugger) {
         if (!zt__start_thread(&stream->thread, zt__run_stopping_thread, hotspots)) {
@@ -20140,38 +20074,10 @@ ZT_API zt_hotspots_config zt_hotspots_config_default(void) {
     return config;
 }
 
-/* Returns the hot spots of a profiler, which are created at the first start. NULL without memory. */
-ZT__PRIVATE zt__hotspots *zt__create_hotspots(zt_profiler *profiler) {
-    zt__hotspots *created = zt__hotspots_of(profiler);
-    if (created) {
-        return created;
-    }
-    created = (zt__hotspots *)zt__allocate(&profiler->config.allocator, 1, sizeof *created);
-    if (!created) {
-        return NULL;
-    }
-    created->profiler = profiler;
-    created->allocator = profiler->config.allocator;
-    zt__create_mutex(&created->reading.mutex);
-    zt__create_mutex(&created->finding.mutex);
-    zt__create_mutex(&created->mutex);
-    zt__lock(&profiler->mutex);
-    if (!profiler->hotspots) {
-        profiler->free_hotspots = zt__free_hotspots;
-        zt__store(&profiler->hotspots, created);
-        created = NULL;
-    }
-    zt__unlock(&profiler->mutex);
-    if (created) { /* another thread was faster */
-        zt__destroy_hotspots(created);
-    }
-    return zt__hotspots_of(profiler);
-}
-
 ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config) {
     const char *call = "zt_hotspots_start";
     zt__loaded *loaded = profiler ? (zt__loaded *)zt__load(&profiler->loaded) : NULL;
-    zt__hotspots *hotspots;
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
     zt__message_text refusal;
     ze_result_t result;
     if (!profiler) {
@@ -20180,9 +20086,27 @@ ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_co
     if (!loaded || !zt__load(&loaded->is_observed) || !profiler->device) {
         return zt__report(&profiler->diagnostics, NOT_TRACING, ZE_RESULT_NOT_READY);
     }
-    hotspots = zt__create_hotspots(profiler);
-    if (!hotspots) {
-        return zt__report_no_memory(&profiler->diagnostics, call, "samples");
+    if (!hotspots) { /* it is the first start */
+        hotspots = (zt__hotspots *)zt__allocate(&profiler->config.allocator, 1, sizeof *hotspots);
+        if (!hotspots) {
+            return zt__report_no_memory(&profiler->diagnostics, call, "samples");
+        }
+        hotspots->profiler = profiler;
+        hotspots->allocator = profiler->config.allocator;
+        zt__create_mutex(&hotspots->reading.mutex);
+        zt__create_mutex(&hotspots->finding.mutex);
+        zt__create_mutex(&hotspots->mutex);
+        zt__lock(&profiler->mutex);
+        if (!profiler->hotspots) {
+            profiler->free_hotspots = zt__free_hotspots;
+            zt__store(&profiler->hotspots, hotspots);
+            hotspots = NULL;
+        }
+        zt__unlock(&profiler->mutex);
+        if (hotspots) { /* another thread was faster */
+            zt__destroy_hotspots(hotspots);
+        }
+        hotspots = zt__hotspots_of(profiler);
     }
     if (!zt__lock_until(&hotspots->reading, zt__deadline(profiler->config.wait_timeout_ns))) {
         return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
