@@ -16286,7 +16286,7 @@ struct zt_stream {
     zet_metric_streamer_handle_t streamer;
     int is_closing;         /* atomic, as the next four */
     int failure;            /* the result of the last read, or SUCCESS */
-    int is_misaligned;      /* a calculation has failed since the last read: see zt__find_ring_room */
+    int is_misaligned;      /* a calculation has failed since the last read: see zt__fill_ring */
     uint32_t users;         /* threads inside zt_stream_read */
     uint64_t reader_cpu_ns; /* processor time of the reader thread */
     zt__thread thread;
@@ -16554,62 +16554,21 @@ ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
     return result;
 }
 
-/* Relates the clock of the group's metrics to that of the host. If the driver does not describe this clock,
-   or cannot read it, uses the clock of the device. If that cannot be read either, rows are assumed to follow
-   each other from now on, a period each. */
-ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
+/* Activates the group, relates the clock of its metrics to that of the host, and starts sampling. If the
+   driver does not describe this clock, or cannot read it, the clock of the device is used. If that cannot be
+   read either, rows are assumed to follow each other from now on, a period each. */
+ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     enum { RESOLUTION_STYPE = 9 };
     zet_metric_group_handle_t group = stream->data->group.handle;
     zt__clock *clock = &stream->clock;
-    ze_device_properties_t device;
     zet_metric_group_properties_t properties;
     zt__timestamps_resolution resolution;
-    zt__clock_pair pair;
-    ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    memset(&resolution, 0, sizeof resolution);
-    memset(&properties, 0, sizeof properties);
-    resolution.stype = RESOLUTION_STYPE;
-    properties.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
-    properties.pNext = &resolution;
-    if (stream->driver.zetMetricGroupGetGlobalTimestampsExp &&
-        zetMetricGroupGetProperties(group, &properties) == ZE_RESULT_SUCCESS && resolution.ticks_per_second) {
-        zt__init_clock(clock, stream->device, group, resolution.ticks_per_second,
-                       zt__mask_of_bits(resolution.valid_bits));
-        result = zt__read_clocks(&stream->driver, clock, &pair);
-    }
-    if (result != ZE_RESULT_SUCCESS && !zt__means_device_loss(result)) {
-        memset(&device, 0, sizeof device);
-        device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* its timerResolution is in ticks a second */
-        ZT__INTERNAL(result = zeDeviceGetProperties(stream->device, &device));
-        if (result != ZE_RESULT_SUCCESS) {
-            return zt__check(stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
-        }
-        zt__init_clock(clock, stream->device, NULL, device.timerResolution,
-                       zt__mask_of_bits(device.timestampValidBits));
-        result = zt__read_clocks(&stream->driver, clock, &pair);
-    }
-    if (zt__means_device_loss(result)) {
-        return zt__check(
-            stream->diagnostics, result,
-            clock->group ? "zetMetricGroupGetGlobalTimestampsExp" : "zeDeviceGetGlobalTimestamps", "");
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        stream->time_metric = UINT32_MAX;
-        clock->interval_ns = UINT64_MAX; /* later pairs would contradict the assumed times */
-        pair.ns[ZT__DEVICE_CLOCK] = 0;
-        pair.ns[ZT__HOST_CLOCK] = zt__now_ns();
-        pair.error_ns = 0;
-    }
-    zt__add_clock_pair(clock, pair);
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Activates the group and starts sampling. */
-ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     zet_metric_streamer_desc_t streamer;
+    ze_device_properties_t device;
     ze_event_pool_desc_t pool;
     ze_event_desc_t event;
     zt__counter_holder holder;
+    zt__clock_pair pair;
     const char *call = "zeEventPoolCreate";
     ze_result_t result;
     memset(&pool, 0, sizeof pool);
@@ -16634,17 +16593,49 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     }
     stream->is_activated = 1;
     if (!stream->is_of_instructions) { /* these have no times */
-        result = zt__open_stream_clock(stream);
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
+        memset(&resolution, 0, sizeof resolution);
+        memset(&properties, 0, sizeof properties);
+        resolution.stype = RESOLUTION_STYPE;
+        properties.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
+        properties.pNext = &resolution;
+        result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+        if (stream->driver.zetMetricGroupGetGlobalTimestampsExp &&
+            zetMetricGroupGetProperties(group, &properties) == ZE_RESULT_SUCCESS &&
+            resolution.ticks_per_second) {
+            zt__init_clock(clock, stream->device, group, resolution.ticks_per_second,
+                           zt__mask_of_bits(resolution.valid_bits));
+            result = zt__read_clocks(&stream->driver, clock, &pair);
+        }
+        if (result != ZE_RESULT_SUCCESS && !zt__means_device_loss(result)) {
+            memset(&device, 0, sizeof device);
+            device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* timerResolution is in ticks a second */
+            ZT__INTERNAL(result = zeDeviceGetProperties(stream->device, &device));
+            if (result != ZE_RESULT_SUCCESS) {
+                return zt__check(stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
+            }
+            zt__init_clock(clock, stream->device, NULL, device.timerResolution,
+                           zt__mask_of_bits(device.timestampValidBits));
+            result = zt__read_clocks(&stream->driver, clock, &pair);
+        }
+        if (zt__means_device_loss(result)) {
+            call = clock->group ? "zetMetricGroupGetGlobalTimestampsExp" : "zeDeviceGetGlobalTimestamps";
+            return zt__check(stream->diagnostics, result, call, "");
+        }
+        if (result != ZE_RESULT_SUCCESS) {
+            stream->time_metric = UINT32_MAX;
+            clock->interval_ns = UINT64_MAX; /* later pairs would contradict the assumed times */
+            pair.ns[ZT__DEVICE_CLOCK] = 0;
+            pair.ns[ZT__HOST_CLOCK] = zt__now_ns();
+            pair.error_ns = 0;
+        }
+        zt__add_clock_pair(clock, pair);
     }
     memset(&streamer, 0, sizeof streamer);
     streamer.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC;
     streamer.samplingPeriod = stream->config.period_ns;
     streamer.notifyEveryNReports = stream->config.notify_reports;
-    result = zetMetricStreamerOpen(stream->context, stream->device, stream->data->group.handle, &streamer,
-                                   stream->event, &stream->streamer);
+    result = zetMetricStreamerOpen(stream->context, stream->device, group, &streamer, stream->event,
+                                   &stream->streamer);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report_stream_refusal(stream, result, "zetMetricStreamerOpen", NULL);
     }
@@ -16656,99 +16647,85 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
 
 /* ---- from the device into the ring ----------------------------------------------------------------------- */
 
-/* Finds where in the ring the next bytes are stored. Returns how many fit there.
-
-   A read can end within a report, whose rest then comes first in the next read. After a failed calculation
-   this may not hold: so the partial report is discarded, and the next read is assumed to begin with a report.
- */
-ZT__PRIVATE size_t zt__find_ring_room(zt_stream *stream, uint8_t **bytes) {
-    int is_misaligned = zt__load(&stream->is_misaligned);
-    uint64_t place, room;
-    zt__lock(&stream->data->mutex);
-    if (is_misaligned) {
-        stream->counts.reports += stream->partial != 0;
-        stream->counts.discarded += stream->partial != 0;
-        stream->partial = 0;
-        zt__store(&stream->is_misaligned, 0);
-    }
-    place = stream->written % stream->capacity;
-    room = stream->capacity - (stream->written - stream->calculated);
-    zt__unlock(&stream->data->mutex);
-    if (room > stream->capacity - place) {
-        room = stream->capacity - place;
-    }
-    *bytes = stream->ring + (size_t)place * stream->report_size + stream->partial;
-    return room ? (size_t)room * stream->report_size - stream->partial : 0;
-}
-
-/* Reads from the device once. Sets `more` if it may have more than there was room for. If the device dropped
-   reports, those that it returns are valid all the same. The gap is then before one of them, or before the
-   first of the next read. */
-ZT__PRIVATE ze_result_t zt__read_into_ring(zt_stream *stream, int *more) {
-    size_t room, size;
-    uint8_t *bytes;
-    uint64_t reports, now;
-    int dropped;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    *more = 0;
-    if (!stream->report_size) {
-        result = zt__query_report_size(stream);
-    }
-    if (result != ZE_RESULT_SUCCESS || !stream->report_size) {
-        return result;
-    }
-    size = room = zt__find_ring_room(stream, &bytes);
-    if (room == 0) {
-        *more = 1;
-        return result;
-    }
-    result = zetMetricStreamerReadData(stream->streamer, UINT32_MAX, &size, bytes);
-    dropped = result == ZE_RESULT_WARNING_DROPPED_DATA;
-    if (result == ZE_RESULT_NOT_READY) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (size > room) {
-        result = ZE_RESULT_ERROR_INVALID_SIZE;
-    }
-    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA) {
-        return zt__check(stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
-    }
-    *more = size == room;
-    reports = (stream->partial + size) / stream->report_size;
-    stream->partial = (stream->partial + size) % stream->report_size;
-    now = zt__now_ns();
-    zt__lock(&stream->data->mutex);
-    if (dropped) {
-        stream->counts.gaps++;
-        if (stream->gap_first == UINT64_MAX) {
-            stream->gap_first = stream->written;
-        }
-        stream->gap_last = stream->written + reports;
-        stream->gap_ns = now;
-    }
-    stream->written += reports;
-    stream->written_ns = now;
-    stream->counts.reports += reports;
-    zt__unlock(&stream->data->mutex);
-    if (dropped && !stream->is_of_instructions) {
-        zt__report(stream->diagnostics, STREAM_GAP, result);
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Reads until the device has no more, but at most a few times. Returns whether it may have more. */
+/* Reads until the device has no more, or the ring has no room, but at most a few times. Returns whether the
+   device may have more. */
 ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
     enum { MOST_READS = 4 };
     int more = 1, reads;
-    ze_result_t result = ZE_RESULT_SUCCESS;
     for (reads = 0; more && reads < MOST_READS; reads++) {
+        ze_result_t result = ZE_RESULT_SUCCESS;
+        uint64_t place, free_reports, reports, now;
+        size_t room, size;
+        int is_misaligned, is_read;
         if (zt__is_device_lost(stream->diagnostics)) {
             return 0;
         }
-        result = zt__read_into_ring(stream, &more);
-        zt__store(&stream->failure, (int)result);
-        if (result != ZE_RESULT_SUCCESS) {
+        if (!stream->report_size) {
+            result = zt__query_report_size(stream);
+        }
+        if (result != ZE_RESULT_SUCCESS || !stream->report_size) {
+            zt__store(&stream->failure, (int)result);
             return 0;
+        }
+        /* A read can end within a report, whose rest then comes first in the next read. After a failed
+           calculation this may not hold: so the partial report is discarded, and the next read is assumed to
+           begin with a report. */
+        is_misaligned = zt__load(&stream->is_misaligned);
+        zt__lock(&stream->data->mutex);
+        if (is_misaligned) {
+            stream->counts.reports += stream->partial != 0;
+            stream->counts.discarded += stream->partial != 0;
+            stream->partial = 0;
+            zt__store(&stream->is_misaligned, 0);
+        }
+        place = stream->written % stream->capacity;
+        free_reports = stream->capacity - (stream->written - stream->calculated);
+        zt__unlock(&stream->data->mutex);
+        if (free_reports > stream->capacity - place) {
+            free_reports = stream->capacity - place;
+        }
+        if (free_reports == 0) {
+            zt__store(&stream->failure, (int)ZE_RESULT_SUCCESS);
+            return 1;
+        }
+        size = room = (size_t)free_reports * stream->report_size - stream->partial;
+        result =
+            zetMetricStreamerReadData(stream->streamer, UINT32_MAX, &size,
+                                      stream->ring + (size_t)place * stream->report_size + stream->partial);
+        if (result != ZE_RESULT_NOT_READY && size > room) {
+            result = ZE_RESULT_ERROR_INVALID_SIZE;
+        }
+        is_read = result == ZE_RESULT_SUCCESS || result == ZE_RESULT_WARNING_DROPPED_DATA;
+        if (!is_read && result != ZE_RESULT_NOT_READY) {
+            zt__check(stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
+            zt__store(&stream->failure, (int)result);
+            return 0;
+        }
+        zt__store(&stream->failure, (int)ZE_RESULT_SUCCESS);
+        if (!is_read) {
+            return 0;
+        }
+        more = size == room;
+        reports = (stream->partial + size) / stream->report_size;
+        stream->partial = (stream->partial + size) % stream->report_size;
+        now = zt__now_ns();
+        zt__lock(&stream->data->mutex);
+        /* If the device dropped reports, those that it returns are valid all the same. The gap is then before
+           one of them, or before the first of the next read. */
+        if (result == ZE_RESULT_WARNING_DROPPED_DATA) {
+            stream->counts.gaps++;
+            if (stream->gap_first == UINT64_MAX) {
+                stream->gap_first = stream->written;
+            }
+            stream->gap_last = stream->written + reports;
+            stream->gap_ns = now;
+        }
+        stream->written += reports;
+        stream->written_ns = now;
+        stream->counts.reports += reports;
+        zt__unlock(&stream->data->mutex);
+        if (result == ZE_RESULT_WARNING_DROPPED_DATA && !stream->is_of_instructions) {
+            zt__report(stream->diagnostics, STREAM_GAP, result);
         }
     }
     return more;
@@ -16831,41 +16808,34 @@ ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metri
     return 1;
 }
 
-/* Reads the time stamp of a row, wrapped as those of the clock. Returns 0 if it has none.
+/* Finds when the period of a row ended, which is the time stamp of its report, and how long it lasted.
 
-   Some drivers do not report to which clock these time stamps belong, and a clock may start again from 0
+   Some drivers do not report to which clock time stamps belong, and a clock may start again from 0
    unexpectedly. If a time stamp is impossible, the row is assumed to follow the one before it directly, and
    `stamp_offset` is set so that later time stamps continue from there. */
-ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64_t *stamp) {
+ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     enum { SLACK_NS = 1000000000 };
     const zt__clock *clock = &stream->clock;
-    uint64_t wrap = clock->wrap_ns, slack = wrap ? zt__clock_tolerance(clock) : (uint64_t)SLACK_NS;
-    uint64_t before = stream->has_end ? stream->end_ns : clock->pairs[0].ns[ZT__DEVICE_CLOCK];
-    uint64_t least = before > slack ? before - slack : 0;
-    uint64_t length = stream->info.period_ns, wrapped, reported, end;
-    if (!zt__read_integer(row->values, stream->time_metric, &wrapped)) {
-        return 0;
-    }
-    wrapped = wrap ? wrapped % wrap : wrapped;
-    *stamp = wrap ? (wrapped + stream->stamp_offset) % wrap : wrapped + stream->stamp_offset;
-    end = zt__unwrap_after(clock, *stamp, least);
-    if (end < least || end > row->read_ns + slack) {
-        if (zt__read_integer(row->values, stream->length_metric, &reported) && reported < length) {
-            length = reported;
+    uint64_t wrap = clock->wrap_ns, tolerance = zt__clock_tolerance(clock);
+    uint64_t slack = wrap ? tolerance : (uint64_t)SLACK_NS, opened_ns = clock->pairs[0].ns[ZT__DEVICE_CLOCK];
+    uint64_t before = stream->has_end ? stream->end_ns : opened_ns;
+    uint64_t least = before > slack ? before - slack : 0, period = stream->info.period_ns;
+    uint64_t wrapped = 0, stamp = 0, length = period, reported, end, later_ns;
+    int has_stamp = zt__read_integer(row->values, stream->time_metric, &wrapped);
+    int is_reported, in_future, in_next_wrap;
+    if (has_stamp) {
+        wrapped = wrap ? wrapped % wrap : wrapped;
+        stamp = wrap ? (wrapped + stream->stamp_offset) % wrap : wrapped + stream->stamp_offset;
+        end = zt__unwrap_after(clock, stamp, least);
+        if (end < least || end > row->read_ns + slack) {
+            if (zt__read_integer(row->values, stream->length_metric, &reported) && reported < length) {
+                length = reported;
+            }
+            end = before + length < row->read_ns ? before + length : row->read_ns;
+            stamp = wrap ? end % wrap : end;
+            stream->stamp_offset = wrap ? (stamp + wrap - wrapped) % wrap : stamp - wrapped;
         }
-        end = before + length < row->read_ns ? before + length : row->read_ns;
-        *stamp = wrap ? end % wrap : end;
-        stream->stamp_offset = wrap ? (*stamp + wrap - wrapped) % wrap : *stamp - wrapped;
     }
-    return 1;
-}
-
-/* Finds when the period of a row ended, which is the time stamp of its report, and how long it lasted. */
-ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
-    const zt__clock *clock = &stream->clock;
-    uint64_t tolerance = zt__clock_tolerance(clock), opened_ns = clock->pairs[0].ns[ZT__DEVICE_CLOCK];
-    uint64_t period = stream->info.period_ns, stamp = 0, later_ns;
-    int has_stamp = zt__read_stamp(stream, row, &stamp), is_reported, in_future, in_next_wrap;
     if (!stream->has_end) {
         row->end_ns = opened_ns;
         if (has_stamp) {
@@ -16882,10 +16852,8 @@ ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
         /* A time stamp that is a little before the last one looks like one that is nearly a whole wrap after
            it. But then the row would end in the future, or much later although the device dropped nothing. */
         in_future = row->end_ns > row->read_ns + tolerance;
-        in_next_wrap =
-            !row->may_follow_gap && later_ns > clock->wrap_ns - tolerance && later_ns > period + tolerance;
-        if (row->end_ns < stream->end_ns ||
-            (clock->wrap_ns && later_ns > clock->wrap_ns / 2 && (in_future || in_next_wrap))) {
+        in_next_wrap = !row->may_follow_gap && later_ns > wrap - tolerance && later_ns > period + tolerance;
+        if (row->end_ns < stream->end_ns || (wrap && later_ns > wrap / 2 && (in_future || in_next_wrap))) {
             row->end_ns = stream->end_ns;
         } else if (row->may_follow_gap && later_ns > period + period / 2) {
             /* In a gap the clock can wrap more than once. The gap was reported soon after its end. */
@@ -16970,56 +16938,49 @@ ZT__PRIVATE void zt__report_not_calculated(zt_stream *stream, ze_result_t result
     }
 }
 
-/* Calculates the next reports of the ring. Returns 0 if there are none.
+/* Gets the next row of the reports before `end`, which are calculated, with its times and whether it follows
+   a gap. Counts it as delivered if it is valid and `is_wanted`, else as discarded. Returns 0 if there is
+   none.
 
    Drivers keep state between calls. The first call in a process returns one row less than there are reports.
    The first call for a later capture returns as many, but the first row begins in the capture before; it is
    discarded (`is_first_row`). */
-ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
-    const char *call = "zetMetricGroupCalculateMetricValues";
+ZT__PRIVATE int zt__next_row(zt_stream *stream, uint64_t end, int is_wanted, zt__raw_row *row) {
     const zt__group *group = &stream->data->group;
     zt__process *process = zt__get_process();
-    const uint8_t *raw;
-    uint32_t reports = zt__find_waiting(stream, &raw), count, rows = 0;
-    ze_result_t result;
-    count = reports * group->metric_count;
-    if (reports == 0 || !process) {
-        return 0;
-    }
-    zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
-    result =
-        zetMetricGroupCalculateMetricValues(group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
-                                            reports * stream->report_size, raw, &count, stream->values);
-    zt__unlock(&process->mutex);
-    if (result == ZE_RESULT_SUCCESS) {
-        rows = count / group->metric_count < reports ? count / group->metric_count : reports;
-        stream->is_first_row = !stream->has_calculated && rows == reports;
-        stream->has_calculated = 1;
-    } else {
-        zt__report_not_calculated(stream, result, call);
-    }
-    zt__lock(&stream->data->mutex);
-    stream->row_report = stream->calculated + (reports - rows);
-    stream->calculated += reports;
-    stream->row_next = 0;
-    stream->row_count = rows;
-    stream->counts.discarded += reports - rows;
-    zt__unlock(&stream->data->mutex);
-    return 1;
-}
-
-/* Gets the next calculated row, with its times and whether it follows a gap. Counts it as delivered if it is
-   valid and `is_wanted`, else as discarded. Returns 0 if there is none. */
-ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row) {
     uint64_t period = stream->info.period_ns, report, periods;
     int follows_gap, is_delivered;
+    while (stream->row_next == stream->row_count) {
+        const uint8_t *raw;
+        uint32_t reports = stream->calculated < end && process ? zt__find_waiting(stream, &raw) : 0;
+        uint32_t count = reports * group->metric_count, rows = 0;
+        ze_result_t result;
+        if (reports == 0) {
+            return 0;
+        }
+        zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
+        result = zetMetricGroupCalculateMetricValues(
+            group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size,
+            raw, &count, stream->values);
+        zt__unlock(&process->mutex);
+        if (result == ZE_RESULT_SUCCESS) {
+            rows = count / group->metric_count < reports ? count / group->metric_count : reports;
+            stream->is_first_row = !stream->has_calculated && rows == reports;
+            stream->has_calculated = 1;
+        } else {
+            zt__report_not_calculated(stream, result, "zetMetricGroupCalculateMetricValues");
+        }
+        zt__lock(&stream->data->mutex);
+        stream->row_report = stream->calculated + (reports - rows);
+        stream->calculated += reports;
+        stream->row_next = 0;
+        stream->row_count = rows;
+        stream->counts.discarded += reports - rows;
+        zt__unlock(&stream->data->mutex);
+    }
     memset(row, 0, sizeof *row);
     zt__lock(&stream->data->mutex);
-    if (stream->row_next == stream->row_count) {
-        zt__unlock(&stream->data->mutex);
-        return 0;
-    }
-    row->values = stream->values + (size_t)stream->row_next * stream->data->group.metric_count;
+    row->values = stream->values + (size_t)stream->row_next * group->metric_count;
     report = stream->row_report + stream->row_next;
     row->may_follow_gap = report >= stream->gap_first && stream->gap_first != UINT64_MAX;
     row->is_last_to_follow = row->may_follow_gap && report >= stream->gap_last;
@@ -17064,142 +17025,64 @@ typedef struct zt__receiver {
     int has_stopped;    /* `function` has returned nonzero */
 } zt__receiver;
 
-/* Delivers the rows that are calculated: to `function`, and to the profiler of an attached stream. */
-ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
-    const zt__clock *clock = &stream->clock;
-    zt__stream_data *data = stream->data;
-    int is_attached, is_wanted;
-    zt__raw_row raw;
-    zt__lock(&data->mutex);
-    is_attached = data->profiler != NULL;
-    zt__unlock(&data->mutex);
-    is_wanted = is_attached || receiver->function;
-    while (!receiver->has_stopped && zt__next_row(stream, is_wanted, &raw)) {
-        zt__kept_row kept;
-        zt_row row;
-        uint32_t m;
-        row.device_ns = raw.end_ns - raw.length_ns;
-        kept.begin_ns = zt__convert_time(clock, row.device_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        kept.end_ns = zt__convert_time(clock, raw.end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        /* A new pair of clock times can move converted times back by a little. */
-        kept.begin_ns = kept.begin_ns > stream->host_ns ? kept.begin_ns : stream->host_ns;
-        kept.end_ns = kept.end_ns > kept.begin_ns ? kept.end_ns : kept.begin_ns;
-        stream->host_ns = kept.end_ns;
-        kept.marker = zt__find_marker(stream, raw.values);
-        kept.gap = raw.gap;
-        receiver->row_count += raw.is_valid != 0;
-        if (!raw.is_valid || !is_wanted) {
-            continue;
-        }
-        for (m = 0; m < data->group.metric_count; m++) {
-            stream->row[m] = zt__value_of(&raw.values[m]);
-        }
-        if (is_attached) {
-            zt__keep_row(data, &kept, stream->row);
-        }
-        if (receiver->function) {
-            row.time_ns = kept.begin_ns;
-            row.length_ns = raw.length_ns;
-            row.gap = kept.gap;
-            row.metric_count = data->group.metric_count;
-            row.values = stream->row;
-            row.marker = kept.marker;
-            receiver->has_stopped = receiver->function(&row, receiver->user) != 0;
-        }
-    }
-}
-
-/* Delivers all rows that there are. With `reads_device`, reads from the device before, until it has no more;
-   but not without end, as it may always have more. */
+/* Delivers all rows that there are: to `function`, and to the profiler of an attached stream. With
+   `reads_device`, reads from the device before, until it has no more; but not without end, as it may always
+   have more. */
 ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int reads_device) {
     enum { MOST_READS = 1024 };
+    const zt__clock *clock = &stream->clock;
+    zt__stream_data *data = stream->data;
     int more = 1, reads = 0;
     zt__clock_pair pair;
-    if (zt__is_clock_pair_due(&stream->clock) && !zt__is_device_lost(stream->diagnostics) &&
-        zt__read_clocks(&stream->driver, &stream->clock, &pair) == ZE_RESULT_SUCCESS) {
+    if (zt__is_clock_pair_due(clock) && !zt__is_device_lost(stream->diagnostics) &&
+        zt__read_clocks(&stream->driver, clock, &pair) == ZE_RESULT_SUCCESS) {
         zt__add_clock_pair(&stream->clock, pair);
     }
     while (more && !receiver->has_stopped && reads++ < MOST_READS) {
+        int is_attached, is_wanted;
         uint64_t end;
+        zt__raw_row raw;
         more = reads_device && zt__fill_ring(stream);
-        zt__lock(&stream->data->mutex);
+        zt__lock(&data->mutex);
+        is_attached = data->profiler != NULL;
         end = stream->written; /* the reader thread may add more all the time */
-        zt__unlock(&stream->data->mutex);
-        do {
-            zt__deliver_rows(stream, receiver);
-        } while (!receiver->has_stopped && stream->calculated < end && zt__calculate_rows(stream));
-    }
-    zt__attribute_rows_of_stream(stream->data);
-}
-
-/* Delivers rows until there was one, the deadline has passed, the stream is being closed, or reading fails.
- */
-ZT__PRIVATE ze_result_t zt__read_rows(zt_stream *stream, zt__receiver *receiver, uint64_t deadline) {
-    int reads_device = !zt__load(&stream->thread.running), failure;
-    for (;;) {
-        uint64_t read_again_ns = zt__deadline(ZT__STREAM_WAIT_NS);
-        zt__wait wait = zt__wait_until(deadline < read_again_ns ? deadline : read_again_ns);
-        zt__deliver_all(stream, receiver, reads_device);
-        if (receiver->row_count) {
-            return ZE_RESULT_SUCCESS;
-        }
-        if (zt__load(&stream->is_closing)) {
-            return ZE_RESULT_ERROR_NOT_AVAILABLE;
-        }
-        if (zt__is_device_lost(stream->diagnostics)) {
-            return ZE_RESULT_ERROR_DEVICE_LOST;
-        }
-        failure = zt__load(&stream->failure);
-        if (failure) {
-            return (ze_result_t)failure;
-        }
-        if (zt__now_ns() >= deadline) {
-            return ZE_RESULT_NOT_READY;
-        }
-        /* The device does not signal its event for every report, so it is read again after a while. */
-        while (!zt__load(&stream->is_closing) && zt__wait_again(&wait)) {
-            uint64_t written;
-            zt__lock(&stream->data->mutex);
-            written = stream->written;
-            zt__unlock(&stream->data->mutex);
-            if (reads_device ? zt__was_notified(stream) : stream->calculated < written) {
-                break;
+        zt__unlock(&data->mutex);
+        is_wanted = is_attached || receiver->function;
+        while (!receiver->has_stopped && zt__next_row(stream, end, is_wanted, &raw)) {
+            zt__kept_row kept;
+            zt_row row;
+            uint32_t m;
+            row.device_ns = raw.end_ns - raw.length_ns;
+            kept.begin_ns = zt__convert_time(clock, row.device_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+            kept.end_ns = zt__convert_time(clock, raw.end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+            /* A new pair of clock times can move converted times back by a little. */
+            kept.begin_ns = kept.begin_ns > stream->host_ns ? kept.begin_ns : stream->host_ns;
+            kept.end_ns = kept.end_ns > kept.begin_ns ? kept.end_ns : kept.begin_ns;
+            stream->host_ns = kept.end_ns;
+            kept.marker = zt__find_marker(stream, raw.values);
+            kept.gap = raw.gap;
+            receiver->row_count += raw.is_valid != 0;
+            if (!raw.is_valid || !is_wanted) {
+                continue;
+            }
+            for (m = 0; m < data->group.metric_count; m++) {
+                stream->row[m] = zt__value_of(&raw.values[m]);
+            }
+            if (is_attached) {
+                zt__keep_row(data, &kept, stream->row);
+            }
+            if (receiver->function) {
+                row.time_ns = kept.begin_ns;
+                row.length_ns = raw.length_ns;
+                row.gap = kept.gap;
+                row.metric_count = data->group.metric_count;
+                row.values = stream->row;
+                row.marker = kept.marker;
+                receiver->has_stopped = receiver->function(&row, receiver->user) != 0;
             }
         }
     }
-}
-
-/* ---- markers --------------------------------------------------------------------------------------------- */
-
-/* Finds or adds a marker. Returns NULL without memory, or if there are too many. */
-ZT__PRIVATE const zt__marker *zt__find_or_add_marker(zt__stream_data *data, const char *name) {
-    size_t length = strlen(name);
-    zt__marker *marker, *made;
-    zt__lock(&data->mutex);
-    marker = (zt__marker *)zt__map_find(&data->marker_names, name, length);
-    zt__unlock(&data->mutex);
-    if (marker) {
-        return marker;
-    }
-    made = (zt__marker *)zt__allocate(&data->allocator, 1, sizeof *made + length + 1);
-    if (!made) {
-        return NULL;
-    }
-    made->name = (const char *)memcpy(made + 1, name, length + 1);
-    zt__lock(&data->mutex);
-    if (zt__map_make_room(&data->marker_names, &data->allocator, &data->mutex)) {
-        marker = (zt__marker *)zt__map_find(&data->marker_names, name, length); /* added meanwhile */
-        if (!marker && data->marker_count < ZT__MAX_MARKERS) {
-            marker = made;
-            made = NULL;
-            marker->index = data->marker_count;
-            data->markers[data->marker_count++] = marker;
-            zt__map_add(&data->marker_names, marker->name, length, marker);
-        }
-    }
-    zt__unlock(&data->mutex);
-    zt__free(&data->allocator, made);
-    return marker;
+    zt__attribute_rows_of_stream(data);
 }
 
 /* ---- closing --------------------------------------------------------------------------------------------- */
@@ -17305,6 +17188,7 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
     zt__receiver receiver = {function, user, 0, 0};
     uint64_t deadline = zt__deadline(timeout_ns);
     ze_result_t result = ZE_RESULT_NOT_READY;
+    int is_locked, reads_device;
     if (!stream) {
         return ZE_RESULT_SUCCESS;
     }
@@ -17313,8 +17197,35 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
                           "zt_stream_read");
     }
     zt__add(&stream->users, 1);
-    if (zt__lock_until(&stream->reader, deadline)) {
-        result = zt__read_rows(stream, &receiver, deadline);
+    is_locked = zt__lock_until(&stream->reader, deadline);
+    reads_device = !zt__load(&stream->thread.running);
+    while (is_locked) {
+        uint64_t read_again_ns = zt__deadline(ZT__STREAM_WAIT_NS), written;
+        zt__wait wait = zt__wait_until(deadline < read_again_ns ? deadline : read_again_ns);
+        int failure, has_news = 0;
+        zt__deliver_all(stream, &receiver, reads_device);
+        failure = zt__load(&stream->failure);
+        if (receiver.row_count) {
+            result = ZE_RESULT_SUCCESS;
+        } else if (zt__load(&stream->is_closing)) {
+            result = ZE_RESULT_ERROR_NOT_AVAILABLE;
+        } else if (zt__is_device_lost(stream->diagnostics)) {
+            result = ZE_RESULT_ERROR_DEVICE_LOST;
+        } else if (failure) {
+            result = (ze_result_t)failure;
+        }
+        if (result != ZE_RESULT_NOT_READY || zt__now_ns() >= deadline) {
+            break;
+        }
+        /* The device does not signal its event for every report, so it is read again after a while. */
+        while (!has_news && !zt__load(&stream->is_closing) && zt__wait_again(&wait)) {
+            zt__lock(&stream->data->mutex);
+            written = stream->written;
+            zt__unlock(&stream->data->mutex);
+            has_news = reads_device ? zt__was_notified(stream) : stream->calculated < written;
+        }
+    }
+    if (is_locked) {
         zt__unlock_timed(&stream->reader);
     }
     zt__add(&stream->users, UINT32_MAX); /* one less */
@@ -17323,7 +17234,9 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
 
 ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t list, const char *name) {
     const char *call = "zetCommandListAppendMetricStreamerMarker";
-    const zt__marker *marker;
+    zt__stream_data *data;
+    zt__marker *marker, *made = NULL;
+    size_t length;
     if (!stream) {
         return ZE_RESULT_SUCCESS;
     }
@@ -17335,7 +17248,30 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
         return zt__report(stream->diagnostics, CANNOT_MARK, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, name,
                           "the group has no metric StreamMarker. Choose another group");
     }
-    marker = zt__find_or_add_marker(stream->data, name);
+    data = stream->data;
+    length = strlen(name);
+    zt__lock(&data->mutex);
+    marker = (zt__marker *)zt__map_find(&data->marker_names, name, length);
+    zt__unlock(&data->mutex);
+    if (!marker) {
+        made = (zt__marker *)zt__allocate(&data->allocator, 1, sizeof *made + length + 1);
+    }
+    if (made) {
+        made->name = (const char *)memcpy(made + 1, name, length + 1);
+        zt__lock(&data->mutex);
+        if (zt__map_make_room(&data->marker_names, &data->allocator, &data->mutex)) {
+            marker = (zt__marker *)zt__map_find(&data->marker_names, name, length); /* added meanwhile */
+            if (!marker && data->marker_count < ZT__MAX_MARKERS) {
+                marker = made;
+                made = NULL;
+                marker->index = data->marker_count;
+                data->markers[data->marker_count++] = marker;
+                zt__map_add(&data->marker_names, marker->name, length, marker);
+            }
+        }
+        zt__unlock(&data->mutex);
+        zt__free(&data->allocator, made);
+    }
     if (!marker) {
         return zt__report(stream->diagnostics, CANNOT_MARK, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, name,
                           "too many names, or no memory. Do not put numbers that change into names");
