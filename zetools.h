@@ -13099,22 +13099,7 @@ ZT__PRIVATE void zt__attribute_rows(zt_profiler *profiler) {
     zt__unlock(&profiler->mutex);
 }
 
-/* ---- attaching streams ----------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__attach_stream(zt_profiler *profiler, zt__stream_data *data) {
-    zt__stream_data **place = &profiler->attached_streams;
-    data->profiler = profiler; /* no mutex, because no other thread uses these yet */
-    data->is_open = 1;
-    data->owners++;
-    zt__lock(&profiler->mutex);
-    data->first_streamed = profiler->streamed_count;
-    profiler->streamed_count += data->group.metric_count;
-    while (*place) {
-        place = &(*place)->next;
-    }
-    zt__store(place, data);
-    zt__unlock(&profiler->mutex);
-}
+/* ---- attached streams ------------------------------------------------------------------------------------ */
 
 /* Returns the attached stream after `before`, or the first if that is NULL; NULL at the end. The data of
    streams stays until the profiler is closed. `group` and `metrics` may be read without a lock. */
@@ -17178,7 +17163,18 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
         return result;
     }
     if (profiler) {
-        zt__attach_stream(profiler, opened->data);
+        zt__stream_data **place = &profiler->attached_streams, *data = opened->data;
+        data->profiler = profiler; /* no mutex, because no other thread uses these yet */
+        data->is_open = 1;
+        data->owners++;
+        zt__lock(&profiler->mutex);
+        data->first_streamed = profiler->streamed_count;
+        profiler->streamed_count += data->group.metric_count;
+        while (*place) {
+            place = &(*place)->next;
+        }
+        zt__store(place, data);
+        zt__unlock(&profiler->mutex);
     }
     *stream = opened;
     return result;
@@ -19465,6 +19461,60 @@ ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, c
     return kernel;
 }
 
+/* Reads the debug information of a module, or of all if that is NULL, where kernels have samples, unless it
+   is too large. With `is_last`, the handles are not valid afterwards. `reading` is held. */
+ZT__PRIVATE void zt__keep_debug_info(zt__hotspots *hotspots, ze_module_handle_t handle, int is_last) {
+    zt__sampled_module *module;
+    zt__lock(&hotspots->mutex);
+    module = hotspots->modules;
+    zt__unlock(&hotspots->mutex);
+    for (; module; module = module->next) { /* new ones are added before the first */
+        zt__sampled_kernel *kernel;
+        int has_samples = 0, is_meant;
+        zt__lock(&hotspots->mutex);
+        is_meant = module->handle && (!handle || module->handle == handle);
+        for (kernel = hotspots->kernels; kernel; kernel = kernel->next) {
+            has_samples |= kernel->module == module && kernel->samples > 0;
+        }
+        zt__unlock(&hotspots->mutex);
+        if (is_meant && has_samples && !module->is_read) {
+            size_t limit = hotspots->config.debug_limit, kept = hotspots->debug_bytes;
+            size_t room = kept < limit ? limit - kept : 0;
+            zt__binary debug;
+            zt__read_binary(&hotspots->allocator, module->handle, 1, room, &debug);
+            zt__lock(&hotspots->mutex);
+            hotspots->has_skipped_debug |= debug.size > room;
+            module->debug = debug.bytes;
+            module->debug_size = debug.bytes ? debug.size : 0;
+            module->is_read = 1;
+            hotspots->debug_bytes += module->debug_size;
+            zt__unlock(&hotspots->mutex);
+        }
+        zt__lock(&hotspots->mutex);
+        for (kernel = hotspots->kernels; kernel && is_meant && is_last; kernel = kernel->next) {
+            if (kernel->module == module && kernel->samples == 0) {
+                zt__set_module(kernel, NULL);
+            }
+        }
+        if (is_meant && is_last) {
+            module->handle = NULL;
+        }
+        zt__unlock(&hotspots->mutex);
+    }
+}
+
+/* Called before a kernel or, if it is not NULL, a module is destroyed, and before a kernel takes the place of
+   another: reads what was sampled there. */
+ZT__PRIVATE void zt__before_unload(zt__hotspots *hotspots, ze_module_handle_t module) {
+    if (zt__begin_reading(hotspots)) {
+        zt__read_samples(hotspots);
+        if (module) {
+            zt__keep_debug_info(hotspots, module, 1);
+        }
+        zt__unlock_timed(&hotspots->reading);
+    }
+}
+
 /* Finds out where a kernel lies, and what its instructions are. Its owner must not destroy it meanwhile. Adds
    this place, and removes those that it replaces, when samples of these have been read. */
 ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kernel *loaded) {
@@ -19517,9 +19567,8 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kerne
         is_replacing |= zt__replaces(&place, other) && other->kernel != place.kernel;
     }
     zt__unlock(&hotspots->mutex);
-    if (is_replacing && zt__begin_reading(hotspots)) {
-        zt__read_samples(hotspots);
-        zt__unlock_timed(&hotspots->reading);
+    if (is_replacing) {
+        zt__before_unload(hotspots, NULL);
     }
     zt__lock(&hotspots->mutex);
     while (room <= hotspots->place_count) { /* other threads may add places meanwhile */
@@ -19552,59 +19601,6 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kerne
     }
     zt__unlock(&hotspots->mutex);
     zt__free(allocator, before);
-}
-
-/* Reads the debug information of a module, or of all if that is NULL, where kernels have samples, unless it
-   is too large. With `is_last`, the handles are not valid afterwards. `reading` is held. */
-ZT__PRIVATE void zt__keep_debug_info(zt__hotspots *hotspots, ze_module_handle_t handle, int is_last) {
-    zt__sampled_module *module;
-    zt__lock(&hotspots->mutex);
-    module = hotspots->modules;
-    zt__unlock(&hotspots->mutex);
-    for (; module; module = module->next) { /* new ones are added before the first */
-        zt__sampled_kernel *kernel;
-        int has_samples = 0, is_meant;
-        zt__lock(&hotspots->mutex);
-        is_meant = module->handle && (!handle || module->handle == handle);
-        for (kernel = hotspots->kernels; kernel; kernel = kernel->next) {
-            has_samples |= kernel->module == module && kernel->samples > 0;
-        }
-        zt__unlock(&hotspots->mutex);
-        if (is_meant && has_samples && !module->is_read) {
-            size_t limit = hotspots->config.debug_limit, kept = hotspots->debug_bytes;
-            size_t room = kept < limit ? limit - kept : 0;
-            zt__binary debug;
-            zt__read_binary(&hotspots->allocator, module->handle, 1, room, &debug);
-            zt__lock(&hotspots->mutex);
-            hotspots->has_skipped_debug |= debug.size > room;
-            module->debug = debug.bytes;
-            module->debug_size = debug.bytes ? debug.size : 0;
-            module->is_read = 1;
-            hotspots->debug_bytes += module->debug_size;
-            zt__unlock(&hotspots->mutex);
-        }
-        zt__lock(&hotspots->mutex);
-        for (kernel = hotspots->kernels; kernel && is_meant && is_last; kernel = kernel->next) {
-            if (kernel->module == module && kernel->samples == 0) {
-                zt__set_module(kernel, NULL);
-            }
-        }
-        if (is_meant && is_last) {
-            module->handle = NULL;
-        }
-        zt__unlock(&hotspots->mutex);
-    }
-}
-
-/* Called before a kernel or, if it is not NULL, a module is destroyed: reads what was sampled there. */
-ZT__PRIVATE void zt__before_unload(zt__hotspots *hotspots, ze_module_handle_t module) {
-    if (zt__begin_reading(hotspots)) {
-        zt__read_samples(hotspots);
-        if (module) {
-            zt__keep_debug_info(hotspots, module, 1);
-        }
-        zt__unlock_timed(&hotspots->reading);
-    }
 }
 
 /* ---- threads that are stopped, where the device does not sample ------------------------------------------ */
@@ -20597,41 +20593,6 @@ ZT__PRIVATE ze_result_t zt__change_replacements(zt__modules *modules, const char
 /* A zt__name_fn, for zt__find_nearest. */
 ZT__PRIVATE const char *zt__name_in_list(const void *names, uint32_t index) {
     return ((const char *const *)names)[index];
-}
-
-/* Returns SUCCESS if a module has a kernel or function of a name. Otherwise reports the nearest names. */
-ZT__PRIVATE ze_result_t zt__check_kernel_name(zt__modules *modules, ze_module_handle_t module,
-                                              const char *name) {
-    const char **names;
-    void *function;
-    uint32_t i, room, count = 0;
-    ze_result_t result;
-    ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, NULL));
-    room = count;
-    names = (const char **)zt__allocate(&modules->allocator, (size_t)count + 1, sizeof *names);
-    if (!names) {
-        return zt__report_no_memory(modules->diagnostics, "zt_replace", "the names of kernels");
-    }
-    if (result == ZE_RESULT_SUCCESS && count > 0) {
-        ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, names));
-        count = count < room ? count : room;
-    }
-    if (zt__check(modules->diagnostics, result, "zeModuleGetKernelNames", "Nothing is replaced.") ==
-        ZE_RESULT_SUCCESS) {
-        for (i = 0; i < count && strcmp(names[i], name) != 0;) {
-            i++;
-        }
-        if (i == count) {
-            ZT__INTERNAL(result = zeModuleGetFunctionPointer(module, name, &function));
-        }
-        if (result != ZE_RESULT_SUCCESS) {
-            zt__nearest nearest = zt__find_nearest(name, names, count, zt__name_in_list);
-            result = zt__report(modules->diagnostics, NO_SUCH_KERNEL, ZE_RESULT_ERROR_INVALID_KERNEL_NAME,
-                                name, nearest.text);
-        }
-    }
-    zt__free(&modules->allocator, (void *)names);
-    return result;
 }
 
 /* Returns what replaces a kernel or function of a module, for zt__end_use, or NULL. */
@@ -23846,36 +23807,66 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
 
 ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
                               const char *name) {
+    const char *call = "zt_replace", **names;
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
     zt__replacement *added = NULL;
+    size_t size, name_size = name ? strlen(name) + 1 : 0;
+    uint32_t i, room, count = 0;
+    void *function;
+    ze_result_t result;
     if (!profiler || (!tracer && !module)) {
         return ZE_RESULT_SUCCESS;
     }
     if (!profiler->device) {
-        return zt__report_null_handle(&profiler->diagnostics, "zt_replace", "the profiler's device");
+        return zt__report_null_handle(&profiler->diagnostics, call, "the profiler's device");
     }
-    tracer = zt__find_or_add_tracer(profiler, "zt_replace");
+    tracer = zt__find_or_add_tracer(profiler, call);
     if (!tracer) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (module) {
-        const zt_allocator *allocator = &profiler->config.allocator;
-        size_t size, name_size = name ? strlen(name) + 1 : 0;
-        ze_result_t result = name ? zt__check_kernel_name(&tracer->modules, module, name) : ZE_RESULT_SUCCESS;
+    if (module && name) { /* the module must have a kernel or function of this name */
+        ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, NULL));
+        room = count;
+        names = (const char **)zt__allocate(&profiler->config.allocator, (size_t)count + 1, sizeof *names);
+        if (!names) {
+            return zt__report_no_memory(&profiler->diagnostics, call, "the names of kernels");
+        }
+        if (result == ZE_RESULT_SUCCESS && count > 0) {
+            ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, names));
+            count = count < room ? count : room;
+        }
+        if (zt__check(&profiler->diagnostics, result, "zeModuleGetKernelNames", "Nothing is replaced.") ==
+            ZE_RESULT_SUCCESS) {
+            for (i = 0; i < count && strcmp(names[i], name) != 0;) {
+                i++;
+            }
+            if (i == count) {
+                ZT__INTERNAL(result = zeModuleGetFunctionPointer(module, name, &function));
+            }
+            if (result != ZE_RESULT_SUCCESS) {
+                zt__nearest nearest = zt__find_nearest(name, names, count, zt__name_in_list);
+                result = zt__report(&profiler->diagnostics, NO_SUCH_KERNEL,
+                                    ZE_RESULT_ERROR_INVALID_KERNEL_NAME, name, nearest.text);
+            }
+        }
+        zt__free(&profiler->config.allocator, (void *)names);
         if (result != ZE_RESULT_SUCCESS) {
             return result;
         }
+    }
+    if (module) {
         kernels = kernels ? kernels : "*";
         size = strlen(kernels) + 1;
-        added = (zt__replacement *)zt__allocate(allocator, 1, sizeof *added + size + name_size);
+        added =
+            (zt__replacement *)zt__allocate(&profiler->config.allocator, 1, sizeof *added + size + name_size);
         if (!added) {
-            return zt__report_no_memory(&profiler->diagnostics, "zt_replace", "a replacement");
+            return zt__report_no_memory(&profiler->diagnostics, call, "a replacement");
         }
         added->module = module;
         added->kernels = (char *)memcpy(added + 1, kernels, size);
         added->name = name ? (char *)memcpy(added->kernels + size, name, name_size) : NULL;
     }
-    return zt__change_replacements(&tracer->modules, kernels, NULL, added, "zt_replace");
+    return zt__change_replacements(&tracer->modules, kernels, NULL, added, call);
 }
 
 /* ---- what was traced ------------------------------------------------------------------------------------- */
