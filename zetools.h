@@ -8289,8 +8289,9 @@ struct zt_profiler {
     void (*collect_hotspots)(zt_profiler *profiler); /* reads samples of instructions. No mutex held */
     void (*free_hotspots)(zt_profiler *profiler);
     struct zt__kernels *kernels; /* NULL: none is known. Atomic */
-    uint64_t unknown_launches;   /* of kernels for which there was no room; guarded by the mutex */
-    struct zt__watch *watch;     /* from the first zt_watch on. Atomic */
+    void (*free_kernels)(zt_profiler *profiler);
+    uint64_t unknown_launches; /* of kernels for which there was no room; guarded by the mutex */
+    struct zt__watch *watch;   /* from the first zt_watch on. Atomic */
     int (*end_watch)(zt_profiler *profiler); /* returns 0 if its thread hangs */
     void (*free_watch)(zt_profiler *profiler);
 };
@@ -12924,57 +12925,53 @@ ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler) {
     }
 }
 
-/* Finds when a sample ran, in unwrapped time of the device: between its submission, from which `submitted` is
-   converted, and the moment at which it was seen complete. In that time the device's clock may have wrapped
-   around. Returns 0 if the time stamps fit in two places, or in none. */
-ZT__PRIVATE int zt__place_sample(const zt__timeline *timeline, const zt__sample_times *times,
-                                 uint64_t submitted, zt__timeline_sample *sample) {
-    const zt__clock *clock = times->is_kernel ? &timeline->kernel_clock : &timeline->clock;
-    uint64_t second = 1000000000u, rate = clock->ticks_per_second, tolerance = zt__clock_tolerance(clock);
-    uint64_t least = submitted > tolerance ? submitted - tolerance : 0;
-    uint64_t most =
-        zt__convert_time(&timeline->clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
-    if (times->is_kernel) {
-        uint64_t ticks = (times->begin_ticks - timeline->kernel_offset) & clock->mask;
-        uint64_t least_ticks = least / second * rate + least % second * rate / second;
-        if (clock->wrap_ns) {
-            ticks = least_ticks + ((ticks - least_ticks) & clock->mask);
-        }
-        sample->begin_ns = ticks / rate * second + ticks % rate * second / rate;
-    } else {
-        sample->begin_ns = zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
-    }
-    sample->end_ns = sample->begin_ns + zt__ticks_to_ns(clock, times->end_ticks - times->begin_ticks);
-    return !clock->wrap_ns || (sample->end_ns <= most && sample->end_ns + clock->wrap_ns > most);
-}
-
 /* Keeps a sample, and fills in its latencies, with the mutex held. Does not keep one whose times are
    uncertain. */
 ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, double *row) {
     enum { CLOCK_ERROR_NS = 1000000 };
     zt__timeline *timeline = profiler->timeline;
     const zt__clock *clock = &timeline->clock;
+    const zt__sample_times *times = &reading->times;
+    const zt__clock *stamp_clock = times->is_kernel ? &timeline->kernel_clock : clock;
     const zt__slot *slot = reading->slot;
     size_t place = (size_t)(timeline->written % timeline->capacity);
     size_t columns = profiler->row_length;
     uint64_t submitted = zt__convert_time(clock, slot->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
+    uint64_t second = 1000000000u, rate = stamp_clock->ticks_per_second,
+             tolerance = zt__clock_tolerance(stamp_clock);
+    uint64_t least = submitted > tolerance ? submitted - tolerance : 0, most;
     zt__timeline_sample sample;
     /* What is executed again does not wait to be executed, and neither does what is on an immediate list. */
     if (reading->from == ZT__SLOT_PENDING && slot->origin.executions == 1) {
         row[zt__latency_column(profiler, ZT_LATENCY_QUEUE)] =
             (double)(slot->submitted_ns - slot->origin.appended_ns);
     }
-    if (!zt__place_sample(timeline, &reading->times, submitted, &sample)) {
+    /* It ran between its submission and the moment at which it was seen complete. In that time the device's
+       clock may have wrapped around, and then the time stamps fit in two places, or in none. */
+    if (times->is_kernel) {
+        uint64_t ticks = (times->begin_ticks - timeline->kernel_offset) & stamp_clock->mask;
+        uint64_t least_ticks = least / second * rate + least % second * rate / second;
+        if (stamp_clock->wrap_ns) {
+            ticks = least_ticks + ((ticks - least_ticks) & stamp_clock->mask);
+        }
+        sample.begin_ns = ticks / rate * second + ticks % rate * second / rate;
+    } else {
+        sample.begin_ns =
+            zt__unwrap_after(stamp_clock, zt__ticks_to_ns(stamp_clock, times->begin_ticks), least);
+    }
+    sample.end_ns = sample.begin_ns + zt__ticks_to_ns(stamp_clock, times->end_ticks - times->begin_ticks);
+    most = zt__convert_time(clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
+    if (stamp_clock->wrap_ns && (sample.end_ns > most || sample.end_ns + stamp_clock->wrap_ns <= most)) {
         zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1, 0};
         missing.region = slot->region;
-        missing.list = reading->times.list;
+        missing.list = times->list;
         missing.list_name = slot->origin.list_name;
         missing.since_ns = slot->submitted_ns;
         timeline->ambiguous++;
         zt__keep_missing(profiler, &missing, 1);
         return;
     }
-    sample.list = reading->times.list;
+    sample.list = times->list;
     sample.submitted_ns = slot->submitted_ns;
     sample.origin = slot->origin;
     if (reading->from == ZT__SLOT_ARMED ||
@@ -12992,7 +12989,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
         !zt__ran_unobserved(slot)) {
         uint64_t begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
         double error_ns = (double)zt__clock_error(clock, begin_ns) +
-                          (reading->times.is_kernel ? (double)timeline->kernel_error_ns : 0);
+                          (times->is_kernel ? (double)timeline->kernel_error_ns : 0);
         row[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)] =
             (double)(int64_t)(begin_ns - slot->submitted_ns);
         if (slot->region->launch_error_ns < error_ns) {
@@ -13052,105 +13049,78 @@ ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t 
     return complete;
 }
 
-/* Attributes rows to the next sample. Returns 0 if there is no sample, or if its rows may still come. If
-   there is no memory, the sample gets no rows. */
-ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__timeline *timeline = profiler->timeline;
-    zt__moments *streamed, *before;
-    zt__stream_data *first = NULL, *data;
-    zt__region_record *region = NULL;
-    uint64_t begin_ns = 0, end_ns = 0, index, oldest;
-    uint32_t count, m;
-    zt__lock(&profiler->mutex);
-    oldest = zt__oldest_kept(timeline->written, timeline->capacity);
-    if (timeline->attributed < oldest) {
-        timeline->attributed = oldest;
-    }
-    index = timeline->attributed;
-    count = profiler->streamed_count;
-    if (index < timeline->written) {
-        const zt__timeline_sample *sample = &timeline->samples[index % timeline->capacity];
-        begin_ns = zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        region = profiler->regions[sample->region];
-        first = profiler->attached_streams;
-    }
-    zt__unlock(&profiler->mutex);
-    if (!region) {
-        return 0;
-    }
-    /* Streams attach at the end, so the metrics of others keep their indices. No other thread writes these
-       fields, so they are read without the mutex. */
-    if (region->streamed_count < count) {
-        before = region->streamed;
-        streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
-        if (streamed) {
-            zt__lock(&profiler->mutex);
-            if (before) {
-                memcpy(streamed, before, region->streamed_count * sizeof *streamed);
-            }
-            region->streamed = streamed;
-            region->streamed_count = count;
-            zt__unlock(&profiler->mutex);
-            zt__free(allocator, before);
-        } else {
-            count = 0;
-        }
-    }
-    for (data = first; data && data->first_streamed < count; data = zt__load(&data->next)) {
-        if (!zt__sum_rows(data, begin_ns, end_ns)) {
-            return 0;
-        }
-    }
-    zt__lock(&profiler->mutex);
-    for (data = first; data && data->first_streamed < count; data = data->next) {
-        for (m = 0; m < data->group.metric_count; m++) {
-            zt__merge_moments(&region->streamed[data->first_streamed + m], &data->sums[m]);
-        }
-    }
-    timeline->attributed = index + 1;
-    zt__unlock(&profiler->mutex);
-    return 1;
-}
-
-/* Attributes rows to the kept samples that ended before the newest row of every open stream. The caller may
-   hold the collector, or the reader of a stream, but no mutex. If another thread is attributing rows already,
-   that thread does this work, too. */
+/* Attributes rows to the kept samples that ended before the newest row of every open stream. Without memory,
+   a sample gets no rows. The caller may hold the collector, or the reader of a stream, but no mutex. If
+   another thread is attributing rows already, that thread does this work, too. */
 ZT__PRIVATE void zt__attribute_rows(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
     zt__timeline *timeline = profiler->timeline;
     zt__lock(&profiler->mutex);
     timeline->attribute_again = 1;
-    if (profiler->attached_streams && !timeline->is_attributing) {
-        timeline->is_attributing = 1;
-        while (timeline->attribute_again) {
-            timeline->attribute_again = 0;
-            zt__unlock(&profiler->mutex);
-            while (zt__attribute_next_sample(profiler)) {
-            }
-            zt__lock(&profiler->mutex);
+    if (!profiler->attached_streams || timeline->is_attributing) {
+        zt__unlock(&profiler->mutex);
+        return;
+    }
+    timeline->is_attributing = 1;
+    while (timeline->attribute_again) {
+        uint64_t oldest = zt__oldest_kept(timeline->written, timeline->capacity), index, begin_ns, end_ns;
+        zt__stream_data *first = profiler->attached_streams, *data;
+        const zt__timeline_sample *sample;
+        zt__region_record *region;
+        uint32_t count = profiler->streamed_count, m;
+        int is_complete = 1;
+        timeline->attribute_again = 0;
+        if (timeline->attributed < oldest) {
+            timeline->attributed = oldest;
         }
-        timeline->is_attributing = 0;
+        index = timeline->attributed;
+        if (index == timeline->written) {
+            continue;
+        }
+        sample = &timeline->samples[index % timeline->capacity];
+        begin_ns = zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        region = profiler->regions[sample->region];
+        zt__unlock(&profiler->mutex);
+        /* Streams attach at the end, so the metrics of others keep their indices. No other thread writes
+           these fields, so they are read without the mutex. */
+        if (region->streamed_count < count) {
+            zt__moments *before = region->streamed;
+            zt__moments *streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
+            if (streamed) {
+                zt__lock(&profiler->mutex);
+                if (before) {
+                    memcpy(streamed, before, region->streamed_count * sizeof *streamed);
+                }
+                region->streamed = streamed;
+                region->streamed_count = count;
+                zt__unlock(&profiler->mutex);
+                zt__free(allocator, before);
+            } else {
+                count = 0;
+            }
+        }
+        for (data = first; data && data->first_streamed < count && is_complete;
+             data = zt__load(&data->next)) {
+            is_complete = zt__sum_rows(data, begin_ns, end_ns);
+        }
+        zt__lock(&profiler->mutex);
+        if (!is_complete) {
+            continue; /* its rows may still come */
+        }
+        for (data = first; data && data->first_streamed < count; data = data->next) {
+            for (m = 0; m < data->group.metric_count; m++) {
+                zt__merge_moments(&region->streamed[data->first_streamed + m], &data->sums[m]);
+            }
+        }
+        timeline->attributed = index + 1;
+        timeline->attribute_again = 1; /* for the next sample */
     }
+    timeline->is_attributing = 0;
     zt__unlock(&profiler->mutex);
 }
 
-/* ---- attaching streams ----------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__attach_stream(zt_profiler *profiler, zt__stream_data *data) {
-    zt__stream_data **place = &profiler->attached_streams;
-    data->profiler = profiler; /* no mutex, because no other thread uses these yet */
-    data->is_open = 1;
-    data->owners++;
-    zt__lock(&profiler->mutex);
-    data->first_streamed = profiler->streamed_count;
-    profiler->streamed_count += data->group.metric_count;
-    while (*place) {
-        place = &(*place)->next;
-    }
-    zt__store(place, data);
-    zt__unlock(&profiler->mutex);
-}
+/* ---- attached streams ------------------------------------------------------------------------------------ */
 
 /* Returns the attached stream after `before`, or the first if that is NULL; NULL at the end. The data of
    streams stays until the profiler is closed. `group` and `metrics` may be read without a lock. */
@@ -14570,20 +14540,6 @@ ZT__PRIVATE int zt__is_elf_text(const zt__elf *elf, uint64_t section, uint64_t o
            memcmp(elf->bytes + at + before, text, length) == 0;
 }
 
-/* Returns the first section of a name: nothing but 0, if there is none or if it is not inside the file. */
-ZT__PRIVATE zt__elf_section zt__find_elf_section(const zt__elf *elf, const char *name) {
-    const zt__elf_section none = {0, 0, 0, 0, 0, 0};
-    uint32_t i;
-    for (i = 0; i < elf->section_count; i++) {
-        zt__elf_section section = zt__elf_section_at(elf, i);
-        if (zt__is_elf_text(elf, elf->names, section.name, "", name)) {
-            int is_inside = section.offset <= elf->size && section.size <= elf->size - section.offset;
-            return is_inside ? section : none;
-        }
-    }
-    return none;
-}
-
 /* The instructions of a kernel. Those of the same hash are assumed to be the same. */
 typedef struct zt__code {
     uint64_t size, hash;
@@ -14893,37 +14849,6 @@ ZT__PRIVATE int zt__next_yaml_line(const char **text, const char *end, zt__yaml_
     return 0;
 }
 
-/* Stores what a line of execution_env states: a number that is not negative and below 2^31. Others stay
-   unknown. */
-ZT__PRIVATE void zt__read_execution_env(const zt__yaml_line *line, zt__kernel_facts *facts) {
-    const struct {
-        const char *key;
-        uint32_t *number;
-    } members[] = {{"simd_size", &facts->simd_width},
-                   {"grf_count", &facts->registers},
-                   {"slm_size", &facts->slm_bytes},
-                   {"private_size", &facts->private_bytes},
-                   {"spill_size", &facts->spill_bytes},
-                   {"barrier_count", &facts->barriers},
-                   {"eu_thread_count", &facts->threads_per_eu}};
-    uint64_t value = 0;
-    size_t i;
-    for (i = 0; i < line->value_length; i++) {
-        if (line->value[i] < '0' || line->value[i] > '9' || value > INT32_MAX) {
-            return;
-        }
-        value = value * 10 + (uint64_t)(line->value[i] - '0');
-    }
-    if (line->value_length == 0 || value > INT32_MAX) {
-        return;
-    }
-    for (i = 0; i < ZT__COUNT_OF(members); i++) {
-        if (zt__equals(members[i].key, line->key, line->key_length)) {
-            *members[i].number = (uint32_t)value;
-        }
-    }
-}
-
 /* Reads the kernels of a .ze_info into `kernels`, or only counts them if it is NULL. Returns their number. In
    execution_env, the documentation of the format has 0 as the default of barrier_count and slm_size. */
 ZT__PRIVATE uint32_t zt__read_ze_info(const char *text, size_t size, zt__described_kernel *kernels) {
@@ -14962,10 +14887,35 @@ ZT__PRIVATE uint32_t zt__read_ze_info(const char *text, size_t size, zt__describ
                 kernels[count - 1].name = line.value;
                 kernels[count - 1].name_length = line.value_length;
             }
-        } else if (in_environment && line.column > members) {
-            environment = environment ? environment : line.column;
-            if (line.column == environment && !line.is_element) {
-                zt__read_execution_env(&line, facts);
+            continue;
+        }
+        if (in_environment && line.column > members && environment == 0) {
+            environment = line.column;
+        }
+        if (in_environment && line.column == environment && !line.is_element) {
+            const struct {
+                const char *key;
+                uint32_t *number;
+            } numbers[] = {{"simd_size", &facts->simd_width},
+                           {"grf_count", &facts->registers},
+                           {"slm_size", &facts->slm_bytes},
+                           {"private_size", &facts->private_bytes},
+                           {"spill_size", &facts->spill_bytes},
+                           {"barrier_count", &facts->barriers},
+                           {"eu_thread_count", &facts->threads_per_eu}};
+            uint64_t value = 0;
+            size_t digits = 0, i;
+            while (digits < line.value_length && line.value[digits] >= '0' && line.value[digits] <= '9' &&
+                   value <= INT32_MAX) {
+                value = value * 10 + (uint64_t)(line.value[digits++] - '0');
+            }
+            if (digits == 0 || digits < line.value_length || value > INT32_MAX) {
+                continue; /* negative, too large, or no number: it stays unknown */
+            }
+            for (i = 0; i < ZT__COUNT_OF(numbers); i++) {
+                if (zt__equals(numbers[i].key, line.key, line.key_length)) {
+                    *numbers[i].number = (uint32_t)value;
+                }
             }
         }
     }
@@ -14985,6 +14935,9 @@ ZT__PRIVATE void zt__free_described_module(const zt_allocator *allocator, zt__de
 ZT__PRIVATE zt__described_module *zt__describe_module(const zt_allocator *allocator,
                                                       ze_module_handle_t handle) {
     zt__described_module *module = (zt__described_module *)zt__allocate(allocator, 1, sizeof *module);
+    zt__elf_section section = {0, 0, 0, 0, 0, 0};
+    const char *text;
+    uint32_t i, count;
     zt__binary binary;
     zt__elf elf;
     if (!module) {
@@ -14995,9 +14948,19 @@ ZT__PRIVATE zt__described_module *zt__describe_module(const zt_allocator *alloca
         module->hash = zt__hash(binary.bytes, binary.size);
     }
     if (zt__open_elf(binary.bytes, binary.size, &elf)) {
-        const zt__elf_section section = zt__find_elf_section(&elf, ".ze_info");
-        const char *text = (const char *)binary.bytes + section.offset;
-        uint32_t count = section.size ? zt__read_ze_info(text, (size_t)section.size, NULL) : 0;
+        for (i = 0; i < elf.section_count; i++) {
+            section = zt__elf_section_at(&elf, i);
+            if (zt__is_elf_text(&elf, elf.names, section.name, "", ".ze_info")) {
+                break;
+            }
+        }
+        if (i == elf.section_count || section.offset > elf.size || section.size > elf.size - section.offset) {
+            section.size = 0;
+        }
+    }
+    if (section.size > 0) {
+        text = (const char *)binary.bytes + section.offset;
+        count = zt__read_ze_info(text, (size_t)section.size, NULL);
         if (count > 0) {
             module->text = (char *)zt__allocate(allocator, (size_t)section.size, 1);
             module->kernels = (zt__described_kernel *)zt__allocate(allocator, count, sizeof *module->kernels);
@@ -15035,64 +14998,63 @@ typedef struct zt__register_file_size {
     uint32_t registers;
 } zt__register_file_size;
 
-/* Reads the properties of a kernel. A driver that does not know the extension leaves the registers as they
-   are; a validation layer may refuse it. */
-ZT__PRIVATE void zt__read_properties(ze_kernel_handle_t kernel, zt__kernel_facts *facts) {
+/* Queries the driver for what a kernel is made of. What it does not know stays as it is. */
+ZT__PRIVATE void zt__query_kernel(const zt__driver *driver, ze_kernel_handle_t kernel,
+                                  zt__kernel_facts *facts) {
     zt__register_file_size file = {(ze_structure_type_t)0x00030012, NULL, UINT32_MAX};
+    union {
+        zet_profile_properties_t properties;
+        uint8_t bytes[ZT__MOST_TOKENS];
+    } profile;
+    zet_profile_free_register_token_t token;
+    zet_profile_register_sequence_t sequence;
     ze_kernel_properties_t properties;
+    size_t size = 0, at = sizeof profile.properties;
+    uint32_t i, j;
     ze_result_t result;
     memset(&properties, 0, sizeof properties);
     properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
     properties.pNext = &file;
     result = zeKernelGetProperties(kernel, &properties);
-    if (result != ZE_RESULT_SUCCESS) {
+    if (result != ZE_RESULT_SUCCESS) { /* a validation layer may refuse the extension */
         properties.pNext = NULL;
         result = zeKernelGetProperties(kernel, &properties);
     }
-    if (result != ZE_RESULT_SUCCESS) {
+    if (result == ZE_RESULT_SUCCESS) {
+        if (file.registers != UINT32_MAX && file.registers != 0) {
+            facts->registers = file.registers;
+        }
+        if (properties.maxSubgroupSize) {
+            facts->simd_width = properties.maxSubgroupSize;
+        }
+        facts->slm_bytes = properties.localMemSize;
+        facts->private_bytes = properties.privateMemSize;
+        facts->spill_bytes = properties.spillMemSize;
+        facts->arguments = properties.numKernelArgs;
+        facts->required_group_size[0] = properties.requiredGroupSizeX;
+        facts->required_group_size[1] = properties.requiredGroupSizeY;
+        facts->required_group_size[2] = properties.requiredGroupSizeZ;
+    }
+    if (driver->zeKernelGetBinaryExp &&
+        driver->zeKernelGetBinaryExp(kernel, &size, NULL) == ZE_RESULT_SUCCESS && size < UINT32_MAX) {
+        facts->code_bytes = (uint32_t)size;
+    }
+    memset(&profile, 0, sizeof profile);
+    profile.properties.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES;
+    if (zetKernelGetProfileInfo(kernel, &profile.properties) != ZE_RESULT_SUCCESS) {
         return;
     }
-    if (file.registers != UINT32_MAX && file.registers != 0) {
-        facts->registers = file.registers;
-    }
-    if (properties.maxSubgroupSize) {
-        facts->simd_width = properties.maxSubgroupSize;
-    }
-    facts->slm_bytes = properties.localMemSize;
-    facts->private_bytes = properties.privateMemSize;
-    facts->spill_bytes = properties.spillMemSize;
-    facts->arguments = properties.numKernelArgs;
-    facts->required_group_size[0] = properties.requiredGroupSizeX;
-    facts->required_group_size[1] = properties.requiredGroupSizeY;
-    facts->required_group_size[2] = properties.requiredGroupSizeZ;
-}
-
-/* Adds up the bytes of registers that a kernel leaves free. The tokens follow the structure in memory, whose
-   size the call does not take: there is room for many. */
-ZT__PRIVATE void zt__read_profile_info(ze_kernel_handle_t kernel, zt__kernel_facts *facts) {
-    union {
-        zet_profile_properties_t properties;
-        uint8_t bytes[ZT__MOST_TOKENS];
-    } info;
-    zet_profile_free_register_token_t token;
-    zet_profile_register_sequence_t sequence;
-    size_t at = sizeof info.properties;
-    uint32_t i, j;
-    memset(&info, 0, sizeof info);
-    info.properties.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES;
-    if (zetKernelGetProfileInfo(kernel, &info.properties) != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    facts->profile_flags = info.properties.flags;
-    for (i = 0; i < info.properties.numTokens && sizeof info - at >= sizeof token; i++) {
-        memcpy(&token, info.bytes + at, sizeof token);
-        if (token.size < sizeof token || token.size > sizeof info - at) {
+    facts->profile_flags = profile.properties.flags;
+    /* Tokens follow the structure in memory, whose size the call does not take: there is room for many. */
+    for (i = 0; i < profile.properties.numTokens && sizeof profile - at >= sizeof token; i++) {
+        memcpy(&token, profile.bytes + at, sizeof token);
+        if (token.size < sizeof token || token.size > sizeof profile - at) {
             return;
         }
         for (j = 0; token.type == ZET_PROFILE_TOKEN_TYPE_FREE_REGISTER && j < token.count &&
                     j < (token.size - sizeof token) / sizeof sequence;
              j++) {
-            memcpy(&sequence, info.bytes + at + sizeof token + j * sizeof sequence, sizeof sequence);
+            memcpy(&sequence, profile.bytes + at + sizeof token + j * sizeof sequence, sizeof sequence);
             facts->free_register_bytes =
                 (facts->free_register_bytes == UINT32_MAX ? 0 : facts->free_register_bytes) + sequence.count;
         }
@@ -15102,38 +15064,17 @@ ZT__PRIVATE void zt__read_profile_info(ze_kernel_handle_t kernel, zt__kernel_fac
 
 /* ---- the kernels of a profiler --------------------------------------------------------------------------- */
 
-/* Returns the kernels of a profiler, or NULL without memory. */
-ZT__PRIVATE zt__kernels *zt__kernels_of(zt_profiler *profiler) {
-    zt__kernels *kernels = zt__load(&profiler->kernels);
-    ze_device_compute_properties_t compute;
-    ze_device_properties_t device;
-    if (kernels) {
-        return kernels;
+/* Called by zt_close. */
+ZT__PRIVATE void zt__free_kernels(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__kernels *kernels = profiler->kernels;
+    uint32_t i;
+    for (i = 0; i < kernels->count; i++) {
+        zt__free(allocator, kernels->in_order[i]);
     }
-    kernels = (zt__kernels *)zt__allocate(&profiler->config.allocator, 1, sizeof *kernels);
-    if (!kernels) {
-        return NULL;
-    }
-    memset(&device, 0, sizeof device);
-    memset(&compute, 0, sizeof compute);
-    device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
-    compute.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES;
-    if (zeDeviceGetProperties(profiler->device, &device) == ZE_RESULT_SUCCESS) {
-        kernels->limits.threads_per_eu = device.numThreadsPerEU;
-        kernels->limits.eus_per_subslice = device.numEUsPerSubslice;
-        kernels->limits.subslices = device.numSubslicesPerSlice * device.numSlices;
-    }
-    if (zeDeviceGetComputeProperties(profiler->device, &compute) == ZE_RESULT_SUCCESS) {
-        kernels->limits.slm_bytes = compute.maxSharedLocalMemory;
-    }
-    zt__lock(&profiler->mutex);
-    if (!profiler->kernels) {
-        zt__store(&profiler->kernels, kernels);
-        kernels = NULL;
-    }
-    zt__unlock(&profiler->mutex);
-    zt__free(&profiler->config.allocator, kernels); /* another thread was faster */
-    return zt__load(&profiler->kernels);
+    zt__map_free(&kernels->map, allocator);
+    zt__free(allocator, kernels);
+    profiler->kernels = NULL;
 }
 
 /* Returns the record of a kernel, for which the driver is queried: the one of the same name and facts, which
@@ -15142,24 +15083,46 @@ ZT__PRIVATE zt__kernels *zt__kernels_of(zt_profiler *profiler) {
 ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_handle_t handle,
                                                const zt__kernel_facts *described) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    zt__kernels *kernels = zt__kernels_of(profiler);
-    zt__kernel *found,
-        *made = (zt__kernel *)zt__allocate_with_name(allocator, sizeof *made + sizeof made->facts, handle);
-    size_t size = 0, length;
+    zt__kernels *kernels = zt__load(&profiler->kernels);
+    ze_device_compute_properties_t compute;
+    ze_device_properties_t device;
+    zt__kernel *found, *made;
+    size_t length;
     int has_room;
-    if (!kernels || !made) {
-        zt__free(allocator, made);
+    if (!kernels) { /* it is the first kernel */
+        kernels = (zt__kernels *)zt__allocate(allocator, 1, sizeof *kernels);
+        if (!kernels) {
+            return NULL;
+        }
+        memset(&device, 0, sizeof device);
+        memset(&compute, 0, sizeof compute);
+        device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+        compute.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES;
+        if (zeDeviceGetProperties(profiler->device, &device) == ZE_RESULT_SUCCESS) {
+            kernels->limits.threads_per_eu = device.numThreadsPerEU;
+            kernels->limits.eus_per_subslice = device.numEUsPerSubslice;
+            kernels->limits.subslices = device.numSubslicesPerSlice * device.numSlices;
+        }
+        if (zeDeviceGetComputeProperties(profiler->device, &compute) == ZE_RESULT_SUCCESS) {
+            kernels->limits.slm_bytes = compute.maxSharedLocalMemory;
+        }
+        zt__lock(&profiler->mutex);
+        if (!profiler->kernels) {
+            profiler->free_kernels = zt__free_kernels;
+            zt__store(&profiler->kernels, kernels);
+            kernels = NULL;
+        }
+        zt__unlock(&profiler->mutex);
+        zt__free(allocator, kernels); /* another thread was faster */
+        kernels = zt__load(&profiler->kernels);
+    }
+    made = (zt__kernel *)zt__allocate_with_name(allocator, sizeof *made + sizeof made->facts, handle);
+    if (!made) {
         return NULL;
     }
     made->name = (const char *)(made + 1) + sizeof made->facts;
     made->facts = *described;
-    zt__read_properties(handle, &made->facts);
-    zt__read_profile_info(handle, &made->facts);
-    if (profiler->driver.zeKernelGetBinaryExp &&
-        profiler->driver.zeKernelGetBinaryExp(handle, &size, NULL) == ZE_RESULT_SUCCESS &&
-        size < UINT32_MAX) {
-        made->facts.code_bytes = (uint32_t)size;
-    }
+    zt__query_kernel(&profiler->driver, handle, &made->facts);
     memcpy(made + 1, &made->facts, sizeof made->facts);
     length = sizeof made->facts + strlen(made->name);
     zt__lock(&profiler->mutex);
@@ -15202,20 +15165,6 @@ ZT__PRIVATE void zt__count_kernel(zt_profiler *profiler, zt__kernel *kernel, con
         kernel->shapes[i].launches++;
     }
     zt__unlock(&profiler->mutex);
-}
-
-ZT__PRIVATE void zt__free_kernels(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__kernels *kernels = profiler->kernels;
-    uint32_t i;
-    if (kernels) {
-        for (i = 0; i < kernels->count; i++) {
-            zt__free(allocator, kernels->in_order[i]);
-        }
-        zt__map_free(&kernels->map, allocator);
-        zt__free(allocator, kernels);
-        profiler->kernels = NULL;
-    }
 }
 
 /* ---- occupancy ------------------------------------------------------------------------------------------- */
@@ -15358,9 +15307,9 @@ static const zt__kernel_rule zt__kernel_rules[] = {
       {" at a time: give a launch more work, or run launches beside each other.", ZT__KERNEL_NOTHING}}},
 };
 
-/* Fills in the figures of a kernel and one of its launches, NaN where they are not known. */
-ZT__PRIVATE void zt__read_kernel_figures(const zt__device_limits *limits, const zt__kernel_facts *facts,
-                                         const zt_kernel_shape *shape, double figures[ZT__KERNEL_FIGURES]) {
+/* Applies the rules to a kernel and one of its launches. Writes figures in words: "4 KiB", "75%", "128". */
+ZT__PRIVATE void zt__advise_kernel(const zt__device_limits *limits, const zt__kernel_facts *facts,
+                                   const zt_kernel_shape *shape, char *text, size_t room) {
     const zt__filling filling = zt__fill_subslice(limits, facts, shape->group_size);
     const struct {
         zt__kernel_figure figure;
@@ -15372,9 +15321,11 @@ ZT__PRIVATE void zt__read_kernel_figures(const zt__device_limits *limits, const 
                  {ZT__KERNEL_REGISTERS, facts->registers},
                  {ZT__KERNEL_FITTING_GROUPS, filling.groups},
                  {ZT__KERNEL_ITEMS, filling.items ? filling.items : UINT32_MAX}};
-    uint32_t i;
+    double figures[ZT__KERNEL_FIGURES];
+    zt__kernel_figure reported = ZT__KERNEL_NOTHING;
+    uint32_t i, j;
     for (i = 0; i < ZT__KERNEL_FIGURES; i++) {
-        figures[i] = zt__nan();
+        figures[i] = zt__nan(); /* not known */
     }
     for (i = 0; i < ZT__COUNT_OF(known); i++) {
         figures[known[i].figure] = known[i].value == UINT32_MAX ? zt__nan() : (double)known[i].value;
@@ -15392,16 +15343,7 @@ ZT__PRIVATE void zt__read_kernel_figures(const zt__device_limits *limits, const 
     figures[ZT__KERNEL_SLM_LIMITS] = filling.slm_limits;
     figures[ZT__KERNEL_BARRIERS_LIMIT] = filling.barriers_limit;
     figures[ZT__KERNEL_REGISTERS_LIMIT] = filling.registers_limit;
-}
-
-/* Applies the rules to a kernel and one of its launches. Writes figures in words: "4 KiB", "75%", "128". */
-ZT__PRIVATE void zt__advise_kernel(const zt__device_limits *limits, const zt__kernel_facts *facts,
-                                   const zt_kernel_shape *shape, char *text, size_t room) {
-    double figures[ZT__KERNEL_FIGURES];
-    zt__kernel_figure reported = ZT__KERNEL_NOTHING;
-    uint32_t i, j;
     text[0] = 0;
-    zt__read_kernel_figures(limits, facts, shape, figures);
     for (i = 0; i < ZT__COUNT_OF(zt__kernel_rules); i++) {
         const zt__kernel_rule *rule = &zt__kernel_rules[i];
         int holds = rule->conditions[0].figure != reported;
@@ -15436,34 +15378,6 @@ ZT__PRIVATE void zt__advise_kernel(const zt__device_limits *limits, const zt__ke
 
 /* ---- results --------------------------------------------------------------------------------------------- */
 
-/* Copies a kernel, its launches in descending order. */
-ZT__PRIVATE void zt__copy_kernel(const zt__kernel *kernel, zt_kernel_info *info) {
-    const zt__kernel_facts *facts = &kernel->facts;
-    uint32_t i, j;
-    info->name = kernel->name;
-    info->module = facts->module;
-    info->launches = kernel->launches;
-    info->simd_width = facts->simd_width;
-    info->registers = facts->registers;
-    info->slm_bytes = facts->slm_bytes;
-    info->private_bytes = facts->private_bytes;
-    info->spill_bytes = facts->spill_bytes;
-    info->barriers = facts->barriers;
-    info->arguments = facts->arguments;
-    info->code_bytes = facts->code_bytes;
-    info->profile_flags = facts->profile_flags;
-    info->free_register_bytes = facts->free_register_bytes;
-    memcpy(info->required_group_size, facts->required_group_size, sizeof info->required_group_size);
-    info->other_launches = kernel->other_launches;
-    info->shape_count = kernel->shape_count;
-    for (i = 0; i < kernel->shape_count; i++) {
-        for (j = i; j > 0 && info->shapes[j - 1].launches < kernel->shapes[i].launches; j--) {
-            info->shapes[j] = info->shapes[j - 1];
-        }
-        info->shapes[j] = kernel->shapes[i];
-    }
-}
-
 ZT_API uint32_t zt_get_kernel_count(const zt_profiler *profiler) {
     zt_profiler *locked = zt__mutable(profiler);
     uint32_t count;
@@ -15481,7 +15395,7 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
     const zt__region_record *region;
     const zt__kernels *kernels;
     const zt__kernel *found;
-    uint32_t i;
+    uint32_t i, j;
     if (!info) {
         return profiler ? zt__report_null(&locked->diagnostics, "zt_get_kernel", "info") : ZE_RESULT_SUCCESS;
     }
@@ -15499,7 +15413,28 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
     kernels = locked->kernels;
     found = kernels && kernel < kernels->count ? kernels->in_order[kernel] : NULL;
     if (found) {
-        zt__copy_kernel(found, info);
+        info->name = found->name;
+        info->module = found->facts.module;
+        info->launches = found->launches;
+        info->simd_width = found->facts.simd_width;
+        info->registers = found->facts.registers;
+        info->slm_bytes = found->facts.slm_bytes;
+        info->private_bytes = found->facts.private_bytes;
+        info->spill_bytes = found->facts.spill_bytes;
+        info->barriers = found->facts.barriers;
+        info->arguments = found->facts.arguments;
+        info->code_bytes = found->facts.code_bytes;
+        info->profile_flags = found->facts.profile_flags;
+        info->free_register_bytes = found->facts.free_register_bytes;
+        memcpy(info->required_group_size, found->facts.required_group_size, sizeof info->required_group_size);
+        info->other_launches = found->other_launches;
+        info->shape_count = found->shape_count;
+        for (i = 0; i < found->shape_count; i++) { /* in descending order of their launches */
+            for (j = i; j > 0 && info->shapes[j - 1].launches < found->shapes[i].launches; j--) {
+                info->shapes[j] = info->shapes[j - 1];
+            }
+            info->shapes[j] = found->shapes[i];
+        }
         region = (const zt__region_record *)zt__map_find(&locked->names, found->name, strlen(found->name));
         info->region = region ? region->index : UINT32_MAX;
     }
@@ -15996,9 +15931,9 @@ ZT__PRIVATE void zt__destroy_profiler(zt_profiler *profiler) {
     if (profiler->free_tracer) {
         profiler->free_tracer(profiler);
     }
-#ifdef ZETOOLS_TRACER
-    zt__free_kernels(profiler);
-#endif
+    if (profiler->free_kernels) {
+        profiler->free_kernels(profiler);
+    }
     zt__free_profiler(profiler);
 }
 
@@ -16334,7 +16269,7 @@ struct zt_stream {
     zet_metric_streamer_handle_t streamer;
     int is_closing;         /* atomic, as the next four */
     int failure;            /* the result of the last read, or SUCCESS */
-    int is_misaligned;      /* a calculation has failed since the last read: see zt__find_ring_room */
+    int is_misaligned;      /* a calculation has failed since the last read: see zt__fill_ring */
     uint32_t users;         /* threads inside zt_stream_read */
     uint64_t reader_cpu_ns; /* processor time of the reader thread */
     zt__thread thread;
@@ -16602,62 +16537,21 @@ ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
     return result;
 }
 
-/* Relates the clock of the group's metrics to that of the host. If the driver does not describe this clock,
-   or cannot read it, uses the clock of the device. If that cannot be read either, rows are assumed to follow
-   each other from now on, a period each. */
-ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
+/* Activates the group, relates the clock of its metrics to that of the host, and starts sampling. If the
+   driver does not describe this clock, or cannot read it, the clock of the device is used. If that cannot be
+   read either, rows are assumed to follow each other from now on, a period each. */
+ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     enum { RESOLUTION_STYPE = 9 };
     zet_metric_group_handle_t group = stream->data->group.handle;
     zt__clock *clock = &stream->clock;
-    ze_device_properties_t device;
     zet_metric_group_properties_t properties;
     zt__timestamps_resolution resolution;
-    zt__clock_pair pair;
-    ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    memset(&resolution, 0, sizeof resolution);
-    memset(&properties, 0, sizeof properties);
-    resolution.stype = RESOLUTION_STYPE;
-    properties.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
-    properties.pNext = &resolution;
-    if (stream->driver.zetMetricGroupGetGlobalTimestampsExp &&
-        zetMetricGroupGetProperties(group, &properties) == ZE_RESULT_SUCCESS && resolution.ticks_per_second) {
-        zt__init_clock(clock, stream->device, group, resolution.ticks_per_second,
-                       zt__mask_of_bits(resolution.valid_bits));
-        result = zt__read_clocks(&stream->driver, clock, &pair);
-    }
-    if (result != ZE_RESULT_SUCCESS && !zt__means_device_loss(result)) {
-        memset(&device, 0, sizeof device);
-        device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* its timerResolution is in ticks a second */
-        ZT__INTERNAL(result = zeDeviceGetProperties(stream->device, &device));
-        if (result != ZE_RESULT_SUCCESS) {
-            return zt__check(stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
-        }
-        zt__init_clock(clock, stream->device, NULL, device.timerResolution,
-                       zt__mask_of_bits(device.timestampValidBits));
-        result = zt__read_clocks(&stream->driver, clock, &pair);
-    }
-    if (zt__means_device_loss(result)) {
-        return zt__check(
-            stream->diagnostics, result,
-            clock->group ? "zetMetricGroupGetGlobalTimestampsExp" : "zeDeviceGetGlobalTimestamps", "");
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        stream->time_metric = UINT32_MAX;
-        clock->interval_ns = UINT64_MAX; /* later pairs would contradict the assumed times */
-        pair.ns[ZT__DEVICE_CLOCK] = 0;
-        pair.ns[ZT__HOST_CLOCK] = zt__now_ns();
-        pair.error_ns = 0;
-    }
-    zt__add_clock_pair(clock, pair);
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Activates the group and starts sampling. */
-ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     zet_metric_streamer_desc_t streamer;
+    ze_device_properties_t device;
     ze_event_pool_desc_t pool;
     ze_event_desc_t event;
     zt__counter_holder holder;
+    zt__clock_pair pair;
     const char *call = "zeEventPoolCreate";
     ze_result_t result;
     memset(&pool, 0, sizeof pool);
@@ -16682,17 +16576,49 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     }
     stream->is_activated = 1;
     if (!stream->is_of_instructions) { /* these have no times */
-        result = zt__open_stream_clock(stream);
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
+        memset(&resolution, 0, sizeof resolution);
+        memset(&properties, 0, sizeof properties);
+        resolution.stype = RESOLUTION_STYPE;
+        properties.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
+        properties.pNext = &resolution;
+        result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+        if (stream->driver.zetMetricGroupGetGlobalTimestampsExp &&
+            zetMetricGroupGetProperties(group, &properties) == ZE_RESULT_SUCCESS &&
+            resolution.ticks_per_second) {
+            zt__init_clock(clock, stream->device, group, resolution.ticks_per_second,
+                           zt__mask_of_bits(resolution.valid_bits));
+            result = zt__read_clocks(&stream->driver, clock, &pair);
+        }
+        if (result != ZE_RESULT_SUCCESS && !zt__means_device_loss(result)) {
+            memset(&device, 0, sizeof device);
+            device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* timerResolution is in ticks a second */
+            ZT__INTERNAL(result = zeDeviceGetProperties(stream->device, &device));
+            if (result != ZE_RESULT_SUCCESS) {
+                return zt__check(stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
+            }
+            zt__init_clock(clock, stream->device, NULL, device.timerResolution,
+                           zt__mask_of_bits(device.timestampValidBits));
+            result = zt__read_clocks(&stream->driver, clock, &pair);
+        }
+        if (zt__means_device_loss(result)) {
+            call = clock->group ? "zetMetricGroupGetGlobalTimestampsExp" : "zeDeviceGetGlobalTimestamps";
+            return zt__check(stream->diagnostics, result, call, "");
+        }
+        if (result != ZE_RESULT_SUCCESS) {
+            stream->time_metric = UINT32_MAX;
+            clock->interval_ns = UINT64_MAX; /* later pairs would contradict the assumed times */
+            pair.ns[ZT__DEVICE_CLOCK] = 0;
+            pair.ns[ZT__HOST_CLOCK] = zt__now_ns();
+            pair.error_ns = 0;
+        }
+        zt__add_clock_pair(clock, pair);
     }
     memset(&streamer, 0, sizeof streamer);
     streamer.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC;
     streamer.samplingPeriod = stream->config.period_ns;
     streamer.notifyEveryNReports = stream->config.notify_reports;
-    result = zetMetricStreamerOpen(stream->context, stream->device, stream->data->group.handle, &streamer,
-                                   stream->event, &stream->streamer);
+    result = zetMetricStreamerOpen(stream->context, stream->device, group, &streamer, stream->event,
+                                   &stream->streamer);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report_stream_refusal(stream, result, "zetMetricStreamerOpen", NULL);
     }
@@ -16704,99 +16630,85 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
 
 /* ---- from the device into the ring ----------------------------------------------------------------------- */
 
-/* Finds where in the ring the next bytes are stored. Returns how many fit there.
-
-   A read can end within a report, whose rest then comes first in the next read. After a failed calculation
-   this may not hold: so the partial report is discarded, and the next read is assumed to begin with a report.
- */
-ZT__PRIVATE size_t zt__find_ring_room(zt_stream *stream, uint8_t **bytes) {
-    int is_misaligned = zt__load(&stream->is_misaligned);
-    uint64_t place, room;
-    zt__lock(&stream->data->mutex);
-    if (is_misaligned) {
-        stream->counts.reports += stream->partial != 0;
-        stream->counts.discarded += stream->partial != 0;
-        stream->partial = 0;
-        zt__store(&stream->is_misaligned, 0);
-    }
-    place = stream->written % stream->capacity;
-    room = stream->capacity - (stream->written - stream->calculated);
-    zt__unlock(&stream->data->mutex);
-    if (room > stream->capacity - place) {
-        room = stream->capacity - place;
-    }
-    *bytes = stream->ring + (size_t)place * stream->report_size + stream->partial;
-    return room ? (size_t)room * stream->report_size - stream->partial : 0;
-}
-
-/* Reads from the device once. Sets `more` if it may have more than there was room for. If the device dropped
-   reports, those that it returns are valid all the same. The gap is then before one of them, or before the
-   first of the next read. */
-ZT__PRIVATE ze_result_t zt__read_into_ring(zt_stream *stream, int *more) {
-    size_t room, size;
-    uint8_t *bytes;
-    uint64_t reports, now;
-    int dropped;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    *more = 0;
-    if (!stream->report_size) {
-        result = zt__query_report_size(stream);
-    }
-    if (result != ZE_RESULT_SUCCESS || !stream->report_size) {
-        return result;
-    }
-    size = room = zt__find_ring_room(stream, &bytes);
-    if (room == 0) {
-        *more = 1;
-        return result;
-    }
-    result = zetMetricStreamerReadData(stream->streamer, UINT32_MAX, &size, bytes);
-    dropped = result == ZE_RESULT_WARNING_DROPPED_DATA;
-    if (result == ZE_RESULT_NOT_READY) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (size > room) {
-        result = ZE_RESULT_ERROR_INVALID_SIZE;
-    }
-    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA) {
-        return zt__check(stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
-    }
-    *more = size == room;
-    reports = (stream->partial + size) / stream->report_size;
-    stream->partial = (stream->partial + size) % stream->report_size;
-    now = zt__now_ns();
-    zt__lock(&stream->data->mutex);
-    if (dropped) {
-        stream->counts.gaps++;
-        if (stream->gap_first == UINT64_MAX) {
-            stream->gap_first = stream->written;
-        }
-        stream->gap_last = stream->written + reports;
-        stream->gap_ns = now;
-    }
-    stream->written += reports;
-    stream->written_ns = now;
-    stream->counts.reports += reports;
-    zt__unlock(&stream->data->mutex);
-    if (dropped && !stream->is_of_instructions) {
-        zt__report(stream->diagnostics, STREAM_GAP, result);
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Reads until the device has no more, but at most a few times. Returns whether it may have more. */
+/* Reads until the device has no more, or the ring has no room, but at most a few times. Returns whether the
+   device may have more. */
 ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
     enum { MOST_READS = 4 };
     int more = 1, reads;
-    ze_result_t result = ZE_RESULT_SUCCESS;
     for (reads = 0; more && reads < MOST_READS; reads++) {
+        ze_result_t result = ZE_RESULT_SUCCESS;
+        uint64_t place, free_reports, reports, now;
+        size_t room, size;
+        int is_misaligned, is_read;
         if (zt__is_device_lost(stream->diagnostics)) {
             return 0;
         }
-        result = zt__read_into_ring(stream, &more);
-        zt__store(&stream->failure, (int)result);
-        if (result != ZE_RESULT_SUCCESS) {
+        if (!stream->report_size) {
+            result = zt__query_report_size(stream);
+        }
+        if (result != ZE_RESULT_SUCCESS || !stream->report_size) {
+            zt__store(&stream->failure, (int)result);
             return 0;
+        }
+        /* A read can end within a report, whose rest then comes first in the next read. After a failed
+           calculation this may not hold: so the partial report is discarded, and the next read is assumed to
+           begin with a report. */
+        is_misaligned = zt__load(&stream->is_misaligned);
+        zt__lock(&stream->data->mutex);
+        if (is_misaligned) {
+            stream->counts.reports += stream->partial != 0;
+            stream->counts.discarded += stream->partial != 0;
+            stream->partial = 0;
+            zt__store(&stream->is_misaligned, 0);
+        }
+        place = stream->written % stream->capacity;
+        free_reports = stream->capacity - (stream->written - stream->calculated);
+        zt__unlock(&stream->data->mutex);
+        if (free_reports > stream->capacity - place) {
+            free_reports = stream->capacity - place;
+        }
+        if (free_reports == 0) {
+            zt__store(&stream->failure, (int)ZE_RESULT_SUCCESS);
+            return 1;
+        }
+        size = room = (size_t)free_reports * stream->report_size - stream->partial;
+        result =
+            zetMetricStreamerReadData(stream->streamer, UINT32_MAX, &size,
+                                      stream->ring + (size_t)place * stream->report_size + stream->partial);
+        if (result != ZE_RESULT_NOT_READY && size > room) {
+            result = ZE_RESULT_ERROR_INVALID_SIZE;
+        }
+        is_read = result == ZE_RESULT_SUCCESS || result == ZE_RESULT_WARNING_DROPPED_DATA;
+        if (!is_read && result != ZE_RESULT_NOT_READY) {
+            zt__check(stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
+            zt__store(&stream->failure, (int)result);
+            return 0;
+        }
+        zt__store(&stream->failure, (int)ZE_RESULT_SUCCESS);
+        if (!is_read) {
+            return 0;
+        }
+        more = size == room;
+        reports = (stream->partial + size) / stream->report_size;
+        stream->partial = (stream->partial + size) % stream->report_size;
+        now = zt__now_ns();
+        zt__lock(&stream->data->mutex);
+        /* If the device dropped reports, those that it returns are valid all the same. The gap is then before
+           one of them, or before the first of the next read. */
+        if (result == ZE_RESULT_WARNING_DROPPED_DATA) {
+            stream->counts.gaps++;
+            if (stream->gap_first == UINT64_MAX) {
+                stream->gap_first = stream->written;
+            }
+            stream->gap_last = stream->written + reports;
+            stream->gap_ns = now;
+        }
+        stream->written += reports;
+        stream->written_ns = now;
+        stream->counts.reports += reports;
+        zt__unlock(&stream->data->mutex);
+        if (result == ZE_RESULT_WARNING_DROPPED_DATA && !stream->is_of_instructions) {
+            zt__report(stream->diagnostics, STREAM_GAP, result);
         }
     }
     return more;
@@ -16879,41 +16791,34 @@ ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metri
     return 1;
 }
 
-/* Reads the time stamp of a row, wrapped as those of the clock. Returns 0 if it has none.
+/* Finds when the period of a row ended, which is the time stamp of its report, and how long it lasted.
 
-   Some drivers do not report to which clock these time stamps belong, and a clock may start again from 0
+   Some drivers do not report to which clock time stamps belong, and a clock may start again from 0
    unexpectedly. If a time stamp is impossible, the row is assumed to follow the one before it directly, and
    `stamp_offset` is set so that later time stamps continue from there. */
-ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64_t *stamp) {
+ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     enum { SLACK_NS = 1000000000 };
     const zt__clock *clock = &stream->clock;
-    uint64_t wrap = clock->wrap_ns, slack = wrap ? zt__clock_tolerance(clock) : (uint64_t)SLACK_NS;
-    uint64_t before = stream->has_end ? stream->end_ns : clock->pairs[0].ns[ZT__DEVICE_CLOCK];
-    uint64_t least = before > slack ? before - slack : 0;
-    uint64_t length = stream->info.period_ns, wrapped, reported, end;
-    if (!zt__read_integer(row->values, stream->time_metric, &wrapped)) {
-        return 0;
-    }
-    wrapped = wrap ? wrapped % wrap : wrapped;
-    *stamp = wrap ? (wrapped + stream->stamp_offset) % wrap : wrapped + stream->stamp_offset;
-    end = zt__unwrap_after(clock, *stamp, least);
-    if (end < least || end > row->read_ns + slack) {
-        if (zt__read_integer(row->values, stream->length_metric, &reported) && reported < length) {
-            length = reported;
+    uint64_t wrap = clock->wrap_ns, tolerance = zt__clock_tolerance(clock);
+    uint64_t slack = wrap ? tolerance : (uint64_t)SLACK_NS, opened_ns = clock->pairs[0].ns[ZT__DEVICE_CLOCK];
+    uint64_t before = stream->has_end ? stream->end_ns : opened_ns;
+    uint64_t least = before > slack ? before - slack : 0, period = stream->info.period_ns;
+    uint64_t wrapped = 0, stamp = 0, length = period, reported, end, later_ns;
+    int has_stamp = zt__read_integer(row->values, stream->time_metric, &wrapped);
+    int is_reported, in_future, in_next_wrap;
+    if (has_stamp) {
+        wrapped = wrap ? wrapped % wrap : wrapped;
+        stamp = wrap ? (wrapped + stream->stamp_offset) % wrap : wrapped + stream->stamp_offset;
+        end = zt__unwrap_after(clock, stamp, least);
+        if (end < least || end > row->read_ns + slack) {
+            if (zt__read_integer(row->values, stream->length_metric, &reported) && reported < length) {
+                length = reported;
+            }
+            end = before + length < row->read_ns ? before + length : row->read_ns;
+            stamp = wrap ? end % wrap : end;
+            stream->stamp_offset = wrap ? (stamp + wrap - wrapped) % wrap : stamp - wrapped;
         }
-        end = before + length < row->read_ns ? before + length : row->read_ns;
-        *stamp = wrap ? end % wrap : end;
-        stream->stamp_offset = wrap ? (*stamp + wrap - wrapped) % wrap : *stamp - wrapped;
     }
-    return 1;
-}
-
-/* Finds when the period of a row ended, which is the time stamp of its report, and how long it lasted. */
-ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
-    const zt__clock *clock = &stream->clock;
-    uint64_t tolerance = zt__clock_tolerance(clock), opened_ns = clock->pairs[0].ns[ZT__DEVICE_CLOCK];
-    uint64_t period = stream->info.period_ns, stamp = 0, later_ns;
-    int has_stamp = zt__read_stamp(stream, row, &stamp), is_reported, in_future, in_next_wrap;
     if (!stream->has_end) {
         row->end_ns = opened_ns;
         if (has_stamp) {
@@ -16930,10 +16835,8 @@ ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
         /* A time stamp that is a little before the last one looks like one that is nearly a whole wrap after
            it. But then the row would end in the future, or much later although the device dropped nothing. */
         in_future = row->end_ns > row->read_ns + tolerance;
-        in_next_wrap =
-            !row->may_follow_gap && later_ns > clock->wrap_ns - tolerance && later_ns > period + tolerance;
-        if (row->end_ns < stream->end_ns ||
-            (clock->wrap_ns && later_ns > clock->wrap_ns / 2 && (in_future || in_next_wrap))) {
+        in_next_wrap = !row->may_follow_gap && later_ns > wrap - tolerance && later_ns > period + tolerance;
+        if (row->end_ns < stream->end_ns || (wrap && later_ns > wrap / 2 && (in_future || in_next_wrap))) {
             row->end_ns = stream->end_ns;
         } else if (row->may_follow_gap && later_ns > period + period / 2) {
             /* In a gap the clock can wrap more than once. The gap was reported soon after its end. */
@@ -17018,56 +16921,49 @@ ZT__PRIVATE void zt__report_not_calculated(zt_stream *stream, ze_result_t result
     }
 }
 
-/* Calculates the next reports of the ring. Returns 0 if there are none.
+/* Gets the next row of the reports before `end`, which are calculated, with its times and whether it follows
+   a gap. Counts it as delivered if it is valid and `is_wanted`, else as discarded. Returns 0 if there is
+   none.
 
    Drivers keep state between calls. The first call in a process returns one row less than there are reports.
    The first call for a later capture returns as many, but the first row begins in the capture before; it is
    discarded (`is_first_row`). */
-ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
-    const char *call = "zetMetricGroupCalculateMetricValues";
+ZT__PRIVATE int zt__next_row(zt_stream *stream, uint64_t end, int is_wanted, zt__raw_row *row) {
     const zt__group *group = &stream->data->group;
     zt__process *process = zt__get_process();
-    const uint8_t *raw;
-    uint32_t reports = zt__find_waiting(stream, &raw), count, rows = 0;
-    ze_result_t result;
-    count = reports * group->metric_count;
-    if (reports == 0 || !process) {
-        return 0;
-    }
-    zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
-    result =
-        zetMetricGroupCalculateMetricValues(group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
-                                            reports * stream->report_size, raw, &count, stream->values);
-    zt__unlock(&process->mutex);
-    if (result == ZE_RESULT_SUCCESS) {
-        rows = count / group->metric_count < reports ? count / group->metric_count : reports;
-        stream->is_first_row = !stream->has_calculated && rows == reports;
-        stream->has_calculated = 1;
-    } else {
-        zt__report_not_calculated(stream, result, call);
-    }
-    zt__lock(&stream->data->mutex);
-    stream->row_report = stream->calculated + (reports - rows);
-    stream->calculated += reports;
-    stream->row_next = 0;
-    stream->row_count = rows;
-    stream->counts.discarded += reports - rows;
-    zt__unlock(&stream->data->mutex);
-    return 1;
-}
-
-/* Gets the next calculated row, with its times and whether it follows a gap. Counts it as delivered if it is
-   valid and `is_wanted`, else as discarded. Returns 0 if there is none. */
-ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row) {
     uint64_t period = stream->info.period_ns, report, periods;
     int follows_gap, is_delivered;
+    while (stream->row_next == stream->row_count) {
+        const uint8_t *raw;
+        uint32_t reports = stream->calculated < end && process ? zt__find_waiting(stream, &raw) : 0;
+        uint32_t count = reports * group->metric_count, rows = 0;
+        ze_result_t result;
+        if (reports == 0) {
+            return 0;
+        }
+        zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
+        result = zetMetricGroupCalculateMetricValues(
+            group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size,
+            raw, &count, stream->values);
+        zt__unlock(&process->mutex);
+        if (result == ZE_RESULT_SUCCESS) {
+            rows = count / group->metric_count < reports ? count / group->metric_count : reports;
+            stream->is_first_row = !stream->has_calculated && rows == reports;
+            stream->has_calculated = 1;
+        } else {
+            zt__report_not_calculated(stream, result, "zetMetricGroupCalculateMetricValues");
+        }
+        zt__lock(&stream->data->mutex);
+        stream->row_report = stream->calculated + (reports - rows);
+        stream->calculated += reports;
+        stream->row_next = 0;
+        stream->row_count = rows;
+        stream->counts.discarded += reports - rows;
+        zt__unlock(&stream->data->mutex);
+    }
     memset(row, 0, sizeof *row);
     zt__lock(&stream->data->mutex);
-    if (stream->row_next == stream->row_count) {
-        zt__unlock(&stream->data->mutex);
-        return 0;
-    }
-    row->values = stream->values + (size_t)stream->row_next * stream->data->group.metric_count;
+    row->values = stream->values + (size_t)stream->row_next * group->metric_count;
     report = stream->row_report + stream->row_next;
     row->may_follow_gap = report >= stream->gap_first && stream->gap_first != UINT64_MAX;
     row->is_last_to_follow = row->may_follow_gap && report >= stream->gap_last;
@@ -17112,142 +17008,64 @@ typedef struct zt__receiver {
     int has_stopped;    /* `function` has returned nonzero */
 } zt__receiver;
 
-/* Delivers the rows that are calculated: to `function`, and to the profiler of an attached stream. */
-ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
-    const zt__clock *clock = &stream->clock;
-    zt__stream_data *data = stream->data;
-    int is_attached, is_wanted;
-    zt__raw_row raw;
-    zt__lock(&data->mutex);
-    is_attached = data->profiler != NULL;
-    zt__unlock(&data->mutex);
-    is_wanted = is_attached || receiver->function;
-    while (!receiver->has_stopped && zt__next_row(stream, is_wanted, &raw)) {
-        zt__kept_row kept;
-        zt_row row;
-        uint32_t m;
-        row.device_ns = raw.end_ns - raw.length_ns;
-        kept.begin_ns = zt__convert_time(clock, row.device_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        kept.end_ns = zt__convert_time(clock, raw.end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        /* A new pair of clock times can move converted times back by a little. */
-        kept.begin_ns = kept.begin_ns > stream->host_ns ? kept.begin_ns : stream->host_ns;
-        kept.end_ns = kept.end_ns > kept.begin_ns ? kept.end_ns : kept.begin_ns;
-        stream->host_ns = kept.end_ns;
-        kept.marker = zt__find_marker(stream, raw.values);
-        kept.gap = raw.gap;
-        receiver->row_count += raw.is_valid != 0;
-        if (!raw.is_valid || !is_wanted) {
-            continue;
-        }
-        for (m = 0; m < data->group.metric_count; m++) {
-            stream->row[m] = zt__value_of(&raw.values[m]);
-        }
-        if (is_attached) {
-            zt__keep_row(data, &kept, stream->row);
-        }
-        if (receiver->function) {
-            row.time_ns = kept.begin_ns;
-            row.length_ns = raw.length_ns;
-            row.gap = kept.gap;
-            row.metric_count = data->group.metric_count;
-            row.values = stream->row;
-            row.marker = kept.marker;
-            receiver->has_stopped = receiver->function(&row, receiver->user) != 0;
-        }
-    }
-}
-
-/* Delivers all rows that there are. With `reads_device`, reads from the device before, until it has no more;
-   but not without end, as it may always have more. */
+/* Delivers all rows that there are: to `function`, and to the profiler of an attached stream. With
+   `reads_device`, reads from the device before, until it has no more; but not without end, as it may always
+   have more. */
 ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int reads_device) {
     enum { MOST_READS = 1024 };
+    const zt__clock *clock = &stream->clock;
+    zt__stream_data *data = stream->data;
     int more = 1, reads = 0;
     zt__clock_pair pair;
-    if (zt__is_clock_pair_due(&stream->clock) && !zt__is_device_lost(stream->diagnostics) &&
-        zt__read_clocks(&stream->driver, &stream->clock, &pair) == ZE_RESULT_SUCCESS) {
+    if (zt__is_clock_pair_due(clock) && !zt__is_device_lost(stream->diagnostics) &&
+        zt__read_clocks(&stream->driver, clock, &pair) == ZE_RESULT_SUCCESS) {
         zt__add_clock_pair(&stream->clock, pair);
     }
     while (more && !receiver->has_stopped && reads++ < MOST_READS) {
+        int is_attached, is_wanted;
         uint64_t end;
+        zt__raw_row raw;
         more = reads_device && zt__fill_ring(stream);
-        zt__lock(&stream->data->mutex);
+        zt__lock(&data->mutex);
+        is_attached = data->profiler != NULL;
         end = stream->written; /* the reader thread may add more all the time */
-        zt__unlock(&stream->data->mutex);
-        do {
-            zt__deliver_rows(stream, receiver);
-        } while (!receiver->has_stopped && stream->calculated < end && zt__calculate_rows(stream));
-    }
-    zt__attribute_rows_of_stream(stream->data);
-}
-
-/* Delivers rows until there was one, the deadline has passed, the stream is being closed, or reading fails.
- */
-ZT__PRIVATE ze_result_t zt__read_rows(zt_stream *stream, zt__receiver *receiver, uint64_t deadline) {
-    int reads_device = !zt__load(&stream->thread.running), failure;
-    for (;;) {
-        uint64_t read_again_ns = zt__deadline(ZT__STREAM_WAIT_NS);
-        zt__wait wait = zt__wait_until(deadline < read_again_ns ? deadline : read_again_ns);
-        zt__deliver_all(stream, receiver, reads_device);
-        if (receiver->row_count) {
-            return ZE_RESULT_SUCCESS;
-        }
-        if (zt__load(&stream->is_closing)) {
-            return ZE_RESULT_ERROR_NOT_AVAILABLE;
-        }
-        if (zt__is_device_lost(stream->diagnostics)) {
-            return ZE_RESULT_ERROR_DEVICE_LOST;
-        }
-        failure = zt__load(&stream->failure);
-        if (failure) {
-            return (ze_result_t)failure;
-        }
-        if (zt__now_ns() >= deadline) {
-            return ZE_RESULT_NOT_READY;
-        }
-        /* The device does not signal its event for every report, so it is read again after a while. */
-        while (!zt__load(&stream->is_closing) && zt__wait_again(&wait)) {
-            uint64_t written;
-            zt__lock(&stream->data->mutex);
-            written = stream->written;
-            zt__unlock(&stream->data->mutex);
-            if (reads_device ? zt__was_notified(stream) : stream->calculated < written) {
-                break;
+        zt__unlock(&data->mutex);
+        is_wanted = is_attached || receiver->function;
+        while (!receiver->has_stopped && zt__next_row(stream, end, is_wanted, &raw)) {
+            zt__kept_row kept;
+            zt_row row;
+            uint32_t m;
+            row.device_ns = raw.end_ns - raw.length_ns;
+            kept.begin_ns = zt__convert_time(clock, row.device_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+            kept.end_ns = zt__convert_time(clock, raw.end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+            /* A new pair of clock times can move converted times back by a little. */
+            kept.begin_ns = kept.begin_ns > stream->host_ns ? kept.begin_ns : stream->host_ns;
+            kept.end_ns = kept.end_ns > kept.begin_ns ? kept.end_ns : kept.begin_ns;
+            stream->host_ns = kept.end_ns;
+            kept.marker = zt__find_marker(stream, raw.values);
+            kept.gap = raw.gap;
+            receiver->row_count += raw.is_valid != 0;
+            if (!raw.is_valid || !is_wanted) {
+                continue;
+            }
+            for (m = 0; m < data->group.metric_count; m++) {
+                stream->row[m] = zt__value_of(&raw.values[m]);
+            }
+            if (is_attached) {
+                zt__keep_row(data, &kept, stream->row);
+            }
+            if (receiver->function) {
+                row.time_ns = kept.begin_ns;
+                row.length_ns = raw.length_ns;
+                row.gap = kept.gap;
+                row.metric_count = data->group.metric_count;
+                row.values = stream->row;
+                row.marker = kept.marker;
+                receiver->has_stopped = receiver->function(&row, receiver->user) != 0;
             }
         }
     }
-}
-
-/* ---- markers --------------------------------------------------------------------------------------------- */
-
-/* Finds or adds a marker. Returns NULL without memory, or if there are too many. */
-ZT__PRIVATE const zt__marker *zt__find_or_add_marker(zt__stream_data *data, const char *name) {
-    size_t length = strlen(name);
-    zt__marker *marker, *made;
-    zt__lock(&data->mutex);
-    marker = (zt__marker *)zt__map_find(&data->marker_names, name, length);
-    zt__unlock(&data->mutex);
-    if (marker) {
-        return marker;
-    }
-    made = (zt__marker *)zt__allocate(&data->allocator, 1, sizeof *made + length + 1);
-    if (!made) {
-        return NULL;
-    }
-    made->name = (const char *)memcpy(made + 1, name, length + 1);
-    zt__lock(&data->mutex);
-    if (zt__map_make_room(&data->marker_names, &data->allocator, &data->mutex)) {
-        marker = (zt__marker *)zt__map_find(&data->marker_names, name, length); /* added meanwhile */
-        if (!marker && data->marker_count < ZT__MAX_MARKERS) {
-            marker = made;
-            made = NULL;
-            marker->index = data->marker_count;
-            data->markers[data->marker_count++] = marker;
-            zt__map_add(&data->marker_names, marker->name, length, marker);
-        }
-    }
-    zt__unlock(&data->mutex);
-    zt__free(&data->allocator, made);
-    return marker;
+    zt__attribute_rows_of_stream(data);
 }
 
 /* ---- closing --------------------------------------------------------------------------------------------- */
@@ -17343,7 +17161,18 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
         return result;
     }
     if (profiler) {
-        zt__attach_stream(profiler, opened->data);
+        zt__stream_data **place = &profiler->attached_streams, *data = opened->data;
+        data->profiler = profiler; /* no mutex, because no other thread uses these yet */
+        data->is_open = 1;
+        data->owners++;
+        zt__lock(&profiler->mutex);
+        data->first_streamed = profiler->streamed_count;
+        profiler->streamed_count += data->group.metric_count;
+        while (*place) {
+            place = &(*place)->next;
+        }
+        zt__store(place, data);
+        zt__unlock(&profiler->mutex);
     }
     *stream = opened;
     return result;
@@ -17353,6 +17182,7 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
     zt__receiver receiver = {function, user, 0, 0};
     uint64_t deadline = zt__deadline(timeout_ns);
     ze_result_t result = ZE_RESULT_NOT_READY;
+    int is_locked, reads_device;
     if (!stream) {
         return ZE_RESULT_SUCCESS;
     }
@@ -17361,8 +17191,35 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
                           "zt_stream_read");
     }
     zt__add(&stream->users, 1);
-    if (zt__lock_until(&stream->reader, deadline)) {
-        result = zt__read_rows(stream, &receiver, deadline);
+    is_locked = zt__lock_until(&stream->reader, deadline);
+    reads_device = !zt__load(&stream->thread.running);
+    while (is_locked) {
+        uint64_t read_again_ns = zt__deadline(ZT__STREAM_WAIT_NS), written;
+        zt__wait wait = zt__wait_until(deadline < read_again_ns ? deadline : read_again_ns);
+        int failure, has_news = 0;
+        zt__deliver_all(stream, &receiver, reads_device);
+        failure = zt__load(&stream->failure);
+        if (receiver.row_count) {
+            result = ZE_RESULT_SUCCESS;
+        } else if (zt__load(&stream->is_closing)) {
+            result = ZE_RESULT_ERROR_NOT_AVAILABLE;
+        } else if (zt__is_device_lost(stream->diagnostics)) {
+            result = ZE_RESULT_ERROR_DEVICE_LOST;
+        } else if (failure) {
+            result = (ze_result_t)failure;
+        }
+        if (result != ZE_RESULT_NOT_READY || zt__now_ns() >= deadline) {
+            break;
+        }
+        /* The device does not signal its event for every report, so it is read again after a while. */
+        while (!has_news && !zt__load(&stream->is_closing) && zt__wait_again(&wait)) {
+            zt__lock(&stream->data->mutex);
+            written = stream->written;
+            zt__unlock(&stream->data->mutex);
+            has_news = reads_device ? zt__was_notified(stream) : stream->calculated < written;
+        }
+    }
+    if (is_locked) {
         zt__unlock_timed(&stream->reader);
     }
     zt__add(&stream->users, UINT32_MAX); /* one less */
@@ -17371,7 +17228,9 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
 
 ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t list, const char *name) {
     const char *call = "zetCommandListAppendMetricStreamerMarker";
-    const zt__marker *marker;
+    zt__stream_data *data;
+    zt__marker *marker, *made = NULL;
+    size_t length;
     if (!stream) {
         return ZE_RESULT_SUCCESS;
     }
@@ -17383,7 +17242,30 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
         return zt__report(stream->diagnostics, CANNOT_MARK, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, name,
                           "the group has no metric StreamMarker. Choose another group");
     }
-    marker = zt__find_or_add_marker(stream->data, name);
+    data = stream->data;
+    length = strlen(name);
+    zt__lock(&data->mutex);
+    marker = (zt__marker *)zt__map_find(&data->marker_names, name, length);
+    zt__unlock(&data->mutex);
+    if (!marker) {
+        made = (zt__marker *)zt__allocate(&data->allocator, 1, sizeof *made + length + 1);
+    }
+    if (made) {
+        made->name = (const char *)memcpy(made + 1, name, length + 1);
+        zt__lock(&data->mutex);
+        if (zt__map_make_room(&data->marker_names, &data->allocator, &data->mutex)) {
+            marker = (zt__marker *)zt__map_find(&data->marker_names, name, length); /* added meanwhile */
+            if (!marker && data->marker_count < ZT__MAX_MARKERS) {
+                marker = made;
+                made = NULL;
+                marker->index = data->marker_count;
+                data->markers[data->marker_count++] = marker;
+                zt__map_add(&data->marker_names, marker->name, length, marker);
+            }
+        }
+        zt__unlock(&data->mutex);
+        zt__free(&data->allocator, made);
+    }
     if (!marker) {
         return zt__report(stream->diagnostics, CANNOT_MARK, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, name,
                           "too many names, or no memory. Do not put numbers that change into names");
@@ -19190,38 +19072,6 @@ ZT__PRIVATE int zt__has_address(const zt__place *place, uint32_t address) {
     return (uint32_t)(address - (uint32_t)place->base) < place->size;
 }
 
-/* Returns how many places have an address, 2 for more than one, and the last of these. */
-ZT__PRIVATE uint32_t zt__find_place(const zt__hotspots *hotspots, uint32_t address, const zt__place **found) {
-    const zt__place *places = hotspots->places;
-    uint32_t i, low = 0, high = hotspots->place_count, count = 0;
-    *found = NULL;
-    if (hotspots->places_overlap) {
-        for (i = 0; i < hotspots->place_count && count < 2; i++) {
-            if (zt__has_address(&places[i], address)) {
-                *found = &places[i];
-                count++;
-            }
-        }
-        return count;
-    }
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if ((uint32_t)places[middle].base <= address) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    /* The place before, or the last one, which may go on at 0. */
-    i = low > 0 ? low - 1 : hotspots->place_count - 1;
-    if (hotspots->place_count > 0 && zt__has_address(&places[i], address)) {
-        *found = &places[i];
-    } else if (hotspots->place_count > 0 && zt__has_address(&places[hotspots->place_count - 1], address)) {
-        *found = &places[hotspots->place_count - 1];
-    }
-    return *found != NULL;
-}
-
 /* Returns whether two kernels cannot both be there: then the later one has replaced the other. */
 ZT__PRIVATE int zt__replaces(const zt__place *later, const zt__place *earlier) {
     return later->base < earlier->base + earlier->size && earlier->base < later->base + later->size;
@@ -19229,49 +19079,63 @@ ZT__PRIVATE int zt__replaces(const zt__place *later, const zt__place *earlier) {
 
 /* ---- samples: with `reading` held ------------------------------------------------------------------------ */
 
-/* Returns the record of an instruction, which is added if there is room; NULL if there is none. The mutex is
-   held, and unlocked while the allocator runs. No other thread adds any. */
-ZT__PRIVATE zt__spot *zt__find_or_add_spot(zt__hotspots *hotspots, const zt__spot_key *key) {
-    zt__spot *spot = (zt__spot *)zt__map_find(&hotspots->spot_map, key, sizeof *key);
-    if (spot || hotspots->spot_count >= hotspots->spot_capacity) {
-        return spot;
-    }
-    zt__unlock(&hotspots->mutex);
-    spot = (zt__spot *)zt__allocate(&hotspots->allocator, 1, sizeof *spot);
-    zt__lock(&hotspots->mutex);
-    if (spot && zt__map_make_room(&hotspots->spot_map, &hotspots->allocator, &hotspots->mutex)) {
-        spot->key = *key;
-        spot->file = "";
-        zt__map_add(&hotspots->spot_map, &spot->key, sizeof spot->key, spot);
-        hotspots->spots[hotspots->spot_count++] = spot;
-        return spot;
-    }
-    zt__unlock(&hotspots->mutex);
-    zt__free(&hotspots->allocator, spot);
-    zt__lock(&hotspots->mutex);
-    return NULL;
-}
-
 /* Adds samples to those of the instruction at an address. */
 ZT__PRIVATE void zt__add_samples(zt__hotspots *hotspots, uint32_t address, const uint64_t *counts) {
+    const zt__place *places, *place = NULL;
+    uint32_t i, low = 0, high, found = 0;
     uint64_t samples = 0;
-    uint32_t i, found;
-    const zt__place *place;
-    zt__spot *spot = NULL;
+    zt__spot *spot = NULL, *made = NULL;
     for (i = 0; i < hotspots->count_count; i++) {
         samples += counts[i];
     }
     zt__lock(&hotspots->mutex);
+    places = hotspots->places;
+    high = hotspots->place_count;
+    if (hotspots->places_overlap) {
+        for (i = 0; i < hotspots->place_count && found < 2; i++) {
+            if (zt__has_address(&places[i], address)) {
+                place = &places[i];
+                found++;
+            }
+        }
+    } else if (high > 0) {
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+            if ((uint32_t)places[middle].base <= address) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        /* The place before, or the last one, which may go on at 0. */
+        place = &places[low > 0 ? low - 1 : hotspots->place_count - 1];
+        if (!zt__has_address(place, address)) {
+            place = &places[hotspots->place_count - 1];
+        }
+        found = zt__has_address(place, address) ? 1 : 0;
+    }
     hotspots->counts.samples += samples;
-    found = zt__find_place(hotspots, address, &place);
     if (found == 0) {
         hotspots->counts.outside += samples;
     } else if (found > 1) {
         hotspots->counts.ambiguous += samples;
     } else if (samples > 0) {
+        const zt__spot_key key = {place->kernel, (uint32_t)(address - place->base)};
         zt__sampled_kernel *kernel = place->kernel;
-        zt__spot_key key = {kernel, (uint32_t)(address - place->base)};
-        spot = zt__find_or_add_spot(hotspots, &key);
+        spot = (zt__spot *)zt__map_find(&hotspots->spot_map, &key, sizeof key);
+        if (!spot && hotspots->spot_count < hotspots->spot_capacity) {
+            zt__unlock(&hotspots->mutex); /* while the allocator runs. No other thread adds any */
+            made = (zt__spot *)zt__allocate(&hotspots->allocator, 1, sizeof *made);
+            zt__lock(&hotspots->mutex);
+            if (made && zt__map_make_room(&hotspots->spot_map, &hotspots->allocator, &hotspots->mutex)) {
+                spot = made;
+                made = NULL;
+                spot->key = key;
+                spot->file = "";
+                zt__map_add(&hotspots->spot_map, &spot->key, sizeof spot->key, spot);
+                hotspots->spots[hotspots->spot_count++] = spot;
+            }
+        }
         if (spot) {
             hotspots->counts.matched += samples;
             kernel->samples += samples;
@@ -19284,28 +19148,11 @@ ZT__PRIVATE void zt__add_samples(zt__hotspots *hotspots, uint32_t address, const
         }
     }
     zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, made);
     if (found == 1 && samples > 0 && !spot) {
         zt__report(&hotspots->profiler->diagnostics, TOO_MANY_ADDRESSES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
                    (unsigned)hotspots->spot_capacity);
     }
-}
-
-/* Adds the samples of a row. */
-ZT__PRIVATE void zt__count_samples(zt__hotspots *hotspots, const zet_typed_value_t *row) {
-    uint64_t counts[ZT__MOST_COUNTS] = {0}, address = 0;
-    uint32_t i;
-    int is_usable = zt__read_integer(row, hotspots->address_metric, &address);
-    for (i = 0; i < hotspots->count_count && is_usable; i++) {
-        /* No device takes so many samples in one report. */
-        is_usable = zt__read_integer(row, hotspots->count_metrics[i], &counts[i]) && counts[i] <= UINT32_MAX;
-    }
-    if (is_usable) {
-        zt__add_samples(hotspots, (uint32_t)(address << ZT__ADDRESS_SHIFT), counts);
-        return;
-    }
-    zt__lock(&hotspots->mutex);
-    hotspots->counts.discarded++;
-    zt__unlock(&hotspots->mutex);
 }
 
 /* Calculates and adds up what is in the ring. A report has one row at the most, for which there is room in
@@ -19315,22 +19162,22 @@ ZT__PRIVATE int zt__count_ring(zt__hotspots *hotspots) {
     const zt__group *group = &stream->data->group;
     zt__process *process = zt__get_process();
     const uint8_t *raw;
-    uint32_t i, reports;
+    uint32_t i, j, reports;
     int is_dropped = 0;
     while ((reports = zt__find_waiting(stream, &raw)) > 0) {
-        uint32_t counts[ZT__MAX_TILES] = {0};
+        uint32_t sizes[ZT__MAX_TILES] = {0}, discarded = 0;
         uint32_t sets = ZT__MAX_TILES, values = 0, most = reports * group->metric_count, total = most;
         ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
         if (process) {
             zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
             result = stream->driver.zetMetricGroupCalculateMultipleMetricValuesExp(
                 group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size,
-                raw, &sets, &total, counts, stream->values);
+                raw, &sets, &total, sizes, stream->values);
             zt__unlock(&process->mutex);
         }
         if (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_WARNING_DROPPED_DATA) {
             for (i = 0; i < sets && i < ZT__MAX_TILES; i++) {
-                values += counts[i] < most ? counts[i] : most;
+                values += sizes[i] < most ? sizes[i] : most;
             }
             if (sets > ZT__MAX_TILES || values > most || values % group->metric_count != 0) {
                 result = ZE_RESULT_ERROR_INVALID_SIZE;
@@ -19340,13 +19187,25 @@ ZT__PRIVATE int zt__count_ring(zt__hotspots *hotspots) {
         is_dropped |= result == ZE_RESULT_WARNING_DROPPED_DATA;
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA) {
             zt__report_not_calculated(stream, result, "zetMetricGroupCalculateMultipleMetricValuesExp");
-            zt__lock(&hotspots->mutex);
-            hotspots->counts.discarded += reports;
-            zt__unlock(&hotspots->mutex);
+            discarded = reports;
         }
-        for (i = 0; i < values / group->metric_count; i++) {
-            zt__count_samples(hotspots, stream->values + (size_t)i * group->metric_count);
+        for (i = 0; i < values; i += group->metric_count) {
+            const zet_typed_value_t *row = &stream->values[i];
+            uint64_t counts[ZT__MOST_COUNTS] = {0}, address = 0;
+            int is_usable = zt__read_integer(row, hotspots->address_metric, &address);
+            for (j = 0; j < hotspots->count_count && is_usable; j++) {
+                /* No device takes so many samples in one report. */
+                is_usable =
+                    zt__read_integer(row, hotspots->count_metrics[j], &counts[j]) && counts[j] <= UINT32_MAX;
+            }
+            if (is_usable) {
+                zt__add_samples(hotspots, (uint32_t)(address << ZT__ADDRESS_SHIFT), counts);
+            }
+            discarded += !is_usable;
         }
+        zt__lock(&hotspots->mutex);
+        hotspots->counts.discarded += discarded;
+        zt__unlock(&hotspots->mutex);
         zt__lock(&stream->data->mutex);
         stream->calculated += reports;
         zt__unlock(&stream->data->mutex);
@@ -19439,54 +19298,6 @@ ZT__PRIVATE int zt__read_kernel_binary(const zt_allocator *allocator, zt__get_bi
     return is_known;
 }
 
-/* Adds a place, and removes those that it replaces, when samples of these have been read. */
-ZT__PRIVATE void zt__add_place(zt__hotspots *hotspots, const zt__place *added) {
-    zt__place *places = NULL, *before;
-    uint32_t i, room = 0, count = 0;
-    int is_replacing = 0;
-    zt__lock(&hotspots->mutex);
-    for (i = 0; i < hotspots->place_count; i++) {
-        const zt__place *place = &hotspots->places[i];
-        is_replacing |= zt__replaces(added, place) && place->kernel != added->kernel;
-    }
-    zt__unlock(&hotspots->mutex);
-    if (is_replacing && zt__begin_reading(hotspots)) {
-        zt__read_samples(hotspots);
-        zt__unlock_timed(&hotspots->reading);
-    }
-    zt__lock(&hotspots->mutex);
-    while (room <= hotspots->place_count) { /* other threads may add places meanwhile */
-        room = hotspots->place_count + 1;
-        zt__unlock(&hotspots->mutex);
-        zt__free(&hotspots->allocator, places);
-        places = (zt__place *)zt__allocate(&hotspots->allocator, room, sizeof *places);
-        if (!places) {
-            return;
-        }
-        zt__lock(&hotspots->mutex);
-    }
-    before = hotspots->places;
-    for (i = 0; i < hotspots->place_count; i++) {
-        if (!zt__replaces(added, &before[i])) {
-            places[count++] = before[i];
-        }
-    }
-    for (i = count++; i > 0 && (uint32_t)places[i - 1].base > (uint32_t)added->base; i--) {
-        places[i] = places[i - 1];
-    }
-    places[i] = *added;
-    added->kernel->base = added->base;
-    hotspots->places = places;
-    hotspots->place_count = count;
-    /* If any two overlap, so do two neighbours; the last one and the first are that, too. */
-    hotspots->places_overlap = 0;
-    for (i = 0; i < count && count > 1; i++) {
-        hotspots->places_overlap |= zt__has_address(&places[i], (uint32_t)places[(i + 1) % count].base);
-    }
-    zt__unlock(&hotspots->mutex);
-    zt__free(&hotspots->allocator, before);
-}
-
 /* Returns the record of a kernel, which is added if there is none. `handle` is NULL if its module is not
    known. A record of a module that nothing uses any more is used again. NULL without memory. */
 ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, const char *name,
@@ -19540,52 +19351,6 @@ ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, c
     return kernel;
 }
 
-/* Finds out where a kernel lies, and what its instructions are. Its owner must not destroy it meanwhile. */
-ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kernel *loaded) {
-    const zt__driver *driver = &hotspots->profiler->driver;
-    const zt_allocator *allocator = &hotspots->allocator;
-    ze_kernel_handle_t kernel = (ze_kernel_handle_t)(uintptr_t)loaded->handle, of_driver;
-    void *translated = kernel;
-    char *name;
-    zt__place place = {0, 0, NULL};
-    zt__code code = {0, 0};
-    int is_known;
-    if (loaded->device && !zt__share_counters(loaded->device, hotspots->profiler->device)) {
-        return;
-    }
-    if (driver->zelLoaderTranslateHandle &&
-        driver->zelLoaderTranslateHandle(ZT__LOADER_HANDLE_KERNEL, kernel, &translated) !=
-            ZE_RESULT_SUCCESS) {
-        return;
-    }
-    of_driver = (ze_kernel_handle_t)translated;
-    if (hotspots->get_base(of_driver, &place.base) != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    name = (char *)zt__allocate_with_name(allocator, 0, kernel);
-    /* The loader may lack zeKernelGetBinaryExp, or refuse to return a size, and the driver may export it or
-       not; without it, the native binary of the module has the instructions. */
-    is_known = name && (zt__read_kernel_binary(allocator, hotspots->get_binary, of_driver, &code) ||
-                        zt__read_kernel_binary(allocator, driver->zeKernelGetBinaryExp, kernel, &code));
-    if (name && !is_known && loaded->module) {
-        zt__binary binary;
-        uint64_t address;
-        zt__elf elf;
-        zt__read_binary(allocator, loaded->module, 0, SIZE_MAX, &binary);
-        is_known = zt__open_elf(binary.bytes, binary.size, &elf) &&
-                   zt__find_in_elf(&elf, name, NULL, &address, &code);
-        zt__free(allocator, binary.bytes);
-    }
-    if (is_known && code.size > 0 && code.size <= UINT32_MAX) {
-        place.size = code.size;
-        place.kernel = zt__add_sampled_kernel(hotspots, name, &code, loaded->module);
-        if (place.kernel) {
-            zt__add_place(hotspots, &place);
-        }
-    }
-    zt__free(allocator, name);
-}
-
 /* Reads the debug information of a module, or of all if that is NULL, where kernels have samples, unless it
    is too large. With `is_last`, the handles are not valid afterwards. `reading` is held. */
 ZT__PRIVATE void zt__keep_debug_info(zt__hotspots *hotspots, ze_module_handle_t handle, int is_last) {
@@ -19628,7 +19393,8 @@ ZT__PRIVATE void zt__keep_debug_info(zt__hotspots *hotspots, ze_module_handle_t 
     }
 }
 
-/* Called before a kernel or, if it is not NULL, a module is destroyed: reads what was sampled there. */
+/* Called before a kernel or, if it is not NULL, a module is destroyed, and before a kernel takes the place of
+   another: reads what was sampled there. */
 ZT__PRIVATE void zt__before_unload(zt__hotspots *hotspots, ze_module_handle_t module) {
     if (zt__begin_reading(hotspots)) {
         zt__read_samples(hotspots);
@@ -19639,6 +19405,94 @@ ZT__PRIVATE void zt__before_unload(zt__hotspots *hotspots, ze_module_handle_t mo
     }
 }
 
+/* Finds out where a kernel lies, and what its instructions are. Its owner must not destroy it meanwhile. Adds
+   this place, and removes those that it replaces, when samples of these have been read. */
+ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kernel *loaded) {
+    const zt__driver *driver = &hotspots->profiler->driver;
+    const zt_allocator *allocator = &hotspots->allocator;
+    ze_kernel_handle_t kernel = (ze_kernel_handle_t)(uintptr_t)loaded->handle, of_driver;
+    void *translated = kernel;
+    char *name;
+    zt__place place = {0, 0, NULL}, *places = NULL, *before;
+    zt__code code = {0, 0};
+    uint32_t i, room = 0, count = 0;
+    int is_known, is_replacing = 0;
+    if (loaded->device && !zt__share_counters(loaded->device, hotspots->profiler->device)) {
+        return;
+    }
+    if (driver->zelLoaderTranslateHandle &&
+        driver->zelLoaderTranslateHandle(ZT__LOADER_HANDLE_KERNEL, kernel, &translated) !=
+            ZE_RESULT_SUCCESS) {
+        return;
+    }
+    of_driver = (ze_kernel_handle_t)translated;
+    if (hotspots->get_base(of_driver, &place.base) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    name = (char *)zt__allocate_with_name(allocator, 0, kernel);
+    /* The loader may lack zeKernelGetBinaryExp, or refuse to return a size, and the driver may export it or
+       not; without it, the native binary of the module has the instructions. */
+    is_known = name && (zt__read_kernel_binary(allocator, hotspots->get_binary, of_driver, &code) ||
+                        zt__read_kernel_binary(allocator, driver->zeKernelGetBinaryExp, kernel, &code));
+    if (name && !is_known && loaded->module) {
+        zt__binary binary;
+        uint64_t address;
+        zt__elf elf;
+        zt__read_binary(allocator, loaded->module, 0, SIZE_MAX, &binary);
+        is_known = zt__open_elf(binary.bytes, binary.size, &elf) &&
+                   zt__find_in_elf(&elf, name, NULL, &address, &code);
+        zt__free(allocator, binary.bytes);
+    }
+    if (is_known && code.size > 0 && code.size <= UINT32_MAX) {
+        place.size = code.size;
+        place.kernel = zt__add_sampled_kernel(hotspots, name, &code, loaded->module);
+    }
+    zt__free(allocator, name);
+    if (!place.kernel) {
+        return;
+    }
+    zt__lock(&hotspots->mutex);
+    for (i = 0; i < hotspots->place_count; i++) {
+        const zt__place *other = &hotspots->places[i];
+        is_replacing |= zt__replaces(&place, other) && other->kernel != place.kernel;
+    }
+    zt__unlock(&hotspots->mutex);
+    if (is_replacing) {
+        zt__before_unload(hotspots, NULL);
+    }
+    zt__lock(&hotspots->mutex);
+    while (room <= hotspots->place_count) { /* other threads may add places meanwhile */
+        room = hotspots->place_count + 1;
+        zt__unlock(&hotspots->mutex);
+        zt__free(allocator, places);
+        places = (zt__place *)zt__allocate(allocator, room, sizeof *places);
+        if (!places) {
+            return;
+        }
+        zt__lock(&hotspots->mutex);
+    }
+    before = hotspots->places;
+    for (i = 0; i < hotspots->place_count; i++) {
+        if (!zt__replaces(&place, &before[i])) {
+            places[count++] = before[i];
+        }
+    }
+    for (i = count++; i > 0 && (uint32_t)places[i - 1].base > (uint32_t)place.base; i--) {
+        places[i] = places[i - 1];
+    }
+    places[i] = place;
+    place.kernel->base = place.base;
+    hotspots->places = places;
+    hotspots->place_count = count;
+    /* If any two overlap, so do two neighbours; the last one and the first are that, too. */
+    hotspots->places_overlap = 0;
+    for (i = 0; i < count && count > 1; i++) {
+        hotspots->places_overlap |= zt__has_address(&places[i], (uint32_t)places[(i + 1) % count].base);
+    }
+    zt__unlock(&hotspots->mutex);
+    zt__free(allocator, before);
+}
+
 /* ---- threads that are stopped, where the device does not sample ------------------------------------------ */
 
 #ifdef ZETOOLS_DEBUG
@@ -19646,7 +19500,7 @@ ZT__PRIVATE void zt__before_unload(zt__hotspots *hotspots, ze_module_handle_t mo
 /* The debugger and its memory are used by one thread of the library: while it runs, by no other. It waits for
    events between two stops, because a module does not run before its event is acknowledged. */
 
-/* Ends what zt__prepare_stops has begun. Closing the debugger resumes all threads. */
+/* Ends what zt__start_stops has begun. Closing the debugger resumes all threads. */
 ZT__PRIVATE void zt__end_stops(zt__hotspots *hotspots) {
     zt_debug_close(hotspots->debugger);
     zt__free(&hotspots->allocator, hotspots->stopped);
@@ -19656,14 +19510,102 @@ ZT__PRIVATE void zt__end_stops(zt__hotspots *hotspots) {
     hotspots->addresses = NULL;
 }
 
-/* Attaches to this process. */
-ZT__PRIVATE ze_result_t zt__prepare_stops(zt__hotspots *hotspots) {
-    enum { MOST_THREADS = 65536, WAIT_NS = 500000000 };
+/* The only step of the thread. Stops all threads of the device, reads where they are, resumes them, and adds
+   a sample to each address, until they cannot be stopped or resumed any more. Holds `reading` for each stop,
+   so that no kernel is destroyed meanwhile. It ends the stops itself: at exit nothing else would acknowledge
+   events, for which the program might wait. */
+ZT__PRIVATE int zt__run_stopping_thread(void *user) {
+    enum { SLICE_NS = 5000000, LONGEST_STOP_NS = 200000000, MOST_ATTEMPTS = 3 };
+    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
+    const uint64_t one = 1, unit = UINT64_C(1) << ZT__ADDRESS_SHIFT;
+    zt__hotspots *hotspots = (zt__hotspots *)user;
     zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
+    zt_debugger *debugger = hotspots->debugger;
+    zt_stream *stream = hotspots->stream; /* it is closed after this thread has ended */
+    const uint64_t period_ns = hotspots->period_ns;
+    uint64_t next = zt__now_ns() + period_ns;
+    int is_lost = 0;
+    while (!is_lost && !zt__load(&stream->thread.stop_requested)) {
+        uint64_t now = zt__now_ns(), taken;
+        uint32_t i, count = hotspots->stopped_room, read = 0, attempts = 0;
+        ze_result_t result, resumed;
+        if (now < next) {
+            uint64_t rest = next - now;
+            zt_debug_wait(debugger, rest < SLICE_NS ? rest : (uint64_t)SLICE_NS, NULL, NULL);
+            continue;
+        }
+        if (!zt__try_lock(&hotspots->reading)) {
+            next = now + SLICE_NS;
+            continue;
+        }
+        result = zt_debug_stop(debugger, all, LONGEST_STOP_NS, NULL);
+        if (result == ZE_RESULT_SUCCESS) {
+            result = zt_debug_threads(debugger, hotspots->stopped, &count);
+        }
+        count = count < hotspots->stopped_room ? count : hotspots->stopped_room;
+        for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+            result = zt_debug_get_address(debugger, hotspots->stopped[i], &hotspots->addresses[read]);
+            read += result == ZE_RESULT_SUCCESS;
+        }
+        do {
+            resumed = zt_debug_resume(debugger, all);
+        } while (resumed != ZE_RESULT_SUCCESS && resumed != ZE_RESULT_ERROR_NOT_AVAILABLE &&
+                 ++attempts < MOST_ATTEMPTS);
+        for (i = 0; i < read; i++) {
+            zt__add_samples(hotspots, (uint32_t)(hotspots->addresses[i] & ~(unit - 1)), &one);
+        }
+        is_lost =
+            debugger->is_over || attempts == MOST_ATTEMPTS || zt__is_device_lost(&debugger->diagnostics);
+        if (result != ZE_RESULT_SUCCESS) {
+            zt__lock(&hotspots->mutex);
+            hotspots->counts.drops++;
+            zt__unlock(&hotspots->mutex);
+        }
+        if (is_lost) {
+            zt__report(diagnostics, STOPS_ENDED, ZE_RESULT_WARNING_DROPPED_DATA,
+                       zt_debug_get_last_error(debugger));
+        } else if (result != ZE_RESULT_SUCCESS) {
+            zt__report(diagnostics, STOP_UNANSWERED, ZE_RESULT_WARNING_DROPPED_DATA,
+                       zt_debug_get_last_error(debugger));
+        }
+        zt__unlock_timed(&hotspots->reading);
+        /* Threads run for at least as long as they were stopped. */
+        taken = zt__now_ns() - now;
+        next = zt__now_ns() + (taken < period_ns / 2 ? period_ns - taken : taken);
+    }
+    zt__end_stops(hotspots);
+    return 0;
+}
+
+#endif /* ZETOOLS_DEBUG */
+
+/* Prepares a stream without a streamer, whose thread stops threads of the device: attaches to this process.
+ */
+ZT__PRIVATE ze_result_t zt__start_stops(zt__hotspots *hotspots, zt_stream *stream) {
+    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
+#ifdef ZETOOLS_DEBUG
+    enum { MOST_STOPS = 1000, MOST_THREADS = 65536, WAIT_NS = 500000000 };
+    const char *name = "Stopped";
     zt_debug_config config = zt_debug_config_default();
     const zt_debug_thread *size;
-    uint32_t room;
+    uint32_t stops = hotspots->config.stops_a_second, room;
+    int is_same;
     ze_result_t result;
+    stream->info.group = "threads that were stopped";
+    stream->info.period_ns = 1000000000 / (stops < MOST_STOPS ? stops : (uint32_t)MOST_STOPS);
+    zt__lock(&hotspots->mutex);
+    is_same =
+        !hotspots->count_count || (hotspots->count_count == 1 && strcmp(hotspots->count_names[0], name) == 0);
+    if (is_same) {
+        zt__copy_text(hotspots->count_names[0], sizeof hotspots->count_names[0], name, strlen(name));
+        hotspots->count_count = 1;
+        hotspots->active_count = UINT32_MAX;
+    }
+    zt__unlock(&hotspots->mutex);
+    if (!is_same) {
+        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "instructions were sampled in another way at the first start");
+    }
     if (hotspots->config.no_thread) {
         return zt__report(diagnostics, CANNOT_STOP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                           "that needs the library's own thread. Leave config.no_thread 0.");
@@ -19688,109 +19630,9 @@ ZT__PRIVATE ze_result_t zt__prepare_stops(zt__hotspots *hotspots) {
         return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
     }
     return result;
-}
-
-/* Stops all threads of the device, reads where they are, resumes them, and adds a sample to each address.
-   `reading` is held, so that no kernel is destroyed meanwhile. Returns 0 if they cannot be stopped or resumed
-   any more. */
-ZT__PRIVATE int zt__sample_by_stop(zt__hotspots *hotspots) {
-    enum { LONGEST_NS = 200000000, MOST_ATTEMPTS = 3 };
-    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
-    const uint64_t one = 1, unit = UINT64_C(1) << ZT__ADDRESS_SHIFT;
-    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
-    zt_debugger *debugger = hotspots->debugger;
-    uint32_t i, count = hotspots->stopped_room, read = 0;
-    int attempts = 0, is_lost;
-    ze_result_t resumed, result = zt_debug_stop(debugger, all, LONGEST_NS, NULL);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt_debug_threads(debugger, hotspots->stopped, &count);
-    }
-    count = count < hotspots->stopped_room ? count : hotspots->stopped_room;
-    for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
-        result = zt_debug_get_address(debugger, hotspots->stopped[i], &hotspots->addresses[read]);
-        read += result == ZE_RESULT_SUCCESS;
-    }
-    do {
-        resumed = zt_debug_resume(debugger, all);
-    } while (resumed != ZE_RESULT_SUCCESS && resumed != ZE_RESULT_ERROR_NOT_AVAILABLE &&
-             ++attempts < MOST_ATTEMPTS);
-    for (i = 0; i < read; i++) {
-        zt__add_samples(hotspots, (uint32_t)(hotspots->addresses[i] & ~(unit - 1)), &one);
-    }
-    is_lost = debugger->is_over || attempts == MOST_ATTEMPTS || zt__is_device_lost(&debugger->diagnostics);
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__lock(&hotspots->mutex);
-        hotspots->counts.drops++;
-        zt__unlock(&hotspots->mutex);
-        if (!is_lost) {
-            zt__report(diagnostics, STOP_UNANSWERED, ZE_RESULT_WARNING_DROPPED_DATA,
-                       zt_debug_get_last_error(debugger));
-        }
-    }
-    if (is_lost) {
-        zt__report(diagnostics, STOPS_ENDED, ZE_RESULT_WARNING_DROPPED_DATA,
-                   zt_debug_get_last_error(debugger));
-    }
-    return !is_lost;
-}
-
-/* The only step of the thread. It ends the stops itself: at exit nothing else would acknowledge events, for
-   which the program might wait. */
-ZT__PRIVATE int zt__run_stopping_thread(void *user) {
-    enum { SLICE_NS = 5000000 };
-    zt__hotspots *hotspots = (zt__hotspots *)user;
-    zt_stream *stream = hotspots->stream; /* it is closed after this thread has ended */
-    const uint64_t period_ns = hotspots->period_ns;
-    uint64_t next = zt__now_ns() + period_ns;
-    int goes_on = 1;
-    while (goes_on && !zt__load(&stream->thread.stop_requested)) {
-        uint64_t now = zt__now_ns();
-        if (now < next) {
-            uint64_t rest = next - now;
-            zt_debug_wait(hotspots->debugger, rest < SLICE_NS ? rest : (uint64_t)SLICE_NS, NULL, NULL);
-        } else if (zt__try_lock(&hotspots->reading)) {
-            uint64_t taken;
-            goes_on = zt__sample_by_stop(hotspots);
-            zt__unlock_timed(&hotspots->reading);
-            taken = zt__now_ns() - now;
-            /* Threads run for at least as long as they were stopped. */
-            next = zt__now_ns() + (taken < period_ns / 2 ? period_ns - taken : taken);
-        } else {
-            next = now + SLICE_NS;
-        }
-    }
-    zt__end_stops(hotspots);
-    return 0;
-}
-
-#endif /* ZETOOLS_DEBUG */
-
-/* Prepares a stream without a streamer, whose thread stops threads of the device. */
-ZT__PRIVATE ze_result_t zt__start_stops(zt__hotspots *hotspots, zt_stream *stream) {
-#ifdef ZETOOLS_DEBUG
-    enum { MOST_STOPS = 1000 };
-    const char *name = "Stopped";
-    uint32_t stops = hotspots->config.stops_a_second;
-    int is_same;
-    stream->info.group = "threads that were stopped";
-    stream->info.period_ns = 1000000000 / (stops < MOST_STOPS ? stops : (uint32_t)MOST_STOPS);
-    zt__lock(&hotspots->mutex);
-    is_same =
-        !hotspots->count_count || (hotspots->count_count == 1 && strcmp(hotspots->count_names[0], name) == 0);
-    if (is_same) {
-        zt__copy_text(hotspots->count_names[0], sizeof hotspots->count_names[0], name, strlen(name));
-        hotspots->count_count = 1;
-        hotspots->active_count = UINT32_MAX;
-    }
-    zt__unlock(&hotspots->mutex);
-    if (!is_same) {
-        return zt__report(&hotspots->profiler->diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "instructions were sampled in another way at the first start");
-    }
-    return zt__prepare_stops(hotspots);
 #else
     (void)stream;
-    return zt__report(&hotspots->profiler->diagnostics, CANNOT_STOP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+    return zt__report(diagnostics, CANNOT_STOP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                       "the library was compiled without ZETOOLS_DEBUG. Define it before zetools.h is "
                       "included, in the file of ZETOOLS_IMPLEMENTATION too.");
 #endif
@@ -19846,36 +19688,18 @@ ZT__PRIVATE void zt__free_hotspots(zt_profiler *profiler) {
     zt__destroy_hotspots(zt__hotspots_of(profiler));
 }
 
-/* Makes room for as many instructions as are configured. Returns 0 without memory. */
-ZT__PRIVATE int zt__reserve_spots(zt__hotspots *hotspots) {
-    uint32_t capacity = hotspots->config.addresses;
-    zt__spot **larger, **before;
-    if (capacity <= hotspots->spot_capacity) {
-        return 1;
-    }
-    larger = (zt__spot **)zt__allocate(&hotspots->allocator, capacity, sizeof *larger);
-    if (!larger) {
-        return 0;
-    }
-    zt__lock(&hotspots->mutex);
-    before = hotspots->spots;
-    if (before) {
-        memcpy((void *)larger, (const void *)before, hotspots->spot_count * sizeof *larger);
-    }
-    hotspots->spots = larger;
-    hotspots->spot_capacity = capacity;
-    zt__unlock(&hotspots->mutex);
-    zt__free(&hotspots->allocator, (void *)before);
-    return 1;
-}
-
-/* Finds the functions that return where a kernel lies, and what it is. They belong to the driver, because a
-   loader may lack them. */
-ZT__PRIVATE ze_result_t zt__find_kernel_functions(zt__hotspots *hotspots) {
+/* Finds how the device can be sampled, and prepares that. */
+ZT__PRIVATE ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stream) {
     zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
     const zt__driver *driver = &hotspots->profiler->driver;
+    const zt__group *group = &stream->data->group;
+    uint32_t i, count = 0;
+    uint32_t known = hotspots->count_count; /* of an earlier start: these are not changed any more */
+    int is_same = 1;
     ze_driver_handle_t handle;
     void *base = NULL, *binary = NULL;
+    ze_result_t result;
+    /* Where a kernel lies, and what it is, is known to the driver, whose functions a loader may lack. */
     ZT__INTERNAL(handle = zt__find_driver(hotspots->profiler->device));
     if (handle && driver->zeDriverGetExtensionFunctionAddress) {
         zt__change_depth(1);
@@ -19893,37 +19717,17 @@ ZT__PRIVATE ze_result_t zt__find_kernel_functions(zt__hotspots *hotspots) {
     }
     memcpy(&hotspots->get_base, &base, sizeof base);
     memcpy(&hotspots->get_binary, &binary, sizeof binary);
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Places all kernels that the tracer knows. `reading` is held, for which the destruction of a kernel waits
-   (zt__before_unload). */
-ZT__PRIVATE void zt__place_loaded(zt__hotspots *hotspots, zt__loaded *loaded) {
-    zt__loaded_kernel *kernels;
-    uint32_t i, count = 0, room;
-    zt__lock(loaded->mutex);
-    room = loaded->kernels.count;
-    zt__unlock(loaded->mutex);
-    kernels = room ? (zt__loaded_kernel *)zt__allocate(&hotspots->allocator, room, sizeof *kernels) : NULL;
-    zt__lock(loaded->mutex);
-    for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
-        if (loaded->kernels.entries[i].value) {
-            kernels[count++] = *(const zt__loaded_kernel *)loaded->kernels.entries[i].value;
-        }
+    result = zt__find_stream_group(stream);
+    if (stream->is_group_optional && !group->handle && result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
+        return zt__start_stops(hotspots, stream);
     }
-    zt__unlock(loaded->mutex);
-    for (i = 0; i < count; i++) {
-        ZT__INTERNAL(zt__place_kernel(hotspots, &kernels[i]));
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__load_stream_metrics(stream);
     }
-    zt__free(&hotspots->allocator, kernels);
-}
-
-/* Finds what the metrics of the group are: an address, and counts. Returns 0 if one of them is missing, or if
-   the counts are not those of an earlier start. */
-ZT__PRIVATE int zt__find_sampled_metrics(zt__hotspots *hotspots, const zt__group *group) {
-    uint32_t i, count = 0;
-    uint32_t known = hotspots->count_count; /* of an earlier start: these are not changed any more */
-    int is_same = 1;
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    /* The metrics of the group are an address, and counts, which have to be those of an earlier start. */
     hotspots->address_metric = UINT32_MAX;
     zt__lock(&hotspots->mutex);
     hotspots->active_count = known ? hotspots->active_count : UINT32_MAX;
@@ -19953,49 +19757,46 @@ ZT__PRIVATE int zt__find_sampled_metrics(zt__hotspots *hotspots, const zt__group
         hotspots->count_count = count;
     }
     zt__unlock(&hotspots->mutex);
-    return count > 0 && hotspots->address_metric != UINT32_MAX && is_same;
-}
-
-/* Finds how the device can be sampled, and prepares that. */
-ZT__PRIVATE ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stream) {
-    ze_result_t result = zt__find_stream_group(stream);
-    if (stream->is_group_optional && !stream->data->group.handle &&
-        result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
-        return zt__start_stops(hotspots, stream);
+    if (count == 0 || hotspots->address_metric == UINT32_MAX || !is_same) {
+        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "the metric group has no counts, or others than at the first start");
     }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__load_stream_metrics(stream);
-    }
-    if (result == ZE_RESULT_SUCCESS && !zt__find_sampled_metrics(hotspots, &stream->data->group)) {
-        result =
-            zt__report(&hotspots->profiler->diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                       "the metric group has no counts, or others than at the first start");
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__make_room_for_rows(stream);
-    }
+    result = zt__make_room_for_rows(stream);
     return result == ZE_RESULT_SUCCESS ? zt__open_streamer(stream) : result;
 }
 
-/* Starts sampling. `reading` is held. On failure the message was reported. */
+/* Starts sampling. `reading` is held, for which the destruction of a kernel waits (zt__before_unload). On
+   failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *loaded) {
     zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
+    const zt_allocator *allocator = &hotspots->allocator;
     zt_stream_config config = zt_stream_config_default();
+    uint32_t i, room, count = 0, capacity = hotspots->config.addresses;
+    zt__loaded_kernel *kernels;
     zt_stream *stream;
     ze_result_t result;
     if (hotspots->stream) {
         return zt__report(diagnostics, SAMPLING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     }
-    result = zt__find_kernel_functions(hotspots);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
+    if (capacity > hotspots->spot_capacity) {
+        zt__spot **before = hotspots->spots;
+        zt__spot **larger = (zt__spot **)zt__allocate(allocator, capacity, sizeof *larger);
+        if (!larger) {
+            return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
+        }
+        zt__lock(&hotspots->mutex);
+        if (before) {
+            memcpy((void *)larger, (const void *)before, hotspots->spot_count * sizeof *larger);
+        }
+        hotspots->spots = larger;
+        hotspots->spot_capacity = capacity;
+        zt__unlock(&hotspots->mutex);
+        zt__free(allocator, (void *)before);
     }
     config.period_ns = hotspots->config.period_ns;
     config.memory_limit = hotspots->config.memory_limit;
-    config.allocator = hotspots->allocator;
-    stream = zt__reserve_spots(hotspots)
-                 ? zt__create_stream(hotspots->profiler->context, hotspots->profiler->device, &config)
-                 : NULL;
+    config.allocator = *allocator;
+    stream = zt__create_stream(hotspots->profiler->context, hotspots->profiler->device, &config);
     if (!stream) {
         return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
     }
@@ -20016,7 +19817,22 @@ ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *l
     zt__unlock(&hotspots->mutex);
     zt__store(&hotspots->stream, stream);
     zt__store(&loaded->is_sampled, 1);
-    zt__place_loaded(hotspots, loaded);
+    /* Kernels that the tracer knows already are placed now, others when they are created. */
+    zt__lock(loaded->mutex);
+    room = loaded->kernels.count;
+    zt__unlock(loaded->mutex);
+    kernels = room ? (zt__loaded_kernel *)zt__allocate(allocator, room, sizeof *kernels) : NULL;
+    zt__lock(loaded->mutex);
+    for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
+        if (loaded->kernels.entries[i].value) {
+            kernels[count++] = *(const zt__loaded_kernel *)loaded->kernels.entries[i].value;
+        }
+    }
+    zt__unlock(loaded->mutex);
+    for (i = 0; i < count; i++) {
+        ZT__INTERNAL(zt__place_kernel(hotspots, &kernels[i]));
+    }
+    zt__free(allocator, kernels);
 #ifdef ZETOOLS_DEBUG
     if (hotspots->debugger) {
         if (!zt__start_thread(&stream->thread, zt__run_stopping_thread, hotspots)) {
@@ -20080,38 +19896,10 @@ ZT_API zt_hotspots_config zt_hotspots_config_default(void) {
     return config;
 }
 
-/* Returns the hot spots of a profiler, which are created at the first start. NULL without memory. */
-ZT__PRIVATE zt__hotspots *zt__create_hotspots(zt_profiler *profiler) {
-    zt__hotspots *created = zt__hotspots_of(profiler);
-    if (created) {
-        return created;
-    }
-    created = (zt__hotspots *)zt__allocate(&profiler->config.allocator, 1, sizeof *created);
-    if (!created) {
-        return NULL;
-    }
-    created->profiler = profiler;
-    created->allocator = profiler->config.allocator;
-    zt__create_mutex(&created->reading.mutex);
-    zt__create_mutex(&created->finding.mutex);
-    zt__create_mutex(&created->mutex);
-    zt__lock(&profiler->mutex);
-    if (!profiler->hotspots) {
-        profiler->free_hotspots = zt__free_hotspots;
-        zt__store(&profiler->hotspots, created);
-        created = NULL;
-    }
-    zt__unlock(&profiler->mutex);
-    if (created) { /* another thread was faster */
-        zt__destroy_hotspots(created);
-    }
-    return zt__hotspots_of(profiler);
-}
-
 ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config) {
     const char *call = "zt_hotspots_start";
     zt__loaded *loaded = profiler ? (zt__loaded *)zt__load(&profiler->loaded) : NULL;
-    zt__hotspots *hotspots;
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
     zt__message_text refusal;
     ze_result_t result;
     if (!profiler) {
@@ -20120,9 +19908,27 @@ ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_co
     if (!loaded || !zt__load(&loaded->is_observed) || !profiler->device) {
         return zt__report(&profiler->diagnostics, NOT_TRACING, ZE_RESULT_NOT_READY);
     }
-    hotspots = zt__create_hotspots(profiler);
-    if (!hotspots) {
-        return zt__report_no_memory(&profiler->diagnostics, call, "samples");
+    if (!hotspots) { /* it is the first start */
+        hotspots = (zt__hotspots *)zt__allocate(&profiler->config.allocator, 1, sizeof *hotspots);
+        if (!hotspots) {
+            return zt__report_no_memory(&profiler->diagnostics, call, "samples");
+        }
+        hotspots->profiler = profiler;
+        hotspots->allocator = profiler->config.allocator;
+        zt__create_mutex(&hotspots->reading.mutex);
+        zt__create_mutex(&hotspots->finding.mutex);
+        zt__create_mutex(&hotspots->mutex);
+        zt__lock(&profiler->mutex);
+        if (!profiler->hotspots) {
+            profiler->free_hotspots = zt__free_hotspots;
+            zt__store(&profiler->hotspots, hotspots);
+            hotspots = NULL;
+        }
+        zt__unlock(&profiler->mutex);
+        if (hotspots) { /* another thread was faster */
+            zt__destroy_hotspots(hotspots);
+        }
+        hotspots = zt__hotspots_of(profiler);
     }
     if (!zt__lock_until(&hotspots->reading, zt__deadline(profiler->config.wait_timeout_ns))) {
         return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
@@ -20515,25 +20321,39 @@ ZT__PRIVATE const char *zt__join_flags(char **end, const char *flags, const char
     return joined;
 }
 
-/* Returns a copy of a description with another option. Returns NULL without memory. */
-ZT__PRIVATE zt__changed_module *zt__change_module(const ze_module_desc_t *desc, const char *option) {
-    const ze_module_program_exp_desc_t *program = (const ze_module_program_exp_desc_t *)desc->pNext;
-    const char **flags;
-    size_t room = strlen(option) + 2, size = sizeof(zt__changed_module) + room;
-    uint32_t i, count = 0;
+/* Called before a module is created. Adds the profile flags, unless the application passes some. If its call
+   failed because of them, nothing could be done about that. So the first module for each device is built
+   before, to find out whether the driver accepts them. */
+ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
+                                 zt__build *build) {
+    const ze_module_desc_t *desc = *parameters->pdesc;
+    const ze_module_program_exp_desc_t *program;
+    ze_module_handle_t module = NULL;
     zt__changed_module *changed;
-    char *end;
-    size += desc->pBuildFlags ? strlen(desc->pBuildFlags) : 0;
+    const char **flags;
+    size_t room, size;
+    uint32_t i, count = 0;
+    int is_known;
+    char option[64], *end;
+    if (!desc || !modules->profile_flags || zt__load(&modules->refuses_flags) ||
+        (desc->pBuildFlags && strstr(desc->pBuildFlags, "-zet-profile-flags"))) {
+        return;
+    }
+    snprintf(option, sizeof option, "-zet-profile-flags 0x%x", (unsigned)modules->profile_flags);
+    program = (const ze_module_program_exp_desc_t *)desc->pNext;
     if (program && program->stype == ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC) {
         count = program->count;
     }
+    room = strlen(option) + 2;
+    size = sizeof *changed + room + (desc->pBuildFlags ? strlen(desc->pBuildFlags) : 0);
     for (i = 0; i < count; i++) {
         size += sizeof *flags + room;
         size += program->pBuildFlags && program->pBuildFlags[i] ? strlen(program->pBuildFlags[i]) : 0;
     }
     changed = (zt__changed_module *)zt__allocate(&zt__default_allocator, size, 1);
     if (!changed) {
-        return NULL;
+        zt__report_no_memory(modules->diagnostics, "zeModuleCreate", "build flags");
+        return;
     }
     flags = (const char **)(changed + 1);
     end = (char *)(flags + count);
@@ -20547,32 +20367,8 @@ ZT__PRIVATE zt__changed_module *zt__change_module(const ze_module_desc_t *desc, 
     for (i = 0; i < count; i++) {
         flags[i] = zt__join_flags(&end, program->pBuildFlags ? program->pBuildFlags[i] : NULL, option);
     }
-    return changed;
-}
-
-/* Called before a module is created. Adds the profile flags, unless the application passes some. If its call
-   failed because of them, nothing could be done about that. So the first module for each device is built
-   before, to find out whether the driver accepts them. */
-ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
-                                 zt__build *build) {
-    const ze_module_desc_t *desc = *parameters->pdesc;
-    ze_module_handle_t module = NULL;
-    zt__changed_module *changed;
-    uint32_t i = 0;
-    int is_known;
-    char option[64];
-    if (!desc || !modules->profile_flags || zt__load(&modules->refuses_flags) ||
-        (desc->pBuildFlags && strstr(desc->pBuildFlags, "-zet-profile-flags"))) {
-        return;
-    }
-    snprintf(option, sizeof option, "-zet-profile-flags 0x%x", (unsigned)modules->profile_flags);
-    changed = zt__change_module(desc, option);
-    if (!changed) {
-        zt__report_no_memory(modules->diagnostics, "zeModuleCreate", "build flags");
-        return;
-    }
     zt__lock(&modules->mutex);
-    while (i < modules->accepting_count && modules->accepting[i] != *parameters->phDevice) {
+    for (i = 0; i < modules->accepting_count && modules->accepting[i] != *parameters->phDevice;) {
         i++;
     }
     is_known = i < modules->accepting_count;
@@ -20687,41 +20483,6 @@ ZT__PRIVATE ze_result_t zt__change_replacements(zt__modules *modules, const char
 /* A zt__name_fn, for zt__find_nearest. */
 ZT__PRIVATE const char *zt__name_in_list(const void *names, uint32_t index) {
     return ((const char *const *)names)[index];
-}
-
-/* Returns SUCCESS if a module has a kernel or function of a name. Otherwise reports the nearest names. */
-ZT__PRIVATE ze_result_t zt__check_kernel_name(zt__modules *modules, ze_module_handle_t module,
-                                              const char *name) {
-    const char **names;
-    void *function;
-    uint32_t i, room, count = 0;
-    ze_result_t result;
-    ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, NULL));
-    room = count;
-    names = (const char **)zt__allocate(&modules->allocator, (size_t)count + 1, sizeof *names);
-    if (!names) {
-        return zt__report_no_memory(modules->diagnostics, "zt_replace", "the names of kernels");
-    }
-    if (result == ZE_RESULT_SUCCESS && count > 0) {
-        ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, names));
-        count = count < room ? count : room;
-    }
-    if (zt__check(modules->diagnostics, result, "zeModuleGetKernelNames", "Nothing is replaced.") ==
-        ZE_RESULT_SUCCESS) {
-        for (i = 0; i < count && strcmp(names[i], name) != 0;) {
-            i++;
-        }
-        if (i == count) {
-            ZT__INTERNAL(result = zeModuleGetFunctionPointer(module, name, &function));
-        }
-        if (result != ZE_RESULT_SUCCESS) {
-            zt__nearest nearest = zt__find_nearest(name, names, count, zt__name_in_list);
-            result = zt__report(modules->diagnostics, NO_SUCH_KERNEL, ZE_RESULT_ERROR_INVALID_KERNEL_NAME,
-                                name, nearest.text);
-        }
-    }
-    zt__free(&modules->allocator, (void *)names);
-    return result;
 }
 
 /* Returns what replaces a kernel or function of a module, for zt__end_use, or NULL. */
@@ -23878,36 +23639,66 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
 
 ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
                               const char *name) {
+    const char *call = "zt_replace", **names;
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
     zt__replacement *added = NULL;
+    size_t size, name_size = name ? strlen(name) + 1 : 0;
+    uint32_t i, room, count = 0;
+    void *function;
+    ze_result_t result;
     if (!profiler || (!tracer && !module)) {
         return ZE_RESULT_SUCCESS;
     }
     if (!profiler->device) {
-        return zt__report_null_handle(&profiler->diagnostics, "zt_replace", "the profiler's device");
+        return zt__report_null_handle(&profiler->diagnostics, call, "the profiler's device");
     }
-    tracer = zt__find_or_add_tracer(profiler, "zt_replace");
+    tracer = zt__find_or_add_tracer(profiler, call);
     if (!tracer) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (module) {
-        const zt_allocator *allocator = &profiler->config.allocator;
-        size_t size, name_size = name ? strlen(name) + 1 : 0;
-        ze_result_t result = name ? zt__check_kernel_name(&tracer->modules, module, name) : ZE_RESULT_SUCCESS;
+    if (module && name) { /* the module must have a kernel or function of this name */
+        ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, NULL));
+        room = count;
+        names = (const char **)zt__allocate(&profiler->config.allocator, (size_t)count + 1, sizeof *names);
+        if (!names) {
+            return zt__report_no_memory(&profiler->diagnostics, call, "the names of kernels");
+        }
+        if (result == ZE_RESULT_SUCCESS && count > 0) {
+            ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, names));
+            count = count < room ? count : room;
+        }
+        if (zt__check(&profiler->diagnostics, result, "zeModuleGetKernelNames", "Nothing is replaced.") ==
+            ZE_RESULT_SUCCESS) {
+            for (i = 0; i < count && strcmp(names[i], name) != 0;) {
+                i++;
+            }
+            if (i == count) {
+                ZT__INTERNAL(result = zeModuleGetFunctionPointer(module, name, &function));
+            }
+            if (result != ZE_RESULT_SUCCESS) {
+                zt__nearest nearest = zt__find_nearest(name, names, count, zt__name_in_list);
+                result = zt__report(&profiler->diagnostics, NO_SUCH_KERNEL,
+                                    ZE_RESULT_ERROR_INVALID_KERNEL_NAME, name, nearest.text);
+            }
+        }
+        zt__free(&profiler->config.allocator, (void *)names);
         if (result != ZE_RESULT_SUCCESS) {
             return result;
         }
+    }
+    if (module) {
         kernels = kernels ? kernels : "*";
         size = strlen(kernels) + 1;
-        added = (zt__replacement *)zt__allocate(allocator, 1, sizeof *added + size + name_size);
+        added =
+            (zt__replacement *)zt__allocate(&profiler->config.allocator, 1, sizeof *added + size + name_size);
         if (!added) {
-            return zt__report_no_memory(&profiler->diagnostics, "zt_replace", "a replacement");
+            return zt__report_no_memory(&profiler->diagnostics, call, "a replacement");
         }
         added->module = module;
         added->kernels = (char *)memcpy(added + 1, kernels, size);
         added->name = name ? (char *)memcpy(added->kernels + size, name, name_size) : NULL;
     }
-    return zt__change_replacements(&tracer->modules, kernels, NULL, added, "zt_replace");
+    return zt__change_replacements(&tracer->modules, kernels, NULL, added, call);
 }
 
 /* ---- what was traced ------------------------------------------------------------------------------------- */
