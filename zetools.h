@@ -31479,34 +31479,15 @@ ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
     zt__free(zt__allocator_of(bench->profiler), bench->series);
 }
 
-/* Finds the frequency domain of the GPU, if the system management interface has it. */
-ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
-    const zt__driver *driver = bench->profiler ? &bench->profiler->driver : NULL;
-    zes_freq_handle_t domains[16];
-    uint32_t i, count = ZT__COUNT_OF(domains);
-    if (!driver || !bench->profiler->device || !driver->zesDeviceEnumFrequencyDomains ||
-        !driver->zesFrequencyGetProperties || !driver->zesFrequencyGetState ||
-        driver->zesDeviceEnumFrequencyDomains((zes_device_handle_t)bench->profiler->device, &count,
-                                              domains) != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    for (i = 0; i < count && i < ZT__COUNT_OF(domains) && !bench->domain; i++) {
-        zes_freq_properties_t properties;
-        memset(&properties, 0, sizeof properties);
-        properties.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES;
-        if (driver->zesFrequencyGetProperties(domains[i], &properties) == ZE_RESULT_SUCCESS &&
-            properties.type == ZES_FREQ_DOMAIN_GPU) {
-            bench->domain = domains[i];
-        }
-    }
-}
-
 /* Checks the configuration and prepares a benchmark. On failure nothing is left to close. */
 ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
                                        const zt_bench_config *config) {
     enum { LEAST_SAMPLES = 10 };
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     zt_bench_config *complete = &bench->config;
+    const zt__driver *driver;
+    zes_freq_handle_t domains[16];
+    uint32_t i, count = ZT__COUNT_OF(domains);
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!config) {
         return zt__report_null(diagnostics, call, "config");
@@ -31547,7 +31528,24 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
         return zt__report(diagnostics, CALL_FAILED, result, "zt_open", zt_result_name(result),
                           zt__get_last_error(NULL));
     }
-    zt__find_frequency_domain(bench);
+
+    /* The frequency domain of the GPU, if the system management interface has it. */
+    driver = profiler ? &profiler->driver : NULL;
+    if (!driver || !profiler->device || !driver->zesDeviceEnumFrequencyDomains ||
+        !driver->zesFrequencyGetProperties || !driver->zesFrequencyGetState ||
+        driver->zesDeviceEnumFrequencyDomains((zes_device_handle_t)profiler->device, &count, domains) !=
+            ZE_RESULT_SUCCESS) {
+        count = 0;
+    }
+    for (i = 0; i < count && i < ZT__COUNT_OF(domains) && !bench->domain; i++) {
+        zes_freq_properties_t properties;
+        memset(&properties, 0, sizeof properties);
+        properties.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES;
+        if (driver->zesFrequencyGetProperties(domains[i], &properties) == ZE_RESULT_SUCCESS &&
+            properties.type == ZES_FREQ_DOMAIN_GPU) {
+            bench->domain = domains[i];
+        }
+    }
     return ZE_RESULT_SUCCESS;
 }
 
@@ -31612,48 +31610,14 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
 
 /* ---- comparing ------------------------------------------------------------------------------------------- */
 
-/* Takes samples of two variants in turn, until the stopping rule of `a` is met by their ratios. The order
-   alternates, so that drift favours neither. */
-ZT__PRIVATE ze_result_t zt__compare_variants(zt__bench *a, zt__bench *b, zt__series *ratios,
-                                             zt_comparison *result) {
-    zt__stop_rule rule;
-    int has_samples;
-    zt__warm_up(a, a->config.max_time_ns);
-    zt__warm_up(b, a->config.max_time_ns);
-    rule = zt__begin_stop_rule(&a->config);
-    do {
-        int b_first = ratios->count & 1;
-        has_samples = zt__measure_sample(b_first ? b : a) && zt__measure_sample(b_first ? a : b);
-        if (has_samples) {
-            double ratio =
-                b->series->samples[b->series->count - 1] / a->series->samples[a->series->count - 1];
-            zt__add_to_series(ratios, zt__is_finite(ratio) ? ratio : 1, zt__nan());
-            result->a.end = result->b.end = zt__apply_stop_rule(&rule, ratios);
-        }
-    } while (has_samples && result->a.end == ZT_BENCH_NOT_RUN);
-    zt__describe_series(&result->a, a->series, &a->config);
-    zt__describe_series(&result->b, b->series, &b->config);
-    if (!has_samples) {
-        return ZE_RESULT_NOT_READY;
-    }
-    /* The interval is that of the ratios of pairs. The ratio of the medians may lie outside of it, if the
-       distributions differ in shape; then the interval is widened to contain it. */
-    result->ratio = result->b.median / result->a.median;
-    zt__median_interval(ratios->sorted, ratios->count, &result->low, &result->high);
-    if (!zt__is_nan(result->ratio)) {
-        result->low = result->ratio < result->low ? result->ratio : result->low;
-        result->high = result->ratio > result->high ? result->ratio : result->high;
-    }
-    result->differs = result->low > 1 || result->high < 1;
-    return ZE_RESULT_SUCCESS;
-}
-
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
                               zt_comparison *result) {
     const zt_allocator *allocator = zt__allocator_of(profiler);
     zt__bench one, other;
     zt__series *ratios;
+    zt__stop_rule rule;
     ze_result_t done;
+    int has_samples;
     if (!result) {
         return zt__report_null(zt__diagnostics_of(profiler), "zt_compare", "result");
     }
@@ -31669,15 +31633,51 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
         return done;
     }
     done = zt__open_bench(&other, "zt_compare", profiler, b);
-    if (done == ZE_RESULT_SUCCESS) {
-        ratios = (zt__series *)zt__allocate(allocator, 1, sizeof *ratios);
-        done = ratios ? zt__compare_variants(&one, &other, ratios, result)
-                      : zt__report_no_memory(zt__diagnostics_of(profiler), "zt_compare", "samples");
-        zt__free(allocator, ratios);
-        zt__close_bench(&other);
+    if (done != ZE_RESULT_SUCCESS) {
+        zt__close_bench(&one);
+        return done;
     }
+    ratios = (zt__series *)zt__allocate(allocator, 1, sizeof *ratios);
+    if (!ratios) {
+        zt__close_bench(&other);
+        zt__close_bench(&one);
+        return zt__report_no_memory(zt__diagnostics_of(profiler), "zt_compare", "samples");
+    }
+
+    /* Samples are taken of both in turn, until their ratios meet the stopping rule of `a`. The order
+       alternates, so that drift favours neither. */
+    zt__warm_up(&one, one.config.max_time_ns);
+    zt__warm_up(&other, one.config.max_time_ns);
+    rule = zt__begin_stop_rule(&one.config);
+    do {
+        int b_first = ratios->count & 1;
+        has_samples =
+            zt__measure_sample(b_first ? &other : &one) && zt__measure_sample(b_first ? &one : &other);
+        if (has_samples) {
+            double ratio =
+                other.series->samples[other.series->count - 1] / one.series->samples[one.series->count - 1];
+            zt__add_to_series(ratios, zt__is_finite(ratio) ? ratio : 1, zt__nan());
+            result->a.end = result->b.end = zt__apply_stop_rule(&rule, ratios);
+        }
+    } while (has_samples && result->a.end == ZT_BENCH_NOT_RUN);
+
+    zt__describe_series(&result->a, one.series, &one.config);
+    zt__describe_series(&result->b, other.series, &other.config);
+    if (has_samples) {
+        /* The interval is that of the ratios of pairs. The ratio of the medians may lie outside of it, if the
+           distributions differ in shape; then the interval is widened to contain it. */
+        result->ratio = result->b.median / result->a.median;
+        zt__median_interval(ratios->sorted, ratios->count, &result->low, &result->high);
+        if (!zt__is_nan(result->ratio)) {
+            result->low = result->ratio < result->low ? result->ratio : result->low;
+            result->high = result->ratio > result->high ? result->ratio : result->high;
+        }
+        result->differs = result->low > 1 || result->high < 1;
+    }
+    zt__free(allocator, ratios);
+    zt__close_bench(&other);
     zt__close_bench(&one);
-    return done;
+    return has_samples ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
 
 /* ---- tables of results ----------------------------------------------------------------------------------- */
@@ -31698,31 +31698,12 @@ enum {
     ZT__BENCH_FIGURES
 };
 
-ZT__PRIVATE void zt__fill_bench_row(const zt_profiler *profiler, const zt_bench_result *result,
-                                    double *figures) {
-    uint32_t i, metrics = zt_get_metric_count(profiler);
-    figures[ZT__BENCH_MEDIAN] = result->median;
-    figures[ZT__BENCH_INTERVAL] = result->precision * 100;
-    figures[ZT__BENCH_MINIMUM] = result->min;
-    figures[ZT__BENCH_BYTES] = result->bytes_per_second;
-    figures[ZT__BENCH_ITEMS] = result->items_per_second;
-    figures[ZT__BENCH_COUNT] = result->count;
-    figures[ZT__BENCH_OUTLIERS] = result->outliers;
-    figures[ZT__BENCH_CHANGED] = result->changed;
-    figures[ZT__BENCH_END] = (double)result->end;
-    figures[ZT__BENCH_MHZ] = result->frequency_mhz;
-    figures[ZT__BENCH_SLOWDOWN] = result->perturbation;
-    for (i = 0; i < metrics; i++) {
-        figures[ZT__BENCH_FIGURES + i] = zt_get_rate(profiler, result->region, i);
-    }
-}
-
 /* Writes a table of results, `room` columns wide. Returns 0 without memory. */
 ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
                                       const zt_bench_result *results, uint32_t count, size_t room) {
     const zt_allocator *allocator = zt__allocator_of(profiler);
-    uint32_t i, are_changed = 0, are_unknown = 0;
-    uint32_t figure_count = ZT__BENCH_FIGURES + zt_get_metric_count(profiler) + ZT__DERIVED_COLUMNS;
+    uint32_t i, m, are_changed = 0, are_unknown = 0, metrics = zt_get_metric_count(profiler);
+    uint32_t figure_count = ZT__BENCH_FIGURES + metrics + ZT__DERIVED_COLUMNS;
     double *figures = (double *)zt__allocate(allocator, count, figure_count * sizeof *figures);
     zt__figure_table table;
     zt__paragraph note;
@@ -31735,12 +31716,27 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
     table.columns = (zt__figure_column *)zt__allocate(allocator, figure_count, sizeof *table.columns);
     is_complete = figures && table.rows && table.columns;
     for (i = 0; i < count && is_complete; i++) {
-        table.rows[i].name = results[i].name;
-        table.rows[i].figures = figures + (size_t)i * figure_count;
-        zt__fill_bench_row(profiler, &results[i], figures + (size_t)i * figure_count);
-        are_changed += results[i].changed > 0;
-        are_unknown += results[i].count > 0 && zt__is_nan(results[i].frequency_mhz);
+        const zt_bench_result *result = &results[i];
+        double *row = figures + (size_t)i * figure_count;
+        row[ZT__BENCH_MEDIAN] = result->median;
+        row[ZT__BENCH_INTERVAL] = result->precision * 100;
+        row[ZT__BENCH_MINIMUM] = result->min;
+        row[ZT__BENCH_BYTES] = result->bytes_per_second;
+        row[ZT__BENCH_ITEMS] = result->items_per_second;
+        row[ZT__BENCH_COUNT] = result->count;
+        row[ZT__BENCH_OUTLIERS] = result->outliers;
+        row[ZT__BENCH_CHANGED] = result->changed;
+        row[ZT__BENCH_END] = (double)result->end;
+        row[ZT__BENCH_MHZ] = result->frequency_mhz;
+        row[ZT__BENCH_SLOWDOWN] = result->perturbation;
+        for (m = 0; m < metrics; m++) {
+            row[ZT__BENCH_FIGURES + m] = zt_get_rate(profiler, result->region, m);
+        }
+        table.rows[i].name = result->name;
+        table.rows[i].figures = row;
         table.row_count++;
+        are_changed += result->changed > 0;
+        are_unknown += result->count > 0 && zt__is_nan(result->frequency_mhz);
     }
     if (is_complete) {
         zt__choose_time_unit(&table, ZT__BENCH_MINIMUM, ZT__BENCH_MEDIAN);
@@ -31757,7 +31753,7 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
         if (are_changed > 0) {
             zt__add_figures(&table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 2);
         }
-        if (zt_get_metric_count(profiler) > 0) {
+        if (metrics > 0) {
             zt__prepare_advice(profiler, &advice);
             is_complete = zt__add_ranked_columns(profiler, &advice, &table, figures, figure_count,
                                                  ZT__BENCH_FIGURES, 1);
@@ -31981,45 +31977,6 @@ ZT__PRIVATE double zt__number_of(const char *field) {
     return zt__read_number(&field, &number) && !*field ? number : zt__nan();
 }
 
-/* Reads the text of a file, and makes room for as many benchmarks as it has lines. */
-ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file) {
-    enum { MOST_BYTES = 1 << 26 };
-    zt__file_properties properties;
-    const char *why = NULL, *feed;
-    FILE *stream = NULL;
-    size_t size = 0, lines = 1;
-    if (!zt__get_file_properties(file->path, &properties)) {
-        why = strerror(errno);
-    } else if (!properties.is_regular) {
-        why = "it is no regular file";
-    } else if (properties.size > MOST_BYTES) {
-        why = "it is too large";
-    } else {
-        stream = zt__open_file(file->path, "rb");
-        why = stream ? NULL : strerror(errno);
-    }
-    if (stream) {
-        file->text = (char *)zt__allocate(file->allocator, 1, (size_t)properties.size + 1);
-        if (file->text) {
-            size = fread(file->text, 1, (size_t)properties.size, stream);
-            file->text[size] = 0;
-            why = ferror(stream) ? strerror(errno) : NULL;
-        }
-        fclose(stream);
-    }
-    if (why) {
-        return zt__report(file->diagnostics, CANNOT_READ, ZE_RESULT_ERROR_UNKNOWN, file->path, why);
-    }
-    for (feed = file->text; feed && (feed = strchr(feed, '\n')) != NULL; feed++) {
-        lines++;
-    }
-    if (file->text) {
-        file->benches = (zt__earlier_bench *)zt__allocate(file->allocator, lines, sizeof *file->benches);
-    }
-    return file->benches ? ZE_RESULT_SUCCESS
-                         : zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a file");
-}
-
 /* Reads a line of a file. Returns 0 if it is damaged. */
 ZT__PRIVATE int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_record *header,
                                        const zt__csv_record *record) {
@@ -32043,17 +32000,54 @@ ZT__PRIVATE int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_recor
            bench->low >= 0 && bench->low <= bench->median && bench->median <= bench->high;
 }
 
-/* Reads the lines of `file->text`, which is changed. `file->benches` has room for them. */
-ZT__PRIVATE ze_result_t zt__parse_bench_file(zt__bench_file *file) {
+/* Reads a file. On failure the message was reported. The caller frees text and benchmarks. */
+ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file) {
+    enum { MOST_BYTES = 1 << 26 };
     static const char *const needed[] = {"results", "name", "median_ns", "low_ns", "high_ns"};
     static const char *const foreign = "is no file of benchmarks";
+    zt__file_properties properties;
     zt__csv_record header, record;
-    char *next = file->text, damage[64];
+    char *next, damage[64];
     const char *why = NULL;
+    FILE *stream = NULL;
     ze_result_t result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    size_t size = 0, lines = 1;
     uint32_t i, line;
     int lacks_columns = 0;
     double results = 0;
+    if (!zt__get_file_properties(file->path, &properties)) {
+        why = strerror(errno);
+    } else if (!properties.is_regular) {
+        why = "it is no regular file";
+    } else if (properties.size > MOST_BYTES) {
+        why = "it is too large";
+    } else {
+        stream = zt__open_file(file->path, "rb");
+        why = stream ? NULL : strerror(errno);
+    }
+    if (stream) {
+        file->text = (char *)zt__allocate(file->allocator, 1, (size_t)properties.size + 1);
+        if (file->text) {
+            size = fread(file->text, 1, (size_t)properties.size, stream);
+            file->text[size] = 0;
+            why = ferror(stream) ? strerror(errno) : NULL;
+        }
+        fclose(stream);
+    }
+    if (why) {
+        return zt__report(file->diagnostics, CANNOT_READ, ZE_RESULT_ERROR_UNKNOWN, file->path, why);
+    }
+    for (next = file->text; next && (next = strchr(next, '\n')) != NULL; next++) {
+        lines++;
+    }
+    if (file->text) {
+        file->benches = (zt__earlier_bench *)zt__allocate(file->allocator, lines, sizeof *file->benches);
+    }
+    if (!file->benches) {
+        return zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a file");
+    }
+
+    next = file->text;
     if (!zt__read_csv_record(&next, &header) || strcmp(header.fields[0], "layout") != 0) {
         why = foreign;
     }
@@ -32107,7 +32101,6 @@ enum {
 
 /* Benchmarks, and how they changed since an earlier run. */
 typedef struct zt__changes {
-    const zt_profiler *profiler;
     zt__bench_file file;
     zt__figure_row *rows;
     double *figures; /* of all rows */
@@ -32120,56 +32113,20 @@ typedef struct zt__changes {
 } zt__changes;
 
 /* Adds a sentence about what is another than in the file, if both are known. */
-ZT__PRIVATE void zt__add_condition(zt__changes *changes, const char *what, const char *before,
-                                   const char *now) {
+ZT__PRIVATE void zt__add_condition(zt__changes *changes, const char *what, const char *unit,
+                                   const char *before, const char *now) {
     if (*before && *now && strcmp(before, now) != 0) {
-        zt__append(changes->conditions, sizeof changes->conditions, "The %.80s was %.120s, and is %.120s. ",
-                   what, before, now);
+        zt__append(changes->conditions, sizeof changes->conditions,
+                   "The %.80s was %.120s%s, and is %.120s%s. ", what, before, unit, now, unit);
         changes->counts.other_conditions = 1;
     }
 }
 
-/* Fills in the change of a median, its interval and the verdict, and counts it if it is at another frequency.
+/* Adds a row, and counts it. One of the two may be NULL, or not measured: then its median is not positive.
 
    The ratio of two medians is wrong by what each of them is. As they are independent, the squares of these
    shares add up (Zou and Donner, "Construction of confidence limits about effect measures: a general
    approach", 2008). An interval that reaches 0 has no such share; then no change is shown. */
-ZT__PRIVATE void zt__find_change(zt__changes *changes, double *figures, const zt__earlier_bench *before,
-                                 const zt_bench_result *now) {
-    double ratio = now->median / before->median, tolerance = now->tolerance;
-    double other_mhz = fabs(now->frequency_mhz / before->mhz - 1);
-    zt__verdict verdict = ZT__SAME;
-    figures[ZT__CHANGE_SHARE] = (ratio - 1) * 100;
-    if (zt__is_positive(before->low)) {
-        double now_below = 1 - now->low / now->median, now_above = now->high / now->median - 1;
-        double before_below = before->median / before->low - 1;
-        double before_above = 1 - before->median / before->high;
-        double low = ratio * (1 - sqrt(now_below * now_below + before_above * before_above));
-        double high = ratio * (1 + sqrt(now_above * now_above + before_below * before_below));
-        figures[ZT__CHANGE_LOW] = (low - 1) * 100;
-        figures[ZT__CHANGE_HIGH] = (high - 1) * 100;
-        if (low > 1 + tolerance) {
-            verdict = ZT__SLOWER;
-        } else if (high < 1 - tolerance) {
-            verdict = ZT__FASTER;
-        }
-    }
-    figures[ZT__CHANGE_VERDICT] = verdict;
-    if (changes->least_tolerance <= 0 || tolerance < changes->least_tolerance) {
-        changes->least_tolerance = tolerance;
-    }
-    if (tolerance > changes->greatest_tolerance) {
-        changes->greatest_tolerance = tolerance;
-    }
-    if (!zt__is_nan(other_mhz) && other_mhz > ZT__MAX_FREQUENCY_CHANGE &&
-        changes->at_other_frequency++ == 0) {
-        snprintf(changes->first_frequency, sizeof changes->first_frequency,
-                 "%s: %.0f MHz before, %.0f MHz now. ", now->name, before->mhz, now->frequency_mhz);
-        changes->counts.other_conditions = 1;
-    }
-}
-
-/* Adds a row, and counts it. One of the two may be NULL, or not measured: then its median is not positive. */
 ZT__PRIVATE void zt__add_change(zt__changes *changes, const zt__earlier_bench *before,
                                 const zt_bench_result *now) {
     uint32_t *const counters[] = {&changes->counts.same, &changes->counts.faster, &changes->counts.slower,
@@ -32178,6 +32135,7 @@ ZT__PRIVATE void zt__add_change(zt__changes *changes, const zt__earlier_bench *b
     double *figures = changes->figures + (size_t)changes->row_count * ZT__CHANGE_FIGURES;
     int was_measured = before && zt__is_positive(before->median);
     int is_measured = now && zt__is_positive(now->median);
+    zt__verdict verdict = was_measured ? ZT__MISSING : ZT__ADDED;
     double one, other;
     uint32_t i;
     if (!was_measured && !is_measured) {
@@ -32195,11 +32153,39 @@ ZT__PRIVATE void zt__add_change(zt__changes *changes, const zt__earlier_bench *b
     figures[ZT__CHANGE_SHORTER] = one < other ? one : other;
     figures[ZT__CHANGE_LONGER] = one < other ? other : one;
     if (was_measured && is_measured) {
-        zt__find_change(changes, figures, before, now);
-    } else {
-        figures[ZT__CHANGE_VERDICT] = was_measured ? ZT__MISSING : ZT__ADDED;
+        double ratio = now->median / before->median, tolerance = now->tolerance;
+        double other_mhz = fabs(now->frequency_mhz / before->mhz - 1);
+        verdict = ZT__SAME;
+        figures[ZT__CHANGE_SHARE] = (ratio - 1) * 100;
+        if (zt__is_positive(before->low)) {
+            double now_below = 1 - now->low / now->median, now_above = now->high / now->median - 1;
+            double before_below = before->median / before->low - 1;
+            double before_above = 1 - before->median / before->high;
+            double low = ratio * (1 - sqrt(now_below * now_below + before_above * before_above));
+            double high = ratio * (1 + sqrt(now_above * now_above + before_below * before_below));
+            figures[ZT__CHANGE_LOW] = (low - 1) * 100;
+            figures[ZT__CHANGE_HIGH] = (high - 1) * 100;
+            if (low > 1 + tolerance) {
+                verdict = ZT__SLOWER;
+            } else if (high < 1 - tolerance) {
+                verdict = ZT__FASTER;
+            }
+        }
+        if (changes->least_tolerance <= 0 || tolerance < changes->least_tolerance) {
+            changes->least_tolerance = tolerance;
+        }
+        if (tolerance > changes->greatest_tolerance) {
+            changes->greatest_tolerance = tolerance;
+        }
+        if (!zt__is_nan(other_mhz) && other_mhz > ZT__MAX_FREQUENCY_CHANGE &&
+            changes->at_other_frequency++ == 0) {
+            snprintf(changes->first_frequency, sizeof changes->first_frequency,
+                     "%s: %.0f MHz before, %.0f MHz now. ", now->name, before->mhz, now->frequency_mhz);
+            changes->counts.other_conditions = 1;
+        }
     }
-    ++*counters[(uint32_t)figures[ZT__CHANGE_VERDICT]];
+    figures[ZT__CHANGE_VERDICT] = verdict;
+    ++*counters[verdict];
     changes->row_count++;
 }
 
@@ -32212,48 +32198,6 @@ ZT__PRIVATE int zt__is_same_name(const char *name, const char *other) {
         }
     }
     return !*other;
-}
-
-/* Compares device and driver, and each result with the first one of its name in the file that is not compared
-   yet. The caller frees what was allocated. */
-ZT__PRIVATE ze_result_t zt__compare_with_file(zt__changes *changes, const zt_bench_result *results,
-                                              uint32_t count) {
-    const zt_profiler *profiler = changes->profiler;
-    zt__bench_file *file = &changes->file;
-    size_t rows = (size_t)count + file->count;
-    uint32_t i, j;
-    changes->rows = (zt__figure_row *)zt__allocate(file->allocator, rows, sizeof *changes->rows);
-    changes->figures =
-        (double *)zt__allocate(file->allocator, rows, ZT__CHANGE_FIGURES * sizeof *changes->figures);
-    if (!changes->rows || !changes->figures) {
-        return zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a table");
-    }
-    if (profiler) {
-        zt__add_condition(changes, "device", file->device, profiler->device_name);
-        zt__add_condition(changes, "driver", file->driver_version, profiler->facts.driver_version);
-    }
-    if (profiler && *file->core_clock_mhz && profiler->facts.core_clock_mhz) {
-        char before[32], now[32];
-        snprintf(before, sizeof before, "%.20s MHz", file->core_clock_mhz);
-        snprintf(now, sizeof now, "%u MHz", (unsigned)profiler->facts.core_clock_mhz);
-        zt__add_condition(changes, "core clock", before, now);
-    }
-    for (i = 0; i < count; i++) {
-        zt__earlier_bench *before = NULL;
-        for (j = 0; j < file->count && !before; j++) {
-            if (!file->benches[j].is_compared && zt__is_same_name(results[i].name, file->benches[j].name)) {
-                before = &file->benches[j];
-                before->is_compared = 1;
-            }
-        }
-        zt__add_change(changes, before, &results[i]);
-    }
-    for (j = 0; j < file->count; j++) {
-        if (!file->benches[j].is_compared) {
-            zt__add_change(changes, &file->benches[j], NULL);
-        }
-    }
-    return ZE_RESULT_SUCCESS;
 }
 
 /* Writes the table of changes, and notes below it. */
@@ -32319,7 +32263,10 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
     zt__changes all;
     zt__output output = {"zt_compare_benches",      report, diagnostics, zt__allocator_of(profiler),
                          zt__write_changes_to_file, &all};
+    zt__bench_file *file = &all.file;
     zt_format format;
+    size_t rows;
+    uint32_t i, j;
     ze_result_t result;
     if (changes) {
         memset(changes, 0, sizeof *changes);
@@ -32335,27 +32282,56 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
                           report, ".txt or none");
     }
     memset(&all, 0, sizeof all);
-    all.profiler = profiler;
-    all.file.path = before;
-    all.file.diagnostics = diagnostics;
-    all.file.allocator = output.allocator;
-    result = zt__read_bench_file(&all.file);
+    file->path = before;
+    file->diagnostics = diagnostics;
+    file->allocator = output.allocator;
+    result = zt__read_bench_file(file);
     if (result == ZE_RESULT_SUCCESS) {
-        result = zt__parse_bench_file(&all.file);
+        rows = (size_t)count + file->count;
+        all.rows = (zt__figure_row *)zt__allocate(file->allocator, rows, sizeof *all.rows);
+        all.figures = (double *)zt__allocate(file->allocator, rows, ZT__CHANGE_FIGURES * sizeof *all.figures);
+        if (!all.rows || !all.figures) {
+            result = zt__report_no_memory(diagnostics, "zt_compare_benches", "a table");
+        }
     }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__compare_with_file(&all, results, count);
+
+    if (result == ZE_RESULT_SUCCESS && profiler) {
+        char core_clock_mhz[16] = "";
+        if (profiler->facts.core_clock_mhz) {
+            snprintf(core_clock_mhz, sizeof core_clock_mhz, "%u", (unsigned)profiler->facts.core_clock_mhz);
+        }
+        zt__add_condition(&all, "device", "", file->device, profiler->device_name);
+        zt__add_condition(&all, "driver", "", file->driver_version, profiler->facts.driver_version);
+        zt__add_condition(&all, "core clock", " MHz", file->core_clock_mhz, core_clock_mhz);
     }
+    /* Each result is compared with the first one of its name in the file that is not compared yet. */
+    for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+        for (j = 0; j < file->count; j++) {
+            if (!file->benches[j].is_compared && zt__is_same_name(results[i].name, file->benches[j].name)) {
+                break;
+            }
+        }
+        if (j < file->count) {
+            file->benches[j].is_compared = 1;
+        }
+        zt__add_change(&all, j < file->count ? &file->benches[j] : NULL, &results[i]);
+    }
+    for (j = 0; j < file->count && result == ZE_RESULT_SUCCESS; j++) {
+        if (!file->benches[j].is_compared) {
+            zt__add_change(&all, &file->benches[j], NULL);
+        }
+    }
+
     if (result == ZE_RESULT_SUCCESS && report) {
         result = zt__write_output(&output);
     }
     if (result == ZE_RESULT_SUCCESS) {
         *changes = all.counts;
     }
-    zt__free(all.file.allocator, all.figures);
-    zt__free(all.file.allocator, all.rows);
-    zt__free(all.file.allocator, all.file.benches);
-    zt__free(all.file.allocator, all.file.text);
+    zt__free(file->allocator, all.figures);
+    zt__free(file->allocator, all.rows);
+    zt__free(file->allocator, file->benches);
+    zt__free(file->allocator, file->text);
     return result;
 }
 
