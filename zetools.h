@@ -11744,14 +11744,6 @@ ZT__PRIVATE int zt__prepare_statistics(zt_profiler *into, const zt__sample_layou
     return to->capacity >= (rows < layout->row_limit ? rows : layout->row_limit);
 }
 
-/* What zt_merge adds to a profiler, and where. */
-typedef struct zt__merge {
-    zt_profiler *into, *from;
-    uint32_t region_count, path_count;
-    zt__merged_region *regions;
-    zt__merged_path *paths;
-} zt__merge;
-
 /* Adds what was lost and dropped. The mutex is held. */
 ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint64_t unobserved_lists) {
     uint32_t i;
@@ -11767,97 +11759,23 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     into->counts.unobserved_lists += unobserved_lists;
 }
 
-/* Adds what was prepared. Both collectors are held, so no statistics change; but regions may be dropped
-   meanwhile, so all counts are copied at once. The mutex of `into` is unlocked between regions, so that other
-   threads need not wait for all of them. */
-ZT__PRIVATE void zt__apply_merge(const zt__merge *merge) {
-    zt_profiler *into = merge->into, *from = merge->from;
-    zt__merged_region *regions = merge->regions;
-    uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
-    uint32_t i, count = merge->region_count;
-    zt__lock(&from->mutex);
-    memcpy(causes, from->causes, sizeof causes);
-    unobserved_lists = from->counts.unobserved_lists;
-    for (i = 0; i < count; i++) {
-        regions[i].lost = regions[i].from->lost;
-        regions[i].dropped = regions[i].from->dropped;
-        regions[i].bytes = regions[i].from->bytes;
-        regions[i].bytes_ns = regions[i].from->bytes_ns;
-        regions[i].launch_error_ns = regions[i].from->launch_error_ns;
-    }
-    zt__unlock(&from->mutex);
-    for (i = 0; i < count; i++) {
-        const zt__merged_region *merged = &regions[i];
-        uint64_t collected = zt__collected(into, &merged->times);
-        zt__lock(&into->mutex);
-        zt__merge_statistics(&into->times_layout, &merged->into->times, &merged->times);
-        zt__merge_statistics(&into->layout, &merged->into->statistics, &merged->statistics);
-        merged->into->lost += merged->lost;
-        merged->into->dropped += merged->dropped;
-        merged->into->bytes += merged->bytes;
-        merged->into->bytes_ns += merged->bytes_ns;
-        if (merged->into->launch_error_ns < merged->launch_error_ns) {
-            merged->into->launch_error_ns = merged->launch_error_ns;
-        }
-        into->counts.collected += collected;
-        into->counts.begun += collected;
-        zt__unlock(&into->mutex);
-    }
-    zt__lock(&into->mutex);
-    zt__add_causes(into, causes, unobserved_lists);
-    for (i = 0; i < merge->path_count; i++) {
-        const zt__path *path = &merge->paths[i].from;
-        zt__path *to = merge->paths[i].into;
-        to->outlives_outer |= path->outlives_outer;
-        to->is_own_unknown |= path->is_own_unknown;
-        to->count += path->count;
-        to->time_ns += path->time_ns;
-        to->missing += path->missing;
-    }
-    zt__unlock(&into->mutex);
-}
-
-/* Describes the first difference between what two profilers measure, for a message. Returns NULL if there is
-   none. */
-ZT__PRIVATE const char *zt__find_mismatch(const zt_profiler *a, const zt_profiler *b) {
-    uint32_t i;
-    if (a->metric_count != b->metric_count) {
-        return "one has more metrics";
-    }
-    if (a->pass_count != b->pass_count) {
-        return "one has more passes";
-    }
-    if (a->tile_count != b->tile_count) {
-        return "one has more tiles";
-    }
-    for (i = 0; i < a->metric_count; i++) {
-        const zt_metric *one = &a->metrics[i], *other = &b->metrics[i];
-        if (strcmp(one->name, other->name) != 0 || strcmp(one->group, other->group) != 0 ||
-            strcmp(one->units, other->units) != 0 || one->aggregation != other->aggregation ||
-            one->pass != other->pass) {
-            return one->name;
-        }
-    }
-    return NULL;
-}
-
-/* Copies what is added, and makes room for it in `into`, whose collector is held, so that nobody else writes
-   its statistics. No figure changes here, so that nothing is merged in part. Returns 0 without memory. */
-ZT__PRIVATE int zt__prepare_merge(zt__merge *merge) {
-    zt_profiler *into = merge->into, *from = merge->from;
+/* Adds the statistics of `from` to `into`. Both collectors are held, so nobody else writes statistics. Returns
+   0 without memory: then no figure has changed, so nothing is merged in part. */
+ZT__PRIVATE int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
     const zt_allocator *allocator = &into->config.allocator;
-    uint32_t i;
-    int has_memory;
-    merge->path_count = zt_get_path_count(from); /* first, so that their regions are counted, too */
-    merge->region_count = zt_get_region_count(from);
-    merge->regions =
-        (zt__merged_region *)zt__allocate(allocator, merge->region_count + 1u, sizeof *merge->regions);
-    merge->paths = (zt__merged_path *)zt__allocate(allocator, merge->path_count + 1u, sizeof *merge->paths);
-    has_memory = merge->regions && merge->paths;
-    for (i = 0; i < merge->region_count && has_memory; i++) {
-        zt__merged_region *merged = &merge->regions[i];
-        zt_cause cause;
-        merged->from = zt__record_at(from, i);
+    uint32_t path_count = zt_get_path_count(from); /* first, so that their regions are counted, too */
+    uint32_t i, region_count = zt_get_region_count(from);
+    zt__merged_region *merged, *end,
+        *regions = (zt__merged_region *)zt__allocate(allocator, region_count + 1u, sizeof *regions);
+    zt__merged_path *paths = (zt__merged_path *)zt__allocate(allocator, path_count + 1u, sizeof *paths);
+    uint64_t collected, unobserved_lists, causes[ZT_CAUSE_COUNT];
+    zt_cause cause;
+    int has_memory = regions && paths;
+
+    /* What is added is copied, and room for it is made. */
+    end = regions ? regions + region_count : NULL;
+    for (merged = regions; merged < end && has_memory; merged++) {
+        merged->from = zt__record_at(from, (uint32_t)(merged - regions));
         has_memory = zt__copy_statistics(from, &from->times_layout, &merged->from->times, &merged->times) &&
                      zt__copy_statistics(from, &from->layout, &merged->from->statistics, &merged->statistics);
         if (has_memory) {
@@ -11870,29 +11788,75 @@ ZT__PRIVATE int zt__prepare_merge(zt__merge *merge) {
                 zt__prepare_statistics(into, &into->layout, &merged->into->statistics, &merged->statistics);
         }
     }
-    if (!has_memory) {
-        return 0;
-    }
     zt__lock(&from->mutex); /* the paths are of one moment */
-    for (i = 0; i < merge->path_count; i++) {
-        merge->paths[i].from = *zt__path_at(from, i);
+    for (i = 0; i < path_count && has_memory; i++) {
+        paths[i].from = *zt__path_at(from, i);
     }
     zt__unlock(&from->mutex);
     zt__lock(&into->mutex);
-    for (i = 0; i < merge->path_count && has_memory; i++) {
-        const zt__path_key *key = &merge->paths[i].from.key;
-        zt__path *outer = key->outer->depth > 0 ? merge->paths[key->outer->index].into : &into->root;
-        merge->paths[i].into = zt__find_or_add_path(into, outer, merge->regions[key->region->index].into);
-        has_memory = merge->paths[i].into != NULL;
+    for (i = 0; i < path_count && has_memory; i++) {
+        const zt__path_key *key = &paths[i].from.key;
+        zt__path *outer = key->outer->depth > 0 ? paths[key->outer->index].into : &into->root;
+        paths[i].into = zt__find_or_add_path(into, outer, regions[key->region->index].into);
+        has_memory = paths[i].into != NULL;
     }
     zt__unlock(&into->mutex);
+
+    if (has_memory) {
+        zt__lock(&from->mutex); /* regions may be dropped meanwhile, so the counts are of one moment, too */
+        memcpy(causes, from->causes, sizeof causes);
+        unobserved_lists = from->counts.unobserved_lists;
+        for (merged = regions; merged < end; merged++) {
+            merged->lost = merged->from->lost;
+            merged->dropped = merged->from->dropped;
+            merged->bytes = merged->from->bytes;
+            merged->bytes_ns = merged->from->bytes_ns;
+            merged->launch_error_ns = merged->from->launch_error_ns;
+        }
+        zt__unlock(&from->mutex);
+        /* The mutex is unlocked between regions, so that other threads need not wait for all of them. */
+        for (merged = regions; merged < end; merged++) {
+            zt__region_record *to = merged->into;
+            collected = zt__collected(into, &merged->times);
+            zt__lock(&into->mutex);
+            zt__merge_statistics(&into->times_layout, &to->times, &merged->times);
+            zt__merge_statistics(&into->layout, &to->statistics, &merged->statistics);
+            to->lost += merged->lost;
+            to->dropped += merged->dropped;
+            to->bytes += merged->bytes;
+            to->bytes_ns += merged->bytes_ns;
+            if (to->launch_error_ns < merged->launch_error_ns) {
+                to->launch_error_ns = merged->launch_error_ns;
+            }
+            into->counts.collected += collected;
+            into->counts.begun += collected;
+            zt__unlock(&into->mutex);
+        }
+        zt__lock(&into->mutex);
+        zt__add_causes(into, causes, unobserved_lists);
+        for (i = 0; i < path_count; i++) {
+            zt__path *to = paths[i].into;
+            to->outlives_outer |= paths[i].from.outlives_outer;
+            to->is_own_unknown |= paths[i].from.is_own_unknown;
+            to->count += paths[i].from.count;
+            to->time_ns += paths[i].from.time_ns;
+            to->missing += paths[i].from.missing;
+        }
+        zt__unlock(&into->mutex);
+    }
+
+    for (merged = regions; merged < end; merged++) {
+        zt__free_statistics(&from->config.allocator, &merged->times);
+        zt__free_statistics(&from->config.allocator, &merged->statistics);
+    }
+    zt__free(allocator, regions);
+    zt__free(allocator, paths);
     return has_memory;
 }
 
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     zt_profiler *source = zt__mutable(from), *first, *second;
-    zt__merge merge = {into, source, 0, 0, NULL, NULL};
-    const char *mismatch;
+    const char *mismatch = NULL; /* the first difference between what the profilers measure */
     uint64_t deadline;
     uint32_t i;
     int is_inside, is_locked, has_memory;
@@ -11902,7 +11866,21 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (into == from) {
         return zt__report(&into->diagnostics, MERGE_SELF, ZE_RESULT_ERROR_INVALID_ARGUMENT);
     }
-    mismatch = zt__find_mismatch(into, from);
+    if (into->metric_count != from->metric_count) {
+        mismatch = "one has more metrics";
+    } else if (into->pass_count != from->pass_count) {
+        mismatch = "one has more passes";
+    } else if (into->tile_count != from->tile_count) {
+        mismatch = "one has more tiles";
+    }
+    for (i = 0; i < into->metric_count && !mismatch; i++) {
+        const zt_metric *one = &into->metrics[i], *other = &from->metrics[i];
+        if (strcmp(one->name, other->name) != 0 || strcmp(one->group, other->group) != 0 ||
+            strcmp(one->units, other->units) != 0 || one->aggregation != other->aggregation ||
+            one->pass != other->pass) {
+            mismatch = one->name;
+        }
+    }
     if (mismatch) {
         return zt__report(&into->diagnostics, LAYOUTS_DIFFER, ZE_RESULT_ERROR_INVALID_ARGUMENT, mismatch);
     }
@@ -11925,16 +11903,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (!is_locked) {
         return zt__report(&into->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_merge");
     }
-    has_memory = zt__prepare_merge(&merge);
-    if (has_memory) {
-        zt__apply_merge(&merge);
-    }
-    for (i = 0; merge.regions && i < merge.region_count; i++) {
-        zt__free_statistics(&from->config.allocator, &merge.regions[i].times);
-        zt__free_statistics(&from->config.allocator, &merge.regions[i].statistics);
-    }
-    zt__free(&into->config.allocator, merge.regions);
-    zt__free(&into->config.allocator, merge.paths);
+    has_memory = zt__add_profiler(into, source);
     if (!is_inside) {
         zt__unlock_timed(&source->collector);
     }
@@ -12349,44 +12318,15 @@ ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config)
     return profiler->columns != NULL;
 }
 
-/* Checks the header and the checksum, and reports what is wrong. `size` is that of the buffer at first, and
-   then that of its contents. */
-ZT__PRIVATE ze_result_t zt__check_pack(uint8_t *bytes, size_t *size) {
-    zt__packer header = {1, bytes, *size, 4, ZE_RESULT_SUCCESS, NULL}; /* after ZTPK */
-    uint64_t stated = 0, hash = 0;
-    uint32_t layout = 0;
-    if (*size >= 4 && memcmp(bytes, "ZTPK", 4) != 0) {
-        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "the buffer does not begin with ZTPK");
-    }
-    if (*size < ZT__PACK_HEADER_SIZE) {
-        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_SIZE, "the buffer is cut off");
-    }
-    zt__transfer_u32(&header, &layout, UINT32_MAX);
-    zt__transfer_u64(&header, &stated, UINT64_MAX);
-    zt__transfer_u64(&header, &hash, UINT64_MAX);
-    if (layout != ZT__PACK_LAYOUT && layout != 0) {
-        return zt__report(NULL, OTHER_PACK, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, (unsigned)layout,
-                          (unsigned)ZT__PACK_LAYOUT);
-    }
-    if (stated > *size) {
-        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_SIZE, "the buffer is cut off");
-    }
-    if (layout == 0 || stated < ZT__PACK_HEADER_SIZE ||
-        hash != zt__hash(bytes + ZT__PACK_HEADER_SIZE, (size_t)stated - ZT__PACK_HEADER_SIZE)) {
-        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT, "the buffer is damaged");
-    }
-    *size = (size_t)stated;
-    return ZE_RESULT_SUCCESS;
-}
-
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
                              zt_profiler **profiler) {
+    zt__packer header = {1, (uint8_t *)buffer, size, 4, ZE_RESULT_SUCCESS, NULL}; /* after ZTPK */
     zt__packer packer = {1, (uint8_t *)buffer, 0, ZT__PACK_HEADER_SIZE, ZE_RESULT_SUCCESS, NULL};
     zt_config complete = zt__complete_config(config);
     zt_profiler *unpacked;
     ze_result_t result;
-    uint32_t i, region_count = 0, path_count = 0;
+    uint64_t stated = 0, hash = 0;
+    uint32_t i, layout = 0, region_count = 0, path_count = 0;
     if (profiler) {
         *profiler = NULL;
     }
@@ -12396,10 +12336,29 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     if (config && !config->allocator.allocate != !config->allocator.release) {
         return zt__report(NULL, BAD_ALLOCATOR, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_unpack");
     }
-    result = zt__check_pack(packer.bytes, &size);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
+    if (size >= 4 && memcmp(buffer, "ZTPK", 4) != 0) {
+        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the buffer does not begin with ZTPK");
     }
+    if (size < ZT__PACK_HEADER_SIZE) {
+        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_SIZE, "the buffer is cut off");
+    }
+    zt__transfer_u32(&header, &layout, UINT32_MAX);
+    zt__transfer_u64(&header, &stated, UINT64_MAX);
+    zt__transfer_u64(&header, &hash, UINT64_MAX);
+    if (layout != ZT__PACK_LAYOUT && layout != 0) {
+        return zt__report(NULL, OTHER_PACK, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, (unsigned)layout,
+                          (unsigned)ZT__PACK_LAYOUT);
+    }
+    if (stated > size) {
+        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_SIZE, "the buffer is cut off");
+    }
+    if (layout == 0 || stated < ZT__PACK_HEADER_SIZE ||
+        hash != zt__hash(packer.bytes + ZT__PACK_HEADER_SIZE, (size_t)stated - ZT__PACK_HEADER_SIZE)) {
+        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT, "the buffer is damaged");
+    }
+    size = (size_t)stated;
+
     unpacked = zt__create_profiler(&complete);
     if (!unpacked) {
         return zt__report_no_memory(NULL, "zt_unpack", "the profiler");
@@ -15886,33 +15845,14 @@ ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
     return 1;
 }
 
-/* Returns NOT_AVAILABLE or HANDLE_OBJECT_IN_USE if another tool uses the counters, from which activation
-   would take them: drivers then refuse to create a query pool. Other errors are left to the calls that
-   follow. */
-ZT__PRIVATE ze_result_t zt__probe_counters(zt_profiler *profiler) {
-    zet_metric_query_pool_desc_t desc;
-    zet_metric_query_pool_handle_t pool = NULL;
-    ze_result_t result;
-    memset(&desc, 0, sizeof desc);
-    desc.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
-    desc.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
-    desc.count = 1;
-    result = zetMetricQueryPoolCreate(profiler->context, profiler->device,
-                                      profiler->selection.groups[0].handle, &desc, &pool);
-    if (result == ZE_RESULT_SUCCESS) {
-        zetMetricQueryPoolDestroy(pool);
-    }
-    return result == ZE_RESULT_ERROR_NOT_AVAILABLE || result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE
-               ? result
-               : ZE_RESULT_SUCCESS;
-}
-
 /* Selects and activates the metric groups, and makes the first slots: whether metrics can be used shows
    only when query pools are created. On failure, one pass without groups remains. */
 ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[0];
+    zet_metric_query_pool_desc_t desc;
+    zet_metric_query_pool_handle_t pool = NULL;
     zt__counter_holder holder;
-    const char *call = "zetMetricQueryPoolCreate";
+    const char *call = "config.allocator";
     int is_active = 0;
     ze_result_t result =
         zt__select_groups(&profiler->config.allocator, &profiler->diagnostics, &profiler->driver,
@@ -15921,11 +15861,24 @@ ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
         return result;
     }
     holder.text[0] = 0;
-    if (zt__describe_selection(profiler)) {
-        result = zt__probe_counters(profiler);
-    } else {
-        call = "config.allocator";
+    if (!zt__describe_selection(profiler)) {
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    } else {
+        /* If another tool uses the counters, activation would take them from it: but drivers then refuse to
+           create a query pool. Other errors are left to the calls that follow. */
+        memset(&desc, 0, sizeof desc);
+        desc.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
+        desc.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
+        desc.count = 1;
+        call = "zetMetricQueryPoolCreate";
+        result = zetMetricQueryPoolCreate(profiler->context, profiler->device,
+                                          profiler->selection.groups[0].handle, &desc, &pool);
+        if (result == ZE_RESULT_SUCCESS) {
+            zetMetricQueryPoolDestroy(pool);
+        } else if (result != ZE_RESULT_ERROR_NOT_AVAILABLE &&
+                   result != ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
+            result = ZE_RESULT_SUCCESS;
+        }
     }
     if (result == ZE_RESULT_SUCCESS) {
         call = "zetContextActivateMetricGroups";
@@ -16075,78 +16028,74 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     return result;
 }
 
-/* Does all of zt_open that calls the driver. */
-ZT__PRIVATE ze_result_t zt__open_on_device(zt_profiler *profiler) {
-    zt__diagnostics *diagnostics = &profiler->diagnostics;
-    const char *call;
-    ze_result_t result = zt__read_device(profiler);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    result = zt__open_metrics(profiler);
-    if (profiler->availability == ZT_TIMES_BY_CHOICE) { /* no failure, so nothing is logged */
-        zt__copy_text(profiler->availability_text.text, sizeof profiler->availability_text.text,
-                      zt__format_TIMES_BY_CHOICE, strlen(zt__format_TIMES_BY_CHOICE));
-        if (profiler->config.require_metrics) {
-            return zt__report(diagnostics, TIMES_BY_CHOICE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-        }
-    } else if (result != ZE_RESULT_SUCCESS) {
-        profiler->availability_text = diagnostics->last;
-        if (profiler->config.require_metrics || zt__is_device_lost(diagnostics)) {
-            return result;
-        }
-    }
-    if (profiler->selection.group_count == 0) {
-        profiler->is_stamped = 1;
-        result = zt__make_slots(profiler, &profiler->passes[0], &call);
-        if (result != ZE_RESULT_SUCCESS) {
-            return zt__check(diagnostics, result, call, "No region can be measured on this device.");
-        }
-    }
-    if (zt__lay_out_columns(profiler)) {
-        profiler->batch.rows =
-            (double *)zt__allocate(&profiler->config.allocator, (size_t)ZT__BATCH * profiler->row_length,
-                                   sizeof *profiler->batch.rows);
-    }
-    if (!profiler->batch.rows) {
-        return zt__report_no_memory(diagnostics, "zt_open", "statistics");
-    }
-    return profiler->config.timeline ? zt__open_timeline(profiler) : ZE_RESULT_SUCCESS;
-}
-
 /* As zt_open, with a complete configuration. */
 ZT__PRIVATE ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_handle_t device,
                                             const zt_config *complete, zt_profiler **profiler) {
     zt_profiler *opened = zt__create_profiler(complete);
+    zt__diagnostics *diagnostics;
+    const char *call;
     ze_result_t result;
     if (!opened) {
         return zt__report_no_memory(NULL, "zt_open", "the profiler");
     }
+    diagnostics = &opened->diagnostics;
     opened->context = context;
     opened->device = device;
     zt__load_driver(&opened->driver);
     if (!zt__register_profiler(opened)) {
-        result = zt__report(&opened->diagnostics, TOO_MANY_PROFILERS, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+        result = zt__report(diagnostics, TOO_MANY_PROFILERS, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
                             (unsigned)ZT__MAX_PROFILERS);
     } else if (!zt__keep_columns(opened, complete)) {
-        result = zt__report_no_memory(&opened->diagnostics, "zt_open", "config.columns");
+        result = zt__report_no_memory(diagnostics, "zt_open", "config.columns");
     } else {
-        ZT__INTERNAL(result = zt__open_on_device(opened));
+        ZT__INTERNAL(result = zt__read_device(opened));
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        ZT__INTERNAL(result = zt__open_metrics(opened));
+        if (opened->availability == ZT_TIMES_BY_CHOICE) { /* no failure, so nothing is logged */
+            zt__copy_text(opened->availability_text.text, sizeof opened->availability_text.text,
+                          zt__format_TIMES_BY_CHOICE, strlen(zt__format_TIMES_BY_CHOICE));
+            if (complete->require_metrics) {
+                result = zt__report(diagnostics, TIMES_BY_CHOICE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+            }
+        } else if (result != ZE_RESULT_SUCCESS) {
+            opened->availability_text = diagnostics->last;
+            if (!complete->require_metrics && !zt__is_device_lost(diagnostics)) {
+                result = ZE_RESULT_SUCCESS; /* times are measured */
+            }
+        }
+    }
+    if (result == ZE_RESULT_SUCCESS && opened->selection.group_count == 0) {
+        opened->is_stamped = 1;
+        result = zt__make_slots(opened, &opened->passes[0], &call);
+        zt__check(diagnostics, result, call, "No region can be measured on this device.");
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        if (zt__lay_out_columns(opened)) {
+            opened->batch.rows = (double *)zt__allocate(
+                &complete->allocator, (size_t)ZT__BATCH * opened->row_length, sizeof *opened->batch.rows);
+        }
+        if (!opened->batch.rows) {
+            result = zt__report_no_memory(diagnostics, "zt_open", "statistics");
+        }
+    }
+    if (result == ZE_RESULT_SUCCESS && complete->timeline) {
+        ZT__INTERNAL(result = zt__open_timeline(opened));
     }
     /* The application's lists of names need not outlive this call. */
     opened->config.groups = opened->config.metrics = opened->config.columns = NULL;
     if (result != ZE_RESULT_SUCCESS) {
-        zt__keep_error(&opened->diagnostics, result);
+        zt__keep_error(diagnostics, result);
         zt__destroy_profiler(opened);
         return result;
     }
     if (complete->thread && !zt__start_thread(&opened->thread, zt__run_collecting_thread, opened)) {
         opened->config.thread = 0;
 #ifdef ZETOOLS_NO_THREADS
-        zt__report(&opened->diagnostics, NO_THREAD, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+        zt__report(diagnostics, NO_THREAD, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                    " (ZETOOLS_NO_THREADS is defined)");
 #else
-        zt__report(&opened->diagnostics, NO_THREAD, ZE_RESULT_ERROR_NOT_AVAILABLE, "");
+        zt__report(diagnostics, NO_THREAD, ZE_RESULT_ERROR_NOT_AVAILABLE, "");
 #endif
     }
     *profiler = opened;
@@ -16180,15 +16129,6 @@ ZT__PRIVATE int zt__is_unobserved(const zt__list *list) {
     return list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED;
 }
 
-/* Returns whether the device may still execute what a PARTIAL slot has on its list. */
-ZT__PRIVATE int zt__may_run(const zt__slot *slot) {
-    const zt__list *list = slot->list;
-    if (zt__is_unobserved(list) && slot->is_dropped && slot->needs_reset && !zt__is_finished(slot)) {
-        return list->state == ZT__LIST_UNOBSERVED || slot->number > list->ran_up_to; /* else it has run */
-    }
-    return !zt__is_unobserved(list) && zt__is_submitted(slot);
-}
-
 /* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their
    way are lost, and recorded regions that never ran are no longer counted as begun. Slots that the device
    may still write to become RETIRED. An ARMED slot has run, and by the conditions of zt_close its list is
@@ -16198,6 +16138,7 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     unsigned long long unfinished = 0, running = 0;
     zt__slot_block *block;
     uint32_t i;
+    int may_run;
     zt__lock(&profiler->mutex);
     for (block = profiler->blocks; block; block = block->next) {
         for (i = 0; i < block->count; i++) {
@@ -16222,7 +16163,14 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
                 zt__free_slot(profiler, slot);
                 continue;
             case ZT__SLOT_PARTIAL:
-                if (!zt__may_run(slot)) {
+                /* The device may still execute what it has on its list. */
+                may_run = zt__is_submitted(slot);
+                if (zt__is_unobserved(slot->list)) {
+                    may_run = slot->is_dropped && slot->needs_reset && !zt__is_finished(slot) &&
+                              (slot->list->state == ZT__LIST_UNOBSERVED ||
+                               slot->number > slot->list->ran_up_to); /* else it has run */
+                }
+                if (!may_run) {
                     continue;
                 }
                 running++;
