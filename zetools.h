@@ -3698,12 +3698,6 @@ ZT__PRIVATE uint64_t zt__get_thread_cpu_ns(void) {
     return (zt__to_number(kernel) + zt__to_number(user)) * 100;
 }
 
-/* Returns a time in milliseconds, rounded up. */
-ZT__PRIVATE DWORD zt__to_milliseconds(uint64_t ns) {
-    uint64_t ms = ns / 1000000 + (ns % 1000000 != 0);
-    return ms < 0x7fffffff ? (DWORD)ms : 0x7fffffff;
-}
-
 /* A sleep of less than a millisecond only yields the processor. */
 ZT__PRIVATE void zt__sleep(uint64_t ns) {
     Sleep((DWORD)(ns / 1000000));
@@ -3753,9 +3747,10 @@ ZT__PRIVATE void zt__signal_condition(zt__condition *condition) {
 }
 
 ZT__PRIVATE void zt__await_condition(zt__condition *condition, zt__mutex *mutex, uint64_t deadline) {
-    uint64_t now = zt__now_ns();
+    uint64_t now = zt__now_ns(), ms;
     if (now < deadline) {
-        SleepConditionVariableSRW(condition, mutex, zt__to_milliseconds(deadline - now), 0);
+        ms = (deadline - now - 1) / 1000000 + 1; /* rounded up */
+        SleepConditionVariableSRW(condition, mutex, ms < 0x7fffffff ? (DWORD)ms : 0x7fffffff, 0);
     }
 }
 
@@ -5774,21 +5769,31 @@ ZT__PRIVATE zt__process *zt__read_process_variable(const char *identity) {
     return (zt__process *)address;
 }
 
-/* Returns the block whose address is in the variable. The first copy creates it. NULL without memory. */
-ZT__PRIVATE zt__process *zt__find_or_create_process(void) {
+/* Returns the block of this process, or NULL without memory. */
+ZT__PRIVATE zt__process *zt__get_process(void) {
+    static uint32_t handles_fork; /* atomic */
     uint8_t program[16];
     char identity[64], value[128], inherited[1];
-    zt__process *process, *created;
+    zt__process *created = NULL, *process = zt__load(&zt__known_process);
     int has_depth, has_messages;
-    zt__read_program_bytes(program);
-    snprintf(identity, sizeof identity, "%ld.%016llx.", zt__get_process_id(),
-             (unsigned long long)zt__hash(program, sizeof program));
-    process = zt__read_process_variable(identity);
-    created = process ? NULL : (zt__process *)calloc(1, sizeof *created);
-    if (!created) {
+    if (process) {
         return process;
     }
-    has_depth = zt__create_key(&created->depth, 0);
+    if (!zt__exchange(&handles_fork, 1)) {
+        zt__call_after_fork(zt__after_fork);
+    }
+    zt__lock(&zt__process_setup);
+    process = zt__load(&zt__known_process);
+    if (!process) {
+        zt__read_program_bytes(program);
+        snprintf(identity, sizeof identity, "%ld.%016llx.", zt__get_process_id(),
+                 (unsigned long long)zt__hash(program, sizeof program));
+        process = zt__read_process_variable(identity);
+        created = process ? NULL : (zt__process *)calloc(1, sizeof *created);
+    }
+
+    /* The first copy creates the block. */
+    has_depth = created && zt__create_key(&created->depth, 0);
     has_messages = has_depth && zt__create_key(&created->messages, 1);
     if (has_messages) {
         zt__create_mutex(&created->mutex);
@@ -5802,35 +5807,18 @@ ZT__PRIVATE zt__process *zt__find_or_create_process(void) {
         }
         zt__set_variable(ZT__PROCESS_VARIABLE, value, 0); /* has no effect if another copy has just set it */
         process = zt__read_process_variable(identity);
-        if (process == created) {
-            return process;
+    }
+    if (created != process) {
+        if (has_messages) {
+            zt__destroy_mutex(&created->mutex);
+            zt__delete_key(created->messages);
         }
-        zt__destroy_mutex(&created->mutex);
-        zt__delete_key(created->messages);
+        if (has_depth) {
+            zt__delete_key(created->depth);
+        }
+        free(created);
     }
-    if (has_depth) {
-        zt__delete_key(created->depth);
-    }
-    free(created);
-    return process;
-}
-
-/* Returns the block of this process, or NULL without memory. */
-ZT__PRIVATE zt__process *zt__get_process(void) {
-    static uint32_t handles_fork; /* atomic */
-    zt__process *process = zt__load(&zt__known_process);
-    if (process) {
-        return process;
-    }
-    if (!zt__exchange(&handles_fork, 1)) {
-        zt__call_after_fork(zt__after_fork);
-    }
-    zt__lock(&zt__process_setup);
-    process = zt__load(&zt__known_process);
-    if (!process) {
-        process = zt__find_or_create_process();
-        zt__store(&zt__known_process, process);
-    }
+    zt__store(&zt__known_process, process);
     zt__unlock(&zt__process_setup);
     return process;
 }
@@ -6645,44 +6633,45 @@ ZT__PRIVATE const char *zt__aggregation_name(zt_aggregation aggregation) {
     return names[aggregation];
 }
 
-/* Returns how the values of a metric are combined. The type alone does not decide it: drivers give
-   percentages the type of durations, and frequencies that of events. Their units show that they do not add
-   up. */
-ZT__PRIVATE zt_aggregation zt__aggregation_of(zet_metric_type_t type, const char *units) {
-    static const char *const averaged[] = {"percent", "Percent", "%",   "Hz",   "hz",
-                                           "Bps",     "BpS",     "bps", "ratio"};
-    uint32_t i;
-    switch (type) {
-    case ZET_METRIC_TYPE_RATIO:
-    case ZET_METRIC_TYPE_THROUGHPUT:
-        return ZT_AGGREGATE_MEAN;
-    case ZET_METRIC_TYPE_FLAG:
-        return ZT_AGGREGATE_FLAG;
-    case ZET_METRIC_TYPE_DURATION:
-    case ZET_METRIC_TYPE_EVENT:
-    case ZET_METRIC_TYPE_EVENT_WITH_RANGE:
-        for (i = 0; i < ZT__COUNT_OF(averaged); i++) {
-            if (zt__ends_with(units, averaged[i], strcmp)) {
-                return ZT_AGGREGATE_MEAN;
-            }
-        }
-        return strchr(units, '/') || strstr(units, " per ") ? ZT_AGGREGATE_MEAN : ZT_AGGREGATE_SUM;
-    default:
-        return ZT_AGGREGATE_NONE;
-    }
-}
-
 /* Fills in the public description of a metric, in pass 0. Its strings are those of the group. */
 ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_metric *metric) {
+    static const char *const averaged[] = {"percent", "Percent", "%",   "Hz",   "hz",
+                                           "Bps",     "BpS",     "bps", "ratio"};
     const zet_metric_properties_t *from = &group->metrics[index];
+    const char *units = from->resultUnits;
+    uint32_t i;
     metric->name = from->name;
     metric->group = group->properties.name;
     metric->component = from->component;
-    metric->units = from->resultUnits;
+    metric->units = units;
     metric->description = from->description;
     metric->type = (int)from->metricType;
-    metric->aggregation = zt__aggregation_of(from->metricType, from->resultUnits);
     metric->pass = 0;
+    /* The type alone does not decide how values are combined: drivers give percentages the type of durations,
+       and frequencies that of events. Their units show that they do not add up. */
+    switch (from->metricType) {
+    case ZET_METRIC_TYPE_RATIO:
+    case ZET_METRIC_TYPE_THROUGHPUT:
+        metric->aggregation = ZT_AGGREGATE_MEAN;
+        break;
+    case ZET_METRIC_TYPE_FLAG:
+        metric->aggregation = ZT_AGGREGATE_FLAG;
+        break;
+    case ZET_METRIC_TYPE_DURATION:
+    case ZET_METRIC_TYPE_EVENT:
+    case ZET_METRIC_TYPE_EVENT_WITH_RANGE:
+        metric->aggregation =
+            strchr(units, '/') || strstr(units, " per ") ? ZT_AGGREGATE_MEAN : ZT_AGGREGATE_SUM;
+        for (i = 0; i < ZT__COUNT_OF(averaged); i++) {
+            if (zt__ends_with(units, averaged[i], strcmp)) {
+                metric->aggregation = ZT_AGGREGATE_MEAN;
+            }
+        }
+        break;
+    default:
+        metric->aggregation = ZT_AGGREGATE_NONE;
+        break;
+    }
 }
 
 /* Returns a value as a number, or NaN. Drivers may return a value of another type than that of its metric. */
@@ -6737,55 +6726,6 @@ ZT__PRIVATE int zt__share_counters(ze_device_handle_t a, ze_device_handle_t b) {
     return a == b || zt__is_sub_device(a, b) || zt__is_sub_device(b, a);
 }
 
-/* Describes the file by which the system reserves counters for privileged users: its path and value. Returns
-   whether all users may use them. */
-ZT__PRIVATE int zt__read_paranoid_files(char *text, size_t size) {
-    static const char *const paths[] = {"/proc/sys/dev/xe/observation_paranoid",
-                                        "/proc/sys/dev/i915/perf_stream_paranoid"};
-    uint32_t i, found = 0;
-    int all_may = 1;
-    snprintf(text, size, "%s (xe) or %s (i915), whichever there is", paths[0], paths[1]);
-    for (i = 0; i < ZT__COUNT_OF(paths); i++) {
-        FILE *file = zt__open_file(paths[i], "r");
-        int value, is_number;
-        if (!file) {
-            continue;
-        }
-        is_number = fscanf(file, "%d", &value) == 1;
-        fclose(file);
-        if (!is_number) {
-            snprintf(text, size, "%s", paths[i]);
-        } else if (value != 0 || !found) {
-            snprintf(text, size, "%s (now %d)", paths[i], value);
-        }
-        all_may &= is_number && value == 0;
-        found++;
-    }
-    return found && all_may;
-}
-
-/* Describes who else may use the counters of a device. Some drivers do not allow regions and streams on one
-   device: so it may be a stream of this process where a profiler is refused, or a profiler where a stream is;
-   otherwise it is another process. */
-ZT__PRIVATE void zt__find_other_user(ze_device_handle_t device, int is_streamed, zt__counter_holder *holder) {
-    zt__process *process = zt__get_process();
-    uint32_t i;
-    snprintf(holder->text, sizeof holder->text,
-             "another process, or a stream or query of this program's own");
-    if (!process) {
-        return;
-    }
-    zt__lock(&process->mutex);
-    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
-        const zt__active_group *active = &process->active_groups[i];
-        if (active->users && active->is_streamed != is_streamed &&
-            zt__share_counters(active->device, device)) {
-            zt__describe_holder(active, holder);
-        }
-    }
-    zt__unlock(&process->mutex);
-}
-
 /* Reports why counters are not available, and what to do. `holder` names who uses them; if it is NULL or
    empty, the holder is looked up. `diagnostics` may be NULL. */
 ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_device_handle_t device,
@@ -6797,8 +6737,14 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
         (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
         (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
+    /* By one of these, the system reserves counters for privileged users. */
+    static const char *const paths[] = {"/proc/sys/dev/xe/observation_paranoid",
+                                        "/proc/sys/dev/i915/perf_stream_paranoid"};
     char files[160];
-    zt__counter_holder found;
+    zt__counter_holder other;
+    zt__process *process;
+    uint32_t i, found = 0;
+    int all_may = 1;
     if (zt__means_device_loss(result)) {
         zt__report_device_loss(diagnostics, result, call);
         return ZT_DEVICE_LOST;
@@ -6811,22 +6757,51 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         zt__report(diagnostics, METRICS_NOT_ENABLED, result, call, name);
         return ZT_NOT_ENABLED;
     }
-    if (may_be_forbidden && !zt__read_paranoid_files(files, sizeof files) && !zt__is_privileged()) {
+    snprintf(files, sizeof files, "%s (xe) or %s (i915), whichever there is", paths[0], paths[1]);
+    for (i = 0; i < ZT__COUNT_OF(paths) && may_be_forbidden; i++) {
+        FILE *file = zt__open_file(paths[i], "r");
+        int value, is_number;
+        if (!file) {
+            continue;
+        }
+        is_number = fscanf(file, "%d", &value) == 1;
+        fclose(file);
+        if (!is_number) {
+            snprintf(files, sizeof files, "%s", paths[i]);
+        } else if (value != 0 || !found) {
+            snprintf(files, sizeof files, "%s (now %d)", paths[i], value);
+        }
+        all_may &= is_number && value == 0;
+        found++;
+    }
+    if (may_be_forbidden && !(found && all_may) && !zt__is_privileged()) {
         zt__report(diagnostics, NO_PERMISSION, result, call, name, files);
         return ZT_NO_PERMISSION;
     }
     /* With permission, the same results mean that another process uses the counters. */
-    if (may_be_forbidden || result == ZE_RESULT_ERROR_NOT_AVAILABLE ||
-        result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
-        if (!holder || !holder->text[0]) {
-            zt__find_other_user(device, is_streamed, &found);
-            holder = &found;
-        }
-        zt__report(diagnostics, COUNTERS_IN_USE, result, call, name, holder->text);
-        return ZT_IN_USE;
+    if (!may_be_forbidden && result != ZE_RESULT_ERROR_NOT_AVAILABLE &&
+        result != ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
+        zt__report(diagnostics, METRICS_UNAVAILABLE, result, call, name);
+        return ZT_NOT_SUPPORTED;
     }
-    zt__report(diagnostics, METRICS_UNAVAILABLE, result, call, name);
-    return ZT_NOT_SUPPORTED;
+    /* Some drivers do not allow regions and streams on one device: so it may be a stream of this process where
+       a profiler is refused, or a profiler where a stream is. */
+    snprintf(other.text, sizeof other.text, "another process, or a stream or query of this program's own");
+    process = holder && holder->text[0] ? NULL : zt__get_process();
+    if (process) {
+        zt__lock(&process->mutex);
+        for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
+            const zt__active_group *active = &process->active_groups[i];
+            if (active->users && active->is_streamed != is_streamed &&
+                zt__share_counters(active->device, device)) {
+                zt__describe_holder(active, &other);
+            }
+        }
+        zt__unlock(&process->mutex);
+    }
+    zt__report(diagnostics, COUNTERS_IN_USE, result, call, name,
+               holder && holder->text[0] ? holder->text : other.text);
+    return ZT_IN_USE;
 }
 
 /* ---- the groups that a configuration requests ------------------------------------------------------------ */
@@ -6907,33 +6882,6 @@ ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index)
     return result;
 }
 
-/* Selects the groups that config.groups names, or the default one if neither config.groups nor config.metrics
-   is set. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
-    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
-    const char *list = selector->config->groups, *name;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    uint32_t index;
-    size_t length;
-    if (!list && !zt__has_names(selector->config->metrics)) {
-        index = zt__find_group(&selector->catalog, "ComputeBasic", strlen("ComputeBasic"), type);
-        if (index == UINT32_MAX) {
-            index = zt__find_group(&selector->catalog, NULL, 0, type);
-        }
-        return zt__select_group(selector, index);
-    }
-    while (list && result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
-        index = zt__find_group(&selector->catalog, name, length, type);
-        if (index == UINT32_MAX) {
-            selector->availability = ZT_NO_SUCH_GROUP;
-            return zt__report_no_group(selector->diagnostics, "zt_open", &selector->catalog, name, length,
-                                       type);
-        }
-        result = zt__select_group(selector, index);
-    }
-    return result;
-}
-
 /* ---- the groups that have the requested metrics ---------------------------------------------------------- */
 
 /* Finding the fewest groups that have all requested metrics is a set cover problem, which takes too long to
@@ -6945,8 +6893,7 @@ typedef struct zt__metric_cover {
     zt__group *groups;     /* the event-based ones, with their metrics; the others have none */
     uint64_t *has;         /* for each group, a bit for each requested metric */
     uint32_t metric_count; /* of all groups */
-    uint32_t requested_count;
-    uint64_t missing; /* the requested metrics that no selected group has, as bits */
+    uint64_t missing;      /* the requested metrics that no selected group has, as bits */
 } zt__metric_cover;
 
 /* Returns the name of a metric by its index among those of all groups. */
@@ -6957,41 +6904,6 @@ ZT__PRIVATE const char *zt__covered_metric_at(const void *cover, uint32_t index)
         group++;
     }
     return group->metrics[index].name;
-}
-
-/* Requests the metrics that config.metrics names, and records which groups have each of them. On failure the
-   message was reported. */
-ZT__PRIVATE ze_result_t zt__request_metrics(zt__selector *selector, zt__metric_cover *cover) {
-    const char *list = selector->config->metrics, *name;
-    size_t length;
-    uint32_t i, m;
-    for (; zt__next_name(&list, &name, &length); cover->requested_count++) {
-        uint64_t bit;
-        if (cover->requested_count == ZT__MAX_REQUESTED_METRICS) {
-            selector->availability = ZT_NO_SUCH_METRIC;
-            return zt__report(selector->diagnostics, TOO_MANY_METRICS, ZE_RESULT_ERROR_INVALID_SIZE,
-                              (unsigned)ZT__MAX_REQUESTED_METRICS);
-        }
-        bit = (uint64_t)1 << cover->requested_count;
-        for (i = 0; i < cover->group_count; i++) {
-            for (m = 0; m < cover->groups[i].metric_count; m++) {
-                if (zt__equals(cover->groups[i].metrics[m].name, name, length)) {
-                    cover->has[i] |= bit;
-                    cover->missing |= bit;
-                }
-            }
-        }
-        if (!(cover->missing & bit)) {
-            char text[ZET_MAX_METRIC_NAME];
-            zt__nearest nearest;
-            zt__copy_text(text, sizeof text, name, length);
-            nearest = zt__find_nearest(text, cover, cover->metric_count, zt__covered_metric_at);
-            selector->availability = ZT_NO_SUCH_METRIC;
-            return zt__report(selector->diagnostics, NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                              "zt_open", text, nearest.text);
-        }
-    }
-    return ZE_RESULT_SUCCESS;
 }
 
 /* Returns whether fewer than `most` groups of a group's domain are selected. */
@@ -7038,10 +6950,11 @@ ZT__PRIVATE uint32_t zt__find_next_group(const zt__selector *selector, const zt_
 ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
     const zt_allocator *allocator = selector->allocator;
     const zt__catalog *catalog = &selector->catalog;
-    const char *call = "zt_open";
+    const char *call = "zt_open", *list = selector->config->metrics, *name;
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     zt__metric_cover cover;
-    uint32_t i;
+    size_t length;
+    uint32_t i, m, requested = 0;
     memset(&cover, 0, sizeof cover);
     cover.groups = (zt__group *)zt__allocate(allocator, catalog->count, sizeof *cover.groups);
     cover.has = (uint64_t *)zt__allocate(allocator, catalog->count, sizeof *cover.has);
@@ -7056,12 +6969,40 @@ ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
             cover.metric_count += cover.groups[i].metric_count;
         }
     }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__request_metrics(selector, &cover);
-    } else {
+    if (result != ZE_RESULT_SUCCESS) {
         selector->availability =
             zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
     }
+
+    /* Which groups have each of the requested metrics. */
+    while (result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
+        uint64_t bit;
+        if (requested == ZT__MAX_REQUESTED_METRICS) {
+            selector->availability = ZT_NO_SUCH_METRIC;
+            result = zt__report(selector->diagnostics, TOO_MANY_METRICS, ZE_RESULT_ERROR_INVALID_SIZE,
+                                (unsigned)ZT__MAX_REQUESTED_METRICS);
+            break;
+        }
+        bit = (uint64_t)1 << requested++;
+        for (i = 0; i < cover.group_count; i++) {
+            for (m = 0; m < cover.groups[i].metric_count; m++) {
+                if (zt__equals(cover.groups[i].metrics[m].name, name, length)) {
+                    cover.has[i] |= bit;
+                    cover.missing |= bit;
+                }
+            }
+        }
+        if (!(cover.missing & bit)) {
+            char text[ZET_MAX_METRIC_NAME];
+            zt__nearest nearest;
+            zt__copy_text(text, sizeof text, name, length);
+            nearest = zt__find_nearest(text, &cover, cover.metric_count, zt__covered_metric_at);
+            selector->availability = ZT_NO_SUCH_METRIC;
+            result = zt__report(selector->diagnostics, NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                                "zt_open", text, nearest.text);
+        }
+    }
+
     for (i = 0; i < cover.group_count; i++) {
         if (zt__has_group(selector->selection, catalog->handles[i])) {
             cover.missing &= ~cover.has[i];
@@ -7183,7 +7124,10 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
                                           zt_availability *availability) {
     zt__selector selector = {allocator, diagnostics,          driver, device, config, selection, ZT_AVAILABLE,
                              1,         {0, NULL, NULL, NULL}};
-    const char *call;
+    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
+    const char *call, *list = config->groups, *name;
+    size_t length;
+    uint32_t index;
     ze_result_t result;
     memset(selection, 0, sizeof *selection);
     selection->pass_count = 1;
@@ -7207,8 +7151,21 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
         selector.availability = ZT_LIBRARY_MISSING;
         result = zt__report(diagnostics, METRIC_LIBRARY_MISSING, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
                             (unsigned)selector.catalog.count);
-    } else {
-        result = zt__select_by_name(&selector);
+    } else if (!list && !zt__has_names(config->metrics)) { /* the default group */
+        index = zt__find_group(&selector.catalog, "ComputeBasic", strlen("ComputeBasic"), type);
+        if (index == UINT32_MAX) {
+            index = zt__find_group(&selector.catalog, NULL, 0, type);
+        }
+        result = zt__select_group(&selector, index);
+    }
+    while (list && result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
+        index = zt__find_group(&selector.catalog, name, length, type);
+        if (index == UINT32_MAX) {
+            selector.availability = ZT_NO_SUCH_GROUP;
+            result = zt__report_no_group(diagnostics, "zt_open", &selector.catalog, name, length, type);
+        } else {
+            result = zt__select_group(&selector, index);
+        }
     }
     if (result == ZE_RESULT_SUCCESS && zt__has_names(config->metrics)) {
         result = zt__select_by_metrics(&selector);
@@ -7403,7 +7360,7 @@ ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, ui
     return result;
 }
 
-/* Fills in a row of the table of zt__write_metrics. */
+/* Fills in a row of the metrics of a group, for zt_write_groups. */
 ZT__PRIVATE void zt__show_metric(const void *group, uint32_t index, zt__cell *cells) {
     zt_metric metric;
     zt__describe_metric((const zt__group *)group, index, &metric);
@@ -7413,33 +7370,16 @@ ZT__PRIVATE void zt__show_metric(const void *group, uint32_t index, zt__cell *ce
     cells[3].text = metric.description;
 }
 
-/* Lists the metrics of a group. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__write_metrics(zt__writer *writer, ze_device_handle_t device,
-                                          zet_metric_group_handle_t handle) {
-    zt__table_column columns[] = {{"", 1, 0, 0}, {"", 1, 0, 0}, {"", 1, 0, 0}, {"", 1, 0, 0}};
-    zt__cell cells[ZT__COUNT_OF(columns)];
-    zt__group group;
-    zt__table table = {columns, cells, ZT__COUNT_OF(columns), 0, zt__show_metric, &group, 4, 1};
-    const char *call;
-    ze_result_t result;
-    memset(&group, 0, sizeof group);
-    group.handle = handle;
-    result = zt__load_metrics(&zt__default_allocator, &group, &call);
-    if (result == ZE_RESULT_SUCCESS) {
-        table.row_count = group.metric_count;
-        zt__write_table(writer, &table);
-    } else {
-        zt__report_refusal(NULL, device, 0, result, call, NULL);
-    }
-    zt__free_group(&zt__default_allocator, &group);
-    return result;
-}
-
 ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_write_fn write, void *user) {
     const zet_metric_group_sampling_type_flags_t event = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
     const zet_metric_group_sampling_type_flags_t time = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
+    zt__table_column columns[] = {{"", 1, 0, 0}, {"", 1, 0, 0}, {"", 1, 0, 0}, {"", 1, 0, 0}};
+    zt__cell cells[ZT__COUNT_OF(columns)];
+    zt__group listed;
+    zt__table table = {columns, cells, ZT__COUNT_OF(columns), 0, zt__show_metric, &listed, 4, 1};
     zt__catalog catalog;
     zt__writer writer;
+    const char *call;
     uint32_t i;
     ze_result_t result;
     if (!device) {
@@ -7472,7 +7412,16 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
         zt__write_shown(&writer, group->description);
         zt__write_text(&writer, "\n");
         if (metrics) {
-            result = zt__write_metrics(&writer, device, catalog.handles[i]);
+            memset(&listed, 0, sizeof listed);
+            listed.handle = catalog.handles[i];
+            result = zt__load_metrics(&zt__default_allocator, &listed, &call);
+            if (result == ZE_RESULT_SUCCESS) {
+                table.row_count = listed.metric_count;
+                zt__write_table(&writer, &table);
+            } else {
+                zt__report_refusal(NULL, device, 0, result, call, NULL);
+            }
+            zt__free_group(&zt__default_allocator, &listed);
         }
     }
     if (result == ZE_RESULT_SUCCESS && !zt__has_counters(&catalog)) {
