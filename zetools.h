@@ -9295,44 +9295,42 @@ ZT__PRIVATE void zt__lose_to_device(zt__reading *reading) {
     }
 }
 
-ZT__PRIVATE ze_result_t zt__read_report(zt_profiler *profiler, zt__reading *reading, uint32_t g) {
-    enum { LARGEST_REPORT = 1 << 24 }; /* bytes. Those of Intel's devices have less than 10,000 */
-    zt__batch *batch = &profiler->batch;
-    zt__group *group = &batch->pass->groups[g];
-    zet_metric_query_handle_t query = reading->slot->queries[g];
-    size_t size = 0;
-    void *raw = batch->raw[g];
-    ze_result_t result;
-    reading->call = "zetMetricQueryGetData";
-    if (group->report_size == 0) {
-        result = zetMetricQueryGetData(query, &size, NULL);
-        if (result != ZE_RESULT_SUCCESS || size == 0) {
-            return result == ZE_RESULT_SUCCESS ? ZE_RESULT_NOT_READY : result;
-        }
-        if (size > LARGEST_REPORT) {
-            return ZE_RESULT_ERROR_INVALID_SIZE;
-        }
-        group->report_size = size;
-    }
-    if (!zt__ensure_room(profiler, &raw, &batch->raw_size[g], ZT__BATCH * group->report_size, 1)) {
-        batch->raw[g] = NULL;
-        reading->call = "config.allocator";
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    batch->raw[g] = (uint8_t *)raw;
-    size = group->report_size;
-    result = zetMetricQueryGetData(query, &size, batch->raw[g] + batch->report_count * group->report_size);
-    return result == ZE_RESULT_SUCCESS && size != group->report_size ? ZE_RESULT_ERROR_INVALID_SIZE : result;
-}
-
 /* Reads the reports of a slot whose event has signalled. */
 ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
+    enum { LARGEST_REPORT = 1 << 24 }; /* bytes. Those of Intel's devices have less than 10,000 */
     zt__batch *batch = &profiler->batch;
     zt__slot *slot = reading->slot;
     ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t g;
     for (g = 0; g < batch->pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        result = zt__read_report(profiler, reading, g);
+        zt__group *group = &batch->pass->groups[g];
+        void *raw = batch->raw[g];
+        size_t size = 0;
+        reading->call = "zetMetricQueryGetData";
+        if (group->report_size == 0) {
+            result = zetMetricQueryGetData(slot->queries[g], &size, NULL);
+            if (result == ZE_RESULT_SUCCESS && size == 0) {
+                result = ZE_RESULT_NOT_READY;
+            } else if (result == ZE_RESULT_SUCCESS && size > LARGEST_REPORT) {
+                result = ZE_RESULT_ERROR_INVALID_SIZE;
+            } else if (result == ZE_RESULT_SUCCESS) {
+                group->report_size = size;
+            }
+        }
+        if (result == ZE_RESULT_SUCCESS &&
+            !zt__ensure_room(profiler, &raw, &batch->raw_size[g], ZT__BATCH * group->report_size, 1)) {
+            reading->call = "config.allocator";
+            result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        }
+        batch->raw[g] = (uint8_t *)raw;
+        if (result == ZE_RESULT_SUCCESS) {
+            size = group->report_size;
+            result = zetMetricQueryGetData(slot->queries[g], &size,
+                                           batch->raw[g] + batch->report_count * group->report_size);
+            if (result == ZE_RESULT_SUCCESS && size != group->report_size) {
+                result = ZE_RESULT_ERROR_INVALID_SIZE;
+            }
+        }
     }
     if (result == ZE_RESULT_SUCCESS) {
         reading->outcome = ZT__READ;
@@ -9417,59 +9415,18 @@ ZT__PRIVATE ze_result_t zt__query_kept_event(const zt_profiler *profiler, const 
                                                    : zt__query_kernel_stamps(profiler, event, times, call);
 }
 
-/* Queries whether the device is done with the commands of a slot: SUCCESS or NOT_READY, or an error of
-   `reading->call`. */
-ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading *reading) {
-    zt__slot *slot = reading->slot;
-    zt__sample_times *times = &reading->times;
-    int is_copied = slot->stamps != NULL;
-    uint32_t i;
-    /* Memory that a copy has not written yet has all bits set. It may be freed when all of it is written. */
-    for (i = 0; i < ZT__STAMPS && is_copied; i++) {
-        is_copied = zt__load(&slot->stamps[i]) != UINT64_MAX;
-    }
-    switch (slot->measurement) {
-    case ZT__SURROUNDING_COMMANDS:
-        reading->call = "zeEventQueryStatus";
-        return zeEventQueryStatus(slot->event);
-    case ZT__COPIED_STAMPS:
-        if (!is_copied) {
-            return ZE_RESULT_NOT_READY;
-        }
-        break;
-    case ZT__KEPT_EVENT_COPY:
-        if (!is_copied) {
-            return ZE_RESULT_NOT_READY;
-        }
-        times->begin_ticks = slot->stamps[0];
-        times->end_ticks = slot->stamps[1];
-        return ZE_RESULT_SUCCESS;
-    case ZT__KEPT_EVENT_STAMPS:
-        if (slot->has_saved_stamps) {
-            times->begin_ticks = slot->saved_stamps[0];
-            times->end_ticks = slot->saved_stamps[1];
-            return ZE_RESULT_SUCCESS;
-        }
-        /* All executions are observed, and the event is read before each. So what has signalled it is the
-           last one. */
-        return reading->from == ZT__SLOT_PENDING && reading->kept
-                   ? zt__query_kept_event(profiler, slot, reading->kept, times, &reading->call)
-                   : ZE_RESULT_NOT_READY;
-    default:
-        break;
-    }
-    return zt__query_kernel_stamps(profiler, slot->event, times, &reading->call);
-}
-
-/* Queries a slot, and reads its reports if it is ready. */
+/* Queries whether the device is done with the commands of a slot, and then reads its reports. */
 ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     zt__slot *slot = reading->slot;
+    zt__sample_times *times = &reading->times;
     /* The time stamps of a launch cannot be read any more from the event of the application. */
     int has_lost_event = reading->from == ZT__SLOT_PENDING &&
                          (slot->measurement == ZT__KEPT_EVENT_STAMPS
                               ? !reading->kept && !slot->has_saved_stamps
                               : slot->measurement == ZT__KEPT_EVENT_COPY && slot->was_signalled);
-    ze_result_t result;
+    int is_copied = slot->stamps != NULL;
+    uint32_t i;
+    ze_result_t result = ZE_RESULT_NOT_READY;
     if (zt__is_device_lost(&profiler->diagnostics)) {
         zt__lose_to_device(reading);
         return;
@@ -9479,7 +9436,32 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
         reading->condition = ZT__NOT_RESET;
         return;
     }
-    result = zt__query_slot(profiler, reading);
+
+    /* Memory that a copy has not written yet has all bits set. It may be freed when all of it is written. */
+    for (i = 0; i < ZT__STAMPS && is_copied; i++) {
+        is_copied = zt__load(&slot->stamps[i]) != UINT64_MAX;
+    }
+    if (slot->measurement == ZT__SURROUNDING_COMMANDS) {
+        reading->call = "zeEventQueryStatus";
+        result = zeEventQueryStatus(slot->event);
+    } else if (slot->measurement == ZT__EVENT_STAMPS ||
+               (slot->measurement == ZT__COPIED_STAMPS && is_copied)) {
+        result = zt__query_kernel_stamps(profiler, slot->event, times, &reading->call);
+    } else if (slot->measurement == ZT__KEPT_EVENT_COPY && is_copied) {
+        times->begin_ticks = slot->stamps[0];
+        times->end_ticks = slot->stamps[1];
+        result = ZE_RESULT_SUCCESS;
+    } else if (slot->measurement == ZT__KEPT_EVENT_STAMPS && slot->has_saved_stamps) {
+        times->begin_ticks = slot->saved_stamps[0];
+        times->end_ticks = slot->saved_stamps[1];
+        result = ZE_RESULT_SUCCESS;
+    } else if (slot->measurement == ZT__KEPT_EVENT_STAMPS && reading->from == ZT__SLOT_PENDING &&
+               reading->kept) {
+        /* All executions are observed, and the event is read before each. So what has signalled it is the
+           last one. */
+        result = zt__query_kept_event(profiler, slot, reading->kept, times, &reading->call);
+    }
+
     if (result == ZE_RESULT_SUCCESS) {
         reading->has_signalled = 1;
         reading->condition = ZT__NOT_RESET;
@@ -9504,21 +9486,6 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     }
 }
 
-/* Prepares a slot for its next sample. On failure, `*call` is the call that failed. */
-ZT__PRIVATE ze_result_t zt__reset_slot(const zt__pass *pass, zt__slot *slot, const char **call) {
-    uint32_t i;
-    slot->overdue_since_ns = 0;
-    slot->spans_passes = 0;
-    slot->has_saved_stamps = slot->was_signalled = 0;
-    if (slot->measurement < ZT__KEPT_EVENT_STAMPS) {
-        return zt__reset_handles(pass, slot, call);
-    }
-    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__KEPT_EVENT_COPY; i++) {
-        zt__store(&slot->stamps[i], UINT64_MAX);
-    }
-    return ZE_RESULT_SUCCESS; /* its own event is not used */
-}
-
 /* Reads the slots of the batch, and resets those that are ready. A slot that is not ready ends the queries on
    its list, except in a thorough collection and of slots that are over. Where slots may become ready out of
    order, MOST_NOT_READY of them end the queries. */
@@ -9528,7 +9495,7 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
     const zt__list *list = NULL;
     int is_blocked[ZT__SLOT_STATE_COUNT];
     uint64_t seen_ns;
-    uint32_t i, not_ready = 0;
+    uint32_t i, s, not_ready = 0;
     batch->report_count = 0;
     memset(is_blocked, 0, sizeof is_blocked);
     for (i = 0; i < batch->count; i++) {
@@ -9548,7 +9515,16 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
         }
         if (reading->condition == ZT__NOT_RESET && !zt__is_device_lost(&profiler->diagnostics)) {
             const char *call;
-            ze_result_t result = zt__reset_slot(batch->pass, slot, &call);
+            ze_result_t result = ZE_RESULT_SUCCESS;
+            slot->overdue_since_ns = 0;
+            slot->spans_passes = 0;
+            slot->has_saved_stamps = slot->was_signalled = 0;
+            if (slot->measurement < ZT__KEPT_EVENT_STAMPS) { /* else its own event is not used */
+                result = zt__reset_handles(batch->pass, slot, &call);
+            }
+            for (s = 0; s < ZT__STAMPS && slot->measurement == ZT__KEPT_EVENT_COPY; s++) {
+                zt__store(&slot->stamps[s], UINT64_MAX);
+            }
             slot->needs_reset = result != ZE_RESULT_SUCCESS;
             if (slot->needs_reset) {
                 reading->result = result;
@@ -9570,84 +9546,13 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
 
 /* ---- calculating: no mutex held -------------------------------------------------------------------------- */
 
-/* Calculates the reports of one group in one call. If that fails, calculates them one by one, so that a bad
-   report loses only its own sample. */
-ZT__PRIVATE void zt__calculate_group(zt_profiler *profiler, uint32_t g) {
-    zt__batch *batch = &profiler->batch;
-    zt__group *group = &batch->pass->groups[g];
-    size_t report_values = (size_t)group->metric_count * group->tiles;
-    void *values = batch->values[g];
-    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    int has_room = zt__ensure_room(profiler, &values, &batch->value_count[g], ZT__BATCH * report_values,
-                                   sizeof *batch->values[g]);
-    uint32_t i;
-    batch->values[g] = has_room ? (zet_typed_value_t *)values : NULL;
-    if (has_room) {
-        result = zt__calculate_reports(&profiler->driver, group, batch->raw[g], batch->report_count,
-                                       batch->values[g]);
-    }
-    for (i = 0; i < batch->count && result != ZE_RESULT_SUCCESS; i++) {
-        zt__reading *reading = &batch->readings[i];
-        ze_result_t alone = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        if (reading->outcome != ZT__READ) {
-            continue;
-        }
-        if (has_room) {
-            alone = zt__calculate_reports(&profiler->driver, group,
-                                          batch->raw[g] + reading->report * group->report_size, 1,
-                                          batch->values[g] + reading->report * report_values);
-        }
-        if (alone != ZE_RESULT_SUCCESS) {
-            reading->result = alone;
-            reading->call = !has_room           ? "config.allocator"
-                            : group->tiles == 1 ? "zetMetricGroupCalculateMetricValues"
-                                                : "zetMetricGroupCalculateMultipleMetricValuesExp";
-            zt__lose(reading, ZT_LOST_READ_FAILED);
-        }
-    }
-}
-
-/* Combines the values of the tiles in a row into that of the whole root device. Times, clock cycles and flags
-   are the largest of the tiles, because tiles run at the same time. Other sums are added. Means are weighted
-   by the GPU time of the tiles. A metric that is not aggregated is that of the first tile. */
-ZT__PRIVATE double zt__combine_tiles(const zt_profiler *profiler, const zt__pass *pass, uint32_t metric,
-                                     const double *row) {
-    static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
-    const zt_metric *of = &profiler->metrics[metric];
-    int takes_largest = of->aggregation == ZT_AGGREGATE_FLAG;
-    double whole = zt__nan(), weights = 0;
-    uint32_t tile, i;
-    for (i = 0; i < ZT__COUNT_OF(clocks); i++) {
-        takes_largest |= of->aggregation == ZT_AGGREGATE_SUM && strcmp(of->units, clocks[i]) == 0;
-    }
-    for (tile = 0; tile < profiler->tile_count; tile++) {
-        double value = row[zt__tile_column(profiler, tile, metric)], weight = 1;
-        if (of->aggregation == ZT_AGGREGATE_MEAN && pass->time_metric != UINT32_MAX) {
-            weight = row[zt__tile_column(profiler, tile, pass->time_metric)];
-        }
-        if (zt__is_nan(value) || !zt__is_positive(weight)) {
-            continue;
-        }
-        weights += weight;
-        if (zt__is_nan(whole)) {
-            whole = value;
-        } else if (of->aggregation == ZT_AGGREGATE_MEAN) {
-            whole += (value - whole) * weight / weights;
-        } else if (takes_largest) {
-            whole = value > whole ? value : whole;
-        } else if (of->aggregation == ZT_AGGREGATE_SUM) {
-            whole += value;
-        }
-    }
-    return whole;
-}
-
 /* Fills the row of a sample, and checks whether its flags or its GPU time show that it is invalid. */
 ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading, double *row) {
     const zt__batch *batch = &profiler->batch;
     const zt__pass *pass = batch->pass;
     uint64_t mask = reading->times.is_kernel ? profiler->kernel_tick_mask : profiler->tick_mask;
     uint64_t ticks = (reading->times.end_ticks - reading->times.begin_ticks) & mask;
+    static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
     double longest_ns;
     uint32_t g, m, tile, i;
     for (i = 0; i < profiler->row_length; i++) {
@@ -9665,9 +9570,39 @@ ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading,
             }
         }
     }
+
+    /* The values of the tiles are combined into that of the whole root device. Times, clock cycles and flags are
+       the largest of the tiles, because tiles run at the same time. Other sums are added. Means are weighted by
+       the GPU time of the tiles. A metric that is not aggregated is that of the first tile. */
     for (m = 0; m < profiler->metric_count && profiler->tile_count; m++) {
-        row[1 + m] = zt__combine_tiles(profiler, pass, m, row);
+        const zt_metric *metric = &profiler->metrics[m];
+        int takes_largest = metric->aggregation == ZT_AGGREGATE_FLAG;
+        double whole = zt__nan(), weights = 0;
+        for (i = 0; i < ZT__COUNT_OF(clocks) && metric->aggregation == ZT_AGGREGATE_SUM; i++) {
+            takes_largest |= strcmp(metric->units, clocks[i]) == 0;
+        }
+        for (tile = 0; tile < profiler->tile_count; tile++) {
+            double value = row[zt__tile_column(profiler, tile, m)], weight = 1;
+            if (metric->aggregation == ZT_AGGREGATE_MEAN && pass->time_metric != UINT32_MAX) {
+                weight = row[zt__tile_column(profiler, tile, pass->time_metric)];
+            }
+            if (zt__is_nan(value) || !zt__is_positive(weight)) {
+                continue;
+            }
+            weights += weight;
+            if (zt__is_nan(whole)) {
+                whole = value;
+            } else if (metric->aggregation == ZT_AGGREGATE_MEAN) {
+                whole += (value - whole) * weight / weights;
+            } else if (takes_largest) {
+                whole = value > whole ? value : whole;
+            } else if (metric->aggregation == ZT_AGGREGATE_SUM) {
+                whole += value;
+            }
+        }
+        row[1 + m] = whole;
     }
+
     row[0] =
         pass->time_metric == UINT32_MAX ? (double)ticks * profiler->ns_per_tick : row[1 + pass->time_metric];
     if (pass->index != ZT__TIMES_PASS) {
@@ -9686,13 +9621,40 @@ ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading,
     }
 }
 
-/* Calculates the reports of the batch, and fills a row for each. */
+/* Calculates the reports of the batch, and fills a row for each. The reports of a group are calculated in one
+   call. If that fails, they are calculated one by one, so that a bad report loses only its own sample. */
 ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__batch *batch = &profiler->batch;
     uint32_t g, i;
     for (g = 0; g < batch->pass->group_count && batch->report_count > 0; g++) {
-        zt__calculate_group(profiler, g);
+        zt__group *group = &batch->pass->groups[g];
+        size_t report_values = (size_t)group->metric_count * group->tiles;
+        void *values = batch->values[g];
+        ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        int has_room = zt__ensure_room(profiler, &values, &batch->value_count[g], ZT__BATCH * report_values,
+                                       sizeof *batch->values[g]);
+        batch->values[g] = has_room ? (zet_typed_value_t *)values : NULL;
+        if (has_room) {
+            result = zt__calculate_reports(&profiler->driver, group, batch->raw[g], batch->report_count,
+                                           batch->values[g]);
+        }
+        for (i = 0; i < batch->count && result != ZE_RESULT_SUCCESS; i++) {
+            zt__reading *reading = &batch->readings[i];
+            ze_result_t alone = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+            if (reading->outcome == ZT__READ && has_room) {
+                alone = zt__calculate_reports(&profiler->driver, group,
+                                              batch->raw[g] + reading->report * group->report_size, 1,
+                                              batch->values[g] + reading->report * report_values);
+            }
+            if (reading->outcome == ZT__READ && alone != ZE_RESULT_SUCCESS) {
+                reading->result = alone;
+                reading->call = !has_room           ? "config.allocator"
+                                : group->tiles == 1 ? "zetMetricGroupCalculateMetricValues"
+                                                    : "zetMetricGroupCalculateMultipleMetricValuesExp";
+                zt__lose(reading, ZT_LOST_READ_FAILED);
+            }
+        }
     }
     for (i = 0; i < batch->count; i++) {
         zt__reading *reading = &batch->readings[i];
@@ -9721,41 +9683,15 @@ ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot) {
                                                 : list->destroyed_was_unobserved;
 }
 
-/* Updates what is known about a list when the event of a slot has signalled. With the mutex held. */
-ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
-    zt__list *list = reading->slot->list;
-    uint64_t number = reading->slot->number;
-    int shows_others = !reading->slot->is_unordered; /* those before it on the list have ended, too */
-    /* If the kind of the list is unknown, its second execution shows that it is recorded. */
-    if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) && !reading->is_announced &&
-        list->state != ZT__LIST_IMMEDIATE) {
-        reading->is_unobserved = 1;
-        if (number > list->destroyed_up_to) {
-            zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
-        } else if (!list->destroyed_was_unobserved) {
-            list->destroyed_was_unobserved = 1;
-            profiler->counts.unobserved_lists++;
-        }
-    }
-    if (number > list->ran_up_to && (shows_others || list->state != ZT__LIST_IMMEDIATE)) {
-        list->ran_up_to = number;
-    }
-    if (list->state == ZT__LIST_IMMEDIATE && shows_others && number > list->over_up_to) {
-        list->over_up_to = number;
-    }
-    /* An execution that was not announced may still be followed by others. */
-    if (reading->is_announced && list->state != ZT__LIST_UNOBSERVED && list->state != ZT__LIST_UNKNOWN &&
-        !list->overlaps && shows_others && number > list->finished_up_to) {
-        list->finished_up_to = number;
-    }
-}
-
-/* Counts the sample of a reading, and adds it to the statistics of its region. With the mutex held. */
+/* Updates what is known about the list of a slot that was read, counts its sample, and adds it to the
+   statistics of its region. With the mutex held. */
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row) {
     zt__slot *slot = reading->slot;
+    zt__list *list = slot->list;
     zt__path *path = slot->path;
     zt__region_record *region = slot->region;
     double times[ZT__TIME_COLUMNS];
+    int shows_others = !slot->is_unordered; /* its event: those before it on the list have ended, too */
     /* zt__announce_list counts a sample as lost when the next execution overlaps it. If the slot was read in
        between and its event has signalled again, both samples exist, so one loss is taken back. */
     int was_overwritten = reading->from == ZT__SLOT_ARMED && reading->has_signalled &&
@@ -9763,8 +9699,30 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     reading->region = region;
     reading->is_announced |= was_overwritten;
     if (reading->has_signalled && reading->condition != ZT__NOT_READY) {
-        zt__note_run(profiler, reading);
+        /* If the kind of the list is unknown, its second execution shows that it is recorded. */
+        if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) && !reading->is_announced &&
+            list->state != ZT__LIST_IMMEDIATE) {
+            reading->is_unobserved = 1;
+            if (slot->number > list->destroyed_up_to) {
+                zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
+            } else if (!list->destroyed_was_unobserved) {
+                list->destroyed_was_unobserved = 1;
+                profiler->counts.unobserved_lists++;
+            }
+        }
+        if (slot->number > list->ran_up_to && (shows_others || list->state != ZT__LIST_IMMEDIATE)) {
+            list->ran_up_to = slot->number;
+        }
+        if (list->state == ZT__LIST_IMMEDIATE && shows_others && slot->number > list->over_up_to) {
+            list->over_up_to = slot->number;
+        }
+        /* An execution that was not announced may still be followed by others. */
+        if (reading->is_announced && list->state != ZT__LIST_UNOBSERVED && list->state != ZT__LIST_UNKNOWN &&
+            !list->overlaps && shows_others && slot->number > list->finished_up_to) {
+            list->finished_up_to = slot->number;
+        }
     }
+
     if (reading->outcome == ZT__NO_SAMPLE) {
         return;
     }
@@ -9804,29 +9762,6 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     }
 }
 
-/* Moves a slot that was read to its next state; see THE LIFE OF A SLOT. With the mutex held. */
-ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) {
-    zt__slot *slot = reading->slot;
-    /* `reading` describes the list as it was before the event was queried. A slot that became over since then,
-       also because the handle came back as an immediate list, may have run again in between, so it is read
-       once more. */
-    int is_over = reading->is_over || reading->is_immediate;
-    zt__slot_state to =
-        (zt__slot_state)zt__states_after_reading[reading->condition][is_over ? 2 : slot->is_dropped];
-    if (reading->condition == ZT__NEVER_RUNS && reading->from != ZT__SLOT_ARMED) {
-        zt__move_slot(profiler, slot, ZT__SLOT_RECORDED); /* from there, it is no longer counted as begun */
-    }
-    if (to == ZT__SLOT_FREE) {
-        zt__unbind_slot(slot);
-        zt__free_slot(profiler, slot);
-    } else {
-        zt__move_slot(profiler, slot, to == ZT__SLOT_READING ? reading->from : to);
-    }
-    if (to == ZT__SLOT_ARMED) {
-        slot->not_before_ns = slot->submitted_ns; /* the next execution is submitted after this one */
-    }
-}
-
 /* Reports the errors of the batch, and delivers its samples. The log and sample functions run here, so no
    slot is READING any more. No mutex is held. */
 ZT__PRIVATE void zt__deliver_batch(zt_profiler *profiler) {
@@ -9863,36 +9798,14 @@ ZT__PRIVATE void zt__deliver_batch(zt_profiler *profiler) {
 
 /* ---- a collection: with the collector held --------------------------------------------------------------- */
 
-/* Removes the records of lists without slots if there are many. Otherwise memory would grow in programs that
-   create a list for each use. With the mutex held. */
-ZT__PRIVATE void zt__remove_unused_lists(zt_profiler *profiler) {
-    enum { FEW = 64 };
-    zt__list **place = &profiler->lists;
-    if (profiler->list_count <= profiler->lists_after_cleaning * 2 + FEW) {
-        return;
-    }
-    while (*place) {
-        zt__list *list = *place;
-        if (list->first || list->open_count || list->name) {
-            place = &list->next;
-            continue;
-        }
-        *place = list->next;
-        zt__map_remove(&profiler->list_map, (const void *)&list->handle, sizeof list->handle);
-        profiler->list_count--;
-        list->next = profiler->unused_lists;
-        profiler->unused_lists = list;
-    }
-    profiler->lists_after_cleaning = profiler->list_count;
-}
-
 /* Collects from one list, or from all if `handle` is NULL. Every 64th collection from all is thorough: after
    a reset without zt_reset, slots that never run would otherwise hide later ones. */
 ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t handle, int thorough) {
-    enum { THOROUGH_EVERY = 64 };
+    enum { THOROUGH_EVERY = 64, FEW_LISTS = 64 };
     zt__batch *batch = &profiler->batch;
     zt__collection collection;
-    int has_ended = 0, is_repeated = 0;
+    zt__list **place = &profiler->lists;
+    int is_repeated = 0;
     uint32_t i;
     memset(&collection, 0, sizeof collection);
     collection.one_list = handle != NULL;
@@ -9905,36 +9818,72 @@ ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, ze_command_list_handl
         profiler->uncollected = 0;
     }
     zt__enter_list(profiler, &collection, handle ? zt__find_list(profiler, handle) : profiler->lists);
-    while (!has_ended) {
-        if (zt__fill_batch(profiler, &collection)) {
-            zt__unlock(&profiler->mutex);
-            ZT__INTERNAL(zt__read_batch(profiler, &collection));
-            zt__calculate_batch(profiler);
-            zt__lock(&profiler->mutex);
-            for (i = 0; i < batch->count; i++) {
-                zt__count_reading(profiler, &batch->readings[i],
-                                  batch->rows + (size_t)i * profiler->row_length);
+    for (;;) {
+        if (!zt__fill_batch(profiler, &collection)) {
+            if (!handle || is_repeated || profiler->state_counts[ZT__SLOT_PARTIAL] == 0) {
+                break;
             }
-            for (i = 0; i < batch->count; i++) {
-                zt__move_on(profiler, &batch->readings[i]);
-            }
-            profiler->is_delivering = 1;
-            zt__unlock(&profiler->mutex);
-            zt__deliver_batch(profiler);
-            if (profiler->batch_collected) {
-                profiler->batch_collected(profiler);
-            }
-            zt__lock(&profiler->mutex);
-            profiler->is_delivering = 0;
-        } else if (handle && !is_repeated && profiler->state_counts[ZT__SLOT_PARTIAL]) {
             /* What was read may show that PARTIAL slots are finished. */
             zt__enter_list(profiler, &collection, zt__find_list(profiler, handle));
             is_repeated = 1;
-        } else {
-            has_ended = 1;
+            continue;
         }
+        zt__unlock(&profiler->mutex);
+        ZT__INTERNAL(zt__read_batch(profiler, &collection));
+        zt__calculate_batch(profiler);
+        zt__lock(&profiler->mutex);
+        for (i = 0; i < batch->count; i++) {
+            zt__count_reading(profiler, &batch->readings[i], batch->rows + (size_t)i * profiler->row_length);
+        }
+        for (i = 0; i < batch->count; i++) { /* see THE LIFE OF A SLOT */
+            const zt__reading *reading = &batch->readings[i];
+            zt__slot *slot = reading->slot;
+            /* `reading` describes the list as it was before the event was queried. A slot that became over
+               since then, also because the handle came back as an immediate list, may have run again in
+               between, so it is read once more. */
+            int is_over = reading->is_over || reading->is_immediate;
+            zt__slot_state to =
+                (zt__slot_state)zt__states_after_reading[reading->condition][is_over ? 2 : slot->is_dropped];
+            if (reading->condition == ZT__NEVER_RUNS && reading->from != ZT__SLOT_ARMED) {
+                zt__move_slot(profiler, slot, ZT__SLOT_RECORDED); /* so that it is not counted as begun */
+            }
+            if (to == ZT__SLOT_FREE) {
+                zt__unbind_slot(slot);
+                zt__free_slot(profiler, slot);
+            } else {
+                zt__move_slot(profiler, slot, to == ZT__SLOT_READING ? reading->from : to);
+            }
+            if (to == ZT__SLOT_ARMED) {
+                slot->not_before_ns = slot->submitted_ns; /* the next execution is submitted after this one */
+            }
+        }
+        profiler->is_delivering = 1;
+        zt__unlock(&profiler->mutex);
+        zt__deliver_batch(profiler);
+        if (profiler->batch_collected) {
+            profiler->batch_collected(profiler);
+        }
+        zt__lock(&profiler->mutex);
+        profiler->is_delivering = 0;
     }
-    zt__remove_unused_lists(profiler);
+
+    /* If there are many lists, the records of those without slots are removed. Otherwise memory would grow in
+       programs that create a list for each use. */
+    if (profiler->list_count > profiler->lists_after_cleaning * 2 + FEW_LISTS) {
+        while (*place) {
+            zt__list *list = *place;
+            if (list->first || list->open_count || list->name) {
+                place = &list->next;
+                continue;
+            }
+            *place = list->next;
+            zt__map_remove(&profiler->list_map, (const void *)&list->handle, sizeof list->handle);
+            profiler->list_count--;
+            list->next = profiler->unused_lists;
+            profiler->unused_lists = list;
+        }
+        profiler->lists_after_cleaning = profiler->list_count;
+    }
     zt__unlock(&profiler->mutex);
     if (!handle) {
         zt__store(&profiler->collections, profiler->collections + 1);
