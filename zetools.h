@@ -8687,74 +8687,17 @@ ZT__PRIVATE ze_result_t zt__reset_handles(const zt__pass *pass, const zt__slot *
     return result;
 }
 
-/* Makes what the slots of a block need. On failure, `*call` is the call that failed, and the block can be
-   destroyed. */
-ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
-                                       const char **call) {
-    zet_metric_query_pool_desc_t query_pool;
-    ze_event_pool_desc_t event_pool;
-    ze_host_mem_alloc_desc_t memory;
-    ze_event_desc_t event;
-    uint32_t i, g;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    memset(&query_pool, 0, sizeof query_pool);
-    query_pool.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
-    query_pool.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
-    query_pool.count = block->count;
-    *call = "zetMetricQueryPoolCreate";
-    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        result = zetMetricQueryPoolCreate(profiler->context, profiler->device, pass->groups[g].handle,
-                                          &query_pool, &block->query_pools[g]);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        memset(&event_pool, 0, sizeof event_pool);
-        event_pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
-        event_pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
-        if (pass->group_count == 0) { /* for launches that are measured by their event */
-            event_pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
-        }
-        event_pool.count = block->count;
-        *call = "zeEventPoolCreate";
-        result = zeEventPoolCreate(profiler->context, &event_pool, 1, &profiler->device, &block->event_pool);
-    }
-    if (result == ZE_RESULT_SUCCESS && (profiler->is_stamped || pass->group_count == 0)) {
-        memset(&memory, 0, sizeof memory);
-        memory.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC;
-        *call = "zeMemAllocHost";
-        result = zeMemAllocHost(profiler->context, &memory,
-                                (size_t)block->count * ZT__STAMPS * sizeof *block->stamps,
-                                ZT__STAMPS * sizeof *block->stamps, (void **)&block->stamps);
-    }
-    for (i = 0; result == ZE_RESULT_SUCCESS && block->stamps && i < block->count * ZT__STAMPS; i++) {
-        block->stamps[i] = UINT64_MAX; /* not written */
-    }
-    memset(&event, 0, sizeof event);
-    event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
-    event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
-    event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
-    for (i = 0; i < block->count && result == ZE_RESULT_SUCCESS; i++) {
-        zt__slot *slot = &block->slots[i];
-        slot->pass = pass->index;
-        slot->stamps = block->stamps ? block->stamps + ZT__STAMPS * (size_t)i : NULL;
-        *call = "zetMetricQueryCreate";
-        for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-            result = zetMetricQueryCreate(block->query_pools[g], i, &slot->queries[g]);
-        }
-        if (result == ZE_RESULT_SUCCESS) {
-            *call = "zeEventCreate";
-            event.index = i;
-            result = zeEventCreate(block->event_pool, &event, &slot->event);
-        }
-    }
-    return result;
-}
-
 /* Makes one more block of slots for a pass. On failure, `*call` is the call that failed. If there are
    config.max_slots already, returns OUT_OF_DEVICE_MEMORY with `*call` NULL. */
 ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, const char **call) {
     const zt_allocator *allocator = &profiler->config.allocator;
+    int needs_stamps = profiler->is_stamped || pass->group_count == 0;
+    zet_metric_query_pool_desc_t query_pool;
+    ze_event_pool_desc_t event_pool;
+    ze_host_mem_alloc_desc_t memory;
+    ze_event_desc_t event;
     zt__slot_block *block;
-    uint32_t count, i;
+    uint32_t count, i, g;
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     zt__lock(&profiler->mutex);
     count = profiler->config.max_slots - pass->slot_count;
@@ -8772,13 +8715,63 @@ ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, co
     if (block) {
         block->count = count;
         block->slots = (zt__slot *)zt__allocate(allocator, count, sizeof *block->slots);
-        if (block->slots) {
-            ZT__INTERNAL(result = zt__fill_block(profiler, pass, block, call));
+        result = block->slots ? ZE_RESULT_SUCCESS : result;
+    }
+
+    memset(&query_pool, 0, sizeof query_pool);
+    query_pool.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
+    query_pool.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
+    query_pool.count = count;
+    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+        *call = "zetMetricQueryPoolCreate";
+        result = zetMetricQueryPoolCreate(profiler->context, profiler->device, pass->groups[g].handle,
+                                          &query_pool, &block->query_pools[g]);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        memset(&event_pool, 0, sizeof event_pool);
+        event_pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
+        event_pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
+        if (pass->group_count == 0) { /* for launches that are measured by their event */
+            event_pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
         }
-        if (result != ZE_RESULT_SUCCESS) {
-            ZT__INTERNAL(zt__destroy_block(profiler, block));
+        event_pool.count = count;
+        *call = "zeEventPoolCreate";
+        ZT__INTERNAL(result = zeEventPoolCreate(profiler->context, &event_pool, 1, &profiler->device,
+                                                &block->event_pool));
+    }
+    if (result == ZE_RESULT_SUCCESS && needs_stamps) {
+        memset(&memory, 0, sizeof memory);
+        memory.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC;
+        *call = "zeMemAllocHost";
+        ZT__INTERNAL(result = zeMemAllocHost(profiler->context, &memory,
+                                             (size_t)count * ZT__STAMPS * sizeof *block->stamps,
+                                             ZT__STAMPS * sizeof *block->stamps, (void **)&block->stamps));
+    }
+    memset(&event, 0, sizeof event);
+    event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
+    event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
+    event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
+    for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+        zt__slot *slot = &block->slots[i];
+        slot->pass = pass->index;
+        if (needs_stamps) {
+            slot->stamps = block->stamps + ZT__STAMPS * (size_t)i;
+            memset(slot->stamps, 0xFF, ZT__STAMPS * sizeof *slot->stamps); /* not written */
+        }
+        *call = "zetMetricQueryCreate";
+        for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+            result = zetMetricQueryCreate(block->query_pools[g], i, &slot->queries[g]);
+        }
+        if (result == ZE_RESULT_SUCCESS) {
+            *call = "zeEventCreate";
+            event.index = i;
+            ZT__INTERNAL(result = zeEventCreate(block->event_pool, &event, &slot->event));
         }
     }
+    if (block && result != ZE_RESULT_SUCCESS) {
+        ZT__INTERNAL(zt__destroy_block(profiler, block));
+    }
+
     zt__lock(&profiler->mutex);
     if (result == ZE_RESULT_SUCCESS) {
         for (i = 0; i < count; i++) {
@@ -8870,21 +8863,41 @@ ZT__PRIVATE int zt__finish_first_query(zt_profiler *profiler, zt__pass *pass, ui
     return 1;
 }
 
-/* Executes one query of each group, or without groups a barrier, on a command queue of the first group of
-   queues that can compute. The caller destroys the queue and the list. */
-ZT__PRIVATE ze_result_t zt__submit_first_query(zt_profiler *profiler, const zt__pass *pass,
-                                               zt__first_query *query, const char **call) {
+/* Runs one query of each group on a command list of its own, on a queue of the first group of queues that can
+   compute. Drivers complete an activation in the first execution that uses it, and take no lock there. So
+   that execution has to finish before several threads use the groups. If it fails, regions are still
+   measured. Without groups, it is a barrier, of which `*stamps` gets the kernel time stamps. Returns whether
+   it has run. What the device may still use after the configured time is kept with the pass, for
+   zt__finish_first_query(). */
+ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
+                                    ze_kernel_timestamp_result_t *stamps) {
+    const char *remedy = stamps ? "Kernels may be at wrong places on the timeline."
+                                : "The first regions of several threads may disturb each other.";
     ze_command_queue_group_properties_t groups[16];
     ze_command_queue_desc_t queue_desc;
     ze_command_list_desc_t list_desc;
-    zt__slot *slot = query->slot;
+    zt__first_query query;
+    zt__slot *slot;
+    const char *call = "zeDeviceGetCommandQueueGroupProperties";
     uint32_t i, g, count = ZT__COUNT_OF(groups);
+    int is_clean = 1;
     ze_result_t result;
+    if ((pass->group_count == 0 && !stamps) || !zt__finish_first_query(profiler, pass, 0)) {
+        return 0;
+    }
+    zt__lock(&profiler->mutex);
+    slot = zt__pop_free_slot(pass);
+    zt__unlock(&profiler->mutex);
+    if (!slot) {
+        return 0;
+    }
+    memset(&query, 0, sizeof query);
+    query.slot = slot;
+
     memset(groups, 0, sizeof groups);
     for (i = 0; i < count; i++) {
         groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
     }
-    *call = "zeDeviceGetCommandQueueGroupProperties";
     result = zeDeviceGetCommandQueueGroupProperties(profiler->device, &count, groups);
     count = count < ZT__COUNT_OF(groups) ? count : ZT__COUNT_OF(groups);
     for (i = 0; i < count && !(groups[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE);) {
@@ -8898,83 +8911,56 @@ ZT__PRIVATE ze_result_t zt__submit_first_query(zt_profiler *profiler, const zt__
     list_desc.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC;
     list_desc.commandQueueGroupOrdinal = queue_desc.ordinal;
     if (result == ZE_RESULT_SUCCESS) {
-        *call = "zeCommandQueueCreate";
-        result = zeCommandQueueCreate(profiler->context, profiler->device, &queue_desc, &query->queue);
+        call = "zeCommandQueueCreate";
+        result = zeCommandQueueCreate(profiler->context, profiler->device, &queue_desc, &query.queue);
     }
     if (result == ZE_RESULT_SUCCESS) {
-        *call = "zeCommandListCreate";
-        result = zeCommandListCreate(profiler->context, profiler->device, &list_desc, &query->list);
+        call = "zeCommandListCreate";
+        result = zeCommandListCreate(profiler->context, profiler->device, &list_desc, &query.list);
     }
     if (result == ZE_RESULT_SUCCESS && pass->group_count == 0) {
-        *call = "zeCommandListAppendBarrier";
-        result = zeCommandListAppendBarrier(query->list, slot->event, 0, NULL);
+        call = "zeCommandListAppendBarrier";
+        result = zeCommandListAppendBarrier(query.list, slot->event, 0, NULL);
     }
     for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        *call = "zetCommandListAppendMetricQueryBegin";
-        result = zetCommandListAppendMetricQueryBegin(query->list, slot->queries[g]);
+        call = "zetCommandListAppendMetricQueryBegin";
+        result = zetCommandListAppendMetricQueryBegin(query.list, slot->queries[g]);
     }
     for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
-        *call = "zetCommandListAppendMetricQueryEnd";
-        result = zetCommandListAppendMetricQueryEnd(query->list, slot->queries[g], g ? NULL : slot->event, 0,
+        call = "zetCommandListAppendMetricQueryEnd";
+        result = zetCommandListAppendMetricQueryEnd(query.list, slot->queries[g], g ? NULL : slot->event, 0,
                                                     &slot->event);
     }
     if (result == ZE_RESULT_SUCCESS) {
-        *call = "zeCommandListClose";
-        result = zeCommandListClose(query->list);
+        call = "zeCommandListClose";
+        result = zeCommandListClose(query.list);
     }
     if (result == ZE_RESULT_SUCCESS) {
-        ze_command_list_handle_t list = query->list;
-        *call = "zeCommandQueueExecuteCommandLists";
-        result = zeCommandQueueExecuteCommandLists(query->queue, 1, &list, NULL);
+        call = "zeCommandQueueExecuteCommandLists";
+        result = zeCommandQueueExecuteCommandLists(query.queue, 1, &query.list, NULL);
     }
-    return result;
-}
 
-/* Runs one query of each group on a command list of its own. Drivers complete an activation in the first
-   execution that uses it, and take no lock there. So that execution has to finish before several threads use
-   the groups. If it fails, regions are still measured. Without groups, it is a barrier, of which `*stamps`
-   gets the kernel time stamps. Returns whether it has run. What the device may still use after the
-   configured time is kept with the pass, for zt__finish_first_query(). */
-ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
-                                    ze_kernel_timestamp_result_t *stamps) {
-    const char *remedy = stamps ? "Kernels may be at wrong places on the timeline."
-                                : "The first regions of several threads may disturb each other.";
-    zt__first_query query;
-    const char *call;
-    int is_clean = 1;
-    ze_result_t result;
-    if ((pass->group_count == 0 && !stamps) || !zt__finish_first_query(profiler, pass, 0)) {
-        return 0;
-    }
-    memset(&query, 0, sizeof query);
-    zt__lock(&profiler->mutex);
-    query.slot = zt__pop_free_slot(pass);
-    zt__unlock(&profiler->mutex);
-    if (!query.slot) {
-        return 0;
-    }
-    result = zt__submit_first_query(profiler, pass, &query, &call);
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__await_first_query(&query, zt__deadline(profiler->config.wait_timeout_ns), &call);
-        query.slot->may_be_written = result != ZE_RESULT_SUCCESS;
+        slot->may_be_written = result != ZE_RESULT_SUCCESS;
         if (result == ZE_RESULT_SUCCESS && stamps) {
             call = "zeEventQueryKernelTimestamp";
-            result = zeEventQueryKernelTimestamp(query.slot->event, stamps);
+            result = zeEventQueryKernelTimestamp(slot->event, stamps);
         }
         if (result == ZE_RESULT_SUCCESS) {
-            result = zt__reset_handles(pass, query.slot, &call);
+            result = zt__reset_handles(pass, slot, &call);
         }
         is_clean = result == ZE_RESULT_SUCCESS;
     }
     zt__lock(&profiler->mutex);
     if (is_clean) {
-        zt__push_free_slot(profiler, query.slot);
+        zt__push_free_slot(profiler, slot);
     } else {
-        zt__move_slot(profiler, query.slot, ZT__SLOT_RETIRED);
+        zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
     }
     zt__unlock(&profiler->mutex);
     zt__check(&profiler->diagnostics, result, call, remedy);
-    if (query.slot->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
+    if (slot->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
         pass->first_query = query;
     } else {
         zt__destroy_own_queue(&query);
@@ -9571,9 +9557,9 @@ ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading,
         }
     }
 
-    /* The values of the tiles are combined into that of the whole root device. Times, clock cycles and flags are
-       the largest of the tiles, because tiles run at the same time. Other sums are added. Means are weighted by
-       the GPU time of the tiles. A metric that is not aggregated is that of the first tile. */
+    /* The values of the tiles are combined into that of the whole root device. Times, clock cycles and flags
+       are the largest of the tiles, because tiles run at the same time. Other sums are added. Means are
+       weighted by the GPU time of the tiles. A metric that is not aggregated is that of the first tile. */
     for (m = 0; m < profiler->metric_count && profiler->tile_count; m++) {
         const zt_metric *metric = &profiler->metrics[m];
         int takes_largest = metric->aggregation == ZT_AGGREGATE_FLAG;
@@ -10223,45 +10209,12 @@ ZT__PRIVATE ze_result_t zt__complete_append(zt_profiler *profiler, zt__slot *slo
     return zt__check(&profiler->diagnostics, result, call, ZT__APPEND_REMEDY);
 }
 
-/* Returns a free slot, which it opens for a region on this path, or NULL. With the mutex held. */
-ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__path *path,
-                                       int times_alone) {
-    zt__slot *slot = zt__pop_free_slot(zt__pass_to_measure(profiler, times_alone));
-    if (!slot) {
-        return NULL;
-    }
-    slot->path = path;
-    slot->outer = list->innermost;
-    list->innermost = slot;
-    zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
-    /* No zt_region is valid, so no zt_end increases it meanwhile. */
-    zt__store(&slot->generation, zt__load(&slot->generation) + 1);
-    slot->activation = profiler->activation;
-    slot->list = list;
-    slot->region = path->key.region;
-    slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
-    slot->measurement = ZT__SURROUNDING_COMMANDS;
-    slot->is_unordered = slot->trails_event = 0;
-    slot->was_signalled = slot->has_saved_stamps = slot->copy_may_be_late = 0;
-    slot->overwritten = 0;
-    slot->bytes = 0;
-    /* A recording is submitted after its first region is begun, so the clock is read once for all regions of
-       it. Timelines show when each region was begun. */
-    if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
-        list->ended == list->over_up_to) {
-        list->begun_ns = zt__now_ns();
-    }
-    slot->submitted_ns = slot->not_before_ns = list->begun_ns;
-    list->open_count++;
-    return slot;
-}
-
 /* Opens a slot for a region. If there is none, returns NULL, and counts the region as dropped by `*cause`. */
 ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handle_t handle,
                                     zt__list_state kind, const char *name, int times_alone, zt_cause *cause) {
     enum { TRIES = 4 };
     zt__region_record *region;
-    zt__path *path;
+    zt__path *path = NULL;
     zt__list *list;
     zt__slot *slot = NULL;
     uint32_t tries;
@@ -10281,7 +10234,7 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
              */
             path = zt__find_or_add_path(profiler, list->innermost ? list->innermost->path : &profiler->root,
                                         region);
-            slot = path ? zt__acquire_slot(profiler, list, path, times_alone) : NULL;
+            slot = path ? zt__pop_free_slot(zt__pass_to_measure(profiler, times_alone)) : NULL;
             if (!path) {
                 *cause = ZT_DROPPED_NO_MEMORY;
             } else if (!slot && tries == TRIES) {
@@ -10294,7 +10247,32 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
         }
         list->open_count--;
     }
-    if (!slot) {
+
+    if (slot) {
+        slot->path = path;
+        slot->outer = list->innermost;
+        list->innermost = slot;
+        zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
+        /* No zt_region is valid, so no zt_end increases it meanwhile. */
+        zt__store(&slot->generation, zt__load(&slot->generation) + 1);
+        slot->activation = profiler->activation;
+        slot->list = list;
+        slot->region = region;
+        slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
+        slot->measurement = ZT__SURROUNDING_COMMANDS;
+        slot->is_unordered = slot->trails_event = 0;
+        slot->was_signalled = slot->has_saved_stamps = slot->copy_may_be_late = 0;
+        slot->overwritten = 0;
+        slot->bytes = 0;
+        /* A recording is submitted after its first region is begun, so the clock is read once for all regions
+           of it. Timelines show when each region was begun. */
+        if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
+            list->ended == list->over_up_to) {
+            list->begun_ns = zt__now_ns();
+        }
+        slot->submitted_ns = slot->not_before_ns = list->begun_ns;
+        list->open_count++;
+    } else {
         profiler->counts.begun++;
         list = zt__find_list(profiler, handle);
         zt__count_dropped(profiler, region, list, zt__now_ns(), *cause);
@@ -10394,32 +10372,13 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
 
 /* ---- ending ---------------------------------------------------------------------------------------------- */
 
-/* Appends the end of a region. Its last command signals the event: then the others are complete, too. */
-ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
-    const zt__pass *pass = &profiler->passes[slot->pass];
-    ze_command_list_handle_t list = slot->list->handle;
-    const char *call = NULL;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    int has_commands = 1;
-    uint32_t g;
-    if (slot->stamps) {
-        result = zt__append_stamp(list, &slot->stamps[1], 1, pass->group_count ? NULL : slot->event,
-                                  &has_commands, &call);
-    }
-    for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
-        call = "zetCommandListAppendMetricQueryEnd";
-        /* It waits for no event, but the validation layer rejects a NULL pointer. */
-        result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
-                                                    &slot->event);
-    }
-    return zt__complete_append(profiler, slot, list, result, call, has_commands);
-}
-
 /* Ends a region. With `refused`, there is no sample: the driver has refused the command in the region. */
 ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     zt__slot *slot = (zt__slot *)region->slot;
     zt_profiler *profiler = slot ? zt__find_profiler(region->profiler) : NULL;
+    const char *call = NULL;
     int is_due = 0, wakes_thread = 0, has_commands;
+    uint32_t g;
     ze_result_t result = ZE_RESULT_SUCCESS;
     region->slot = NULL;
     if (!profiler) {
@@ -10430,7 +10389,20 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     }
     has_commands = slot->measurement == ZT__SURROUNDING_COMMANDS;
     if (has_commands) {
-        result = zt__append_end(profiler, slot);
+        const zt__pass *pass = &profiler->passes[slot->pass];
+        ze_command_list_handle_t list = slot->list->handle;
+        /* The last command signals the event: then the others are complete, too. */
+        if (slot->stamps) {
+            result = zt__append_stamp(list, &slot->stamps[1], 1, pass->group_count ? NULL : slot->event,
+                                      &has_commands, &call);
+        }
+        for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
+            call = "zetCommandListAppendMetricQueryEnd";
+            /* It waits for no event, but the validation layer rejects a NULL pointer. */
+            result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
+                                                        &slot->event);
+        }
+        zt__complete_append(profiler, slot, list, result, call, has_commands);
     }
     zt__lock(&profiler->mutex);
     if (slot->state != ZT__SLOT_OPEN || zt__load(&slot->generation) != region->generation + 1) {
@@ -10744,26 +10716,6 @@ ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_han
     zt__unlock(&profiler->mutex);
 }
 
-/* If executions of a list have overlapped, all on this queue as far as can be told, and all have ended, reads
-   the samples of the last one. */
-ZT__PRIVATE void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                                 ze_command_list_handle_t handle) {
-    const zt__list *list;
-    int overlaps;
-    ze_result_t result = ZE_RESULT_NOT_READY;
-    zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    overlaps = list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
-    zt__unlock(&profiler->mutex);
-    if (overlaps) {
-        ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        zt__note_idle_queue(profiler, queue);
-        zt__try_collect(profiler, handle, 1);
-    }
-}
-
 /* Moves the slots of a list that is about to be executed to PENDING. With the mutex held. */
 ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, ze_command_queue_handle_t queue,
                                    uint64_t now) {
@@ -10824,6 +10776,8 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
                                       const ze_command_list_handle_t *lists, int waits, const char *call) {
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
     uint32_t i;
+    int overlaps;
+    ze_result_t result;
     zt__list *list;
     /* Inside a function that the collector calls, nothing can be read before it is overwritten. */
     if (zt__refuse_inside_callback(profiler, call)) {
@@ -10839,7 +10793,21 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
     }
     for (i = 0; i < count; i++) {
         zt__finish_list(profiler, lists[i], deadline, waits);
-        zt__end_overlap(profiler, queue, lists[i]);
+        /* If executions have overlapped, all on this queue as far as can be told, and all have ended, the
+           samples of the last one are read. */
+        zt__lock(&profiler->mutex);
+        list = zt__find_list(profiler, lists[i]);
+        overlaps =
+            list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
+        zt__unlock(&profiler->mutex);
+        result = ZE_RESULT_NOT_READY;
+        if (overlaps) {
+            ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
+        }
+        if (result == ZE_RESULT_SUCCESS) {
+            zt__note_idle_queue(profiler, queue);
+            zt__try_collect(profiler, lists[i], 1);
+        }
         zt__query_kept_events(profiler, lists[i]);
     }
     zt__lock_unread_lists(profiler, count, lists);
@@ -10857,31 +10825,9 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
     zt__unlock(&profiler->mutex);
 }
 
-/* Reverts what zt__announce_list has changed in slots, after the driver has refused the execution. The state of
-   the list, its queue and `unexpected_up_to` stay. With the mutex held. */
-ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
-    zt__slot *slot;
-    for (slot = list->first; slot; slot = slot->next) {
-        zt__slot_state from = slot->submitted_from;
-        slot->submitted_from = ZT__SLOT_FREE;
-        if (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED) {
-            slot->origin.executions--;
-            if (slot->state == ZT__SLOT_PENDING) {
-                zt__move_slot(profiler, slot, from);
-            }
-        } else if (from != ZT__SLOT_FREE) { /* a loss was counted */
-            zt_cause cause = zt__loss_by_execution(from);
-            slot->overwritten -= cause == ZT_LOST_OVERWRITTEN;
-            zt__count_begun(profiler, slot->path, -1);
-            zt__count_lost(profiler, slot, cause, -1);
-        }
-    }
-    list->ran_up_to = list->ran_before;
-    list->finished_up_to = list->finished_before;
-    list->overlaps = list->overlapped_before;
-}
-
-/* Completes zt__before_execution when it is known whether the driver has refused the execution. */
+/* Completes zt__before_execution when it is known whether the driver has refused the execution. If it has,
+   reverts what zt__announce_list has changed in slots. The state of the lists, their queue and
+   `unexpected_up_to` stay. */
 ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
                                      const ze_command_list_handle_t *lists, int is_refused,
                                      const char *call) {
@@ -10900,11 +10846,29 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
     }
     for (i = 0; i < count; i++) {
         zt__list *list = zt__find_list(profiler, lists[i]);
+        zt__slot *slot;
         if (!list || list->state == ZT__LIST_IMMEDIATE) {
             continue;
         }
+        for (slot = is_refused ? list->first : NULL; slot; slot = slot->next) {
+            zt__slot_state from = slot->submitted_from;
+            slot->submitted_from = ZT__SLOT_FREE;
+            if (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED) {
+                slot->origin.executions--;
+                if (slot->state == ZT__SLOT_PENDING) {
+                    zt__move_slot(profiler, slot, from);
+                }
+            } else if (from != ZT__SLOT_FREE) { /* a loss was counted */
+                zt_cause cause = zt__loss_by_execution(from);
+                slot->overwritten -= cause == ZT_LOST_OVERWRITTEN;
+                zt__count_begun(profiler, slot->path, -1);
+                zt__count_lost(profiler, slot, cause, -1);
+            }
+        }
         if (is_refused) {
-            zt__retract_list(profiler, list);
+            list->ran_up_to = list->ran_before;
+            list->finished_up_to = list->finished_before;
+            list->overlaps = list->overlapped_before;
         } else {
             overwritten += list->overwritten;
         }
