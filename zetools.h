@@ -4413,47 +4413,6 @@ ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline) {
     }
 }
 
-/* Starts the program with duplicated descriptors, which no other program inherits. It gets few variables of
-   the environment: LD_PRELOAD and ZT_AUTO could make it a program that is profiled. Returns 0 if there is no
-   such program. */
-ZT__PRIVATE int zt__spawn_tool(const zt__tool *tool, int input, int object, int output, pid_t *process) {
-    char path[4096 + 8], libraries[4096 + 24];
-    char c_locale[] = "LC_ALL=C";
-    const char *given_path = getenv("PATH"), *given_libraries = getenv("LD_LIBRARY_PATH");
-    char *environment[4] = {c_locale, path, NULL, NULL};
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    zt__signal_set none;
-    int failed;
-    if (!given_path || strlen(given_path) >= 4096) {
-        return 0;
-    }
-    snprintf(path, sizeof path, "PATH=%s", given_path);
-    if (given_libraries && strlen(given_libraries) < 4096) {
-        snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=%s", given_libraries);
-        environment[2] = libraries;
-    }
-    if (posix_spawn_file_actions_init(&actions) != 0) {
-        return 0;
-    }
-    if (posix_spawnattr_init(&attributes) != 0) {
-        posix_spawn_file_actions_destroy(&actions);
-        return 0;
-    }
-    sigemptyset(&none); /* threads of the library block all signals */
-    failed = posix_spawnattr_setsigmask(&attributes, (const sigset_t *)(const void *)&none) != 0;
-    failed |= posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK) != 0;
-    failed |= posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) != 0;
-    failed |= posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) != 0;
-    failed |= posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) != 0;
-    failed |= posix_spawn_file_actions_adddup2(&actions, object, ZT__TOOL_DESCRIPTOR) != 0;
-    failed = failed || posix_spawnp(process, tool->arguments[0], &actions, &attributes,
-                                    (char *const *)(uintptr_t)tool->arguments, environment) != 0;
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return !failed;
-}
-
 /* Reads what the program prints, until it has closed its output. A line that is too long, or has a character
    0, is passed as "". Returns 0 if reading fails, or the deadline has passed. */
 ZT__PRIVATE int zt__read_tool(const zt__tool *tool, int output) {
@@ -4492,34 +4451,65 @@ ZT__PRIVATE int zt__read_tool(const zt__tool *tool, int output) {
 }
 
 /* Runs a program, and passes the lines that it prints to a function. Returns 0 if there is no such program.
-   The files must be flushed. */
+   The files must be flushed. The program gets few variables of the environment: LD_PRELOAD and ZT_AUTO could
+   make it a program that is profiled. */
 ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
     enum { LEAST = ZT__TOOL_DESCRIPTOR + 1 }; /* above those of the program, so that none replaces another */
-    int pipes[2], descriptors[3], started = 0;
+    char path[4096 + 8], libraries[4096 + 24];
+    char c_locale[] = "LC_ALL=C";
+    const char *given_path = getenv("PATH"), *given_libraries = getenv("LD_LIBRARY_PATH");
+    char *environment[4] = {c_locale, path, NULL, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    zt__signal_set none;
+    int pipes[2], descriptors[3], has_actions, has_attributes, failed = 1;
     uint32_t i;
     pid_t process = 0;
-    if (pipe(pipes) != 0) {
+    if (!given_path || strlen(given_path) >= 4096 || pipe(pipes) != 0) {
         return 0;
     }
+    snprintf(path, sizeof path, "PATH=%s", given_path);
+    if (given_libraries && strlen(given_libraries) < 4096) {
+        snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=%s", given_libraries);
+        environment[2] = libraries;
+    }
+
+    /* The descriptors are duplicated, and no other program inherits them. */
     descriptors[0] = fcntl(fileno(tool->input), F_DUPFD_CLOEXEC, LEAST);
     descriptors[1] = fcntl(fileno(tool->object), F_DUPFD_CLOEXEC, LEAST);
     descriptors[2] = fcntl(pipes[1], F_DUPFD_CLOEXEC, LEAST);
     close(pipes[1]);
     fcntl(pipes[0], F_SETFD, FD_CLOEXEC);
-    if (descriptors[0] >= 0 && descriptors[1] >= 0 && descriptors[2] >= 0 &&
+    has_actions = posix_spawn_file_actions_init(&actions) == 0;
+    has_attributes = posix_spawnattr_init(&attributes) == 0;
+    if (has_actions && has_attributes && descriptors[0] >= 0 && descriptors[1] >= 0 && descriptors[2] >= 0 &&
         lseek(descriptors[0], 0, SEEK_SET) == 0) {
-        started = zt__spawn_tool(tool, descriptors[0], descriptors[1], descriptors[2], &process);
+        sigemptyset(&none); /* threads of the library block all signals */
+        failed = posix_spawnattr_setsigmask(&attributes, (const sigset_t *)(const void *)&none) != 0;
+        failed |= posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK) != 0;
+        failed |= posix_spawn_file_actions_adddup2(&actions, descriptors[0], STDIN_FILENO) != 0;
+        failed |= posix_spawn_file_actions_adddup2(&actions, descriptors[2], STDOUT_FILENO) != 0;
+        failed |= posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) != 0;
+        failed |= posix_spawn_file_actions_adddup2(&actions, descriptors[1], ZT__TOOL_DESCRIPTOR) != 0;
+        failed = failed || posix_spawnp(&process, tool->arguments[0], &actions, &attributes,
+                                        (char *const *)(uintptr_t)tool->arguments, environment) != 0;
+    }
+    if (has_attributes) {
+        posix_spawnattr_destroy(&attributes);
+    }
+    if (has_actions) {
+        posix_spawn_file_actions_destroy(&actions);
     }
     for (i = 0; i < ZT__COUNT_OF(descriptors); i++) {
         if (descriptors[i] >= 0) {
             close(descriptors[i]);
         }
     }
-    if (started) {
+    if (!failed) {
         zt__await_child(process, zt__read_tool(tool, pipes[0]) ? tool->deadline : 0);
     }
     close(pipes[0]);
-    return started;
+    return !failed;
 }
 
 #else
@@ -7026,52 +7016,46 @@ ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
 
 /* ---- which groups are measured together ------------------------------------------------------------------ */
 
-/* Stores the pass of each group as the driver proposes, which knows of more conflicts than those of domains.
-   It reorders `handles` by pass. Returns 0 if its proposal cannot be used. */
-ZT__PRIVATE int zt__plan_by_driver(const zt__selector *selector, uint32_t *pass_of) {
-    const zt__selection *selection = selector->selection;
-    zet_metric_group_handle_t handles[ZT__MAX_GROUPS];
-    uint32_t sizes[ZT__MAX_GROUPS] = {0};
-    uint32_t g, pass, next = 0, in_pass, found = 0, count = selection->group_count, passes = 0;
-    for (g = 0; g < count; g++) {
-        handles[g] = selection->groups[g].handle;
-        pass_of[g] = UINT32_MAX;
-    }
-    if (!selector->driver->zetDeviceGetConcurrentMetricGroupsExp ||
-        selector->driver->zetDeviceGetConcurrentMetricGroupsExp(selector->device, count, handles, NULL,
-                                                                &passes) != ZE_RESULT_SUCCESS ||
-        passes > count ||
-        selector->driver->zetDeviceGetConcurrentMetricGroupsExp(selector->device, count, handles, sizes,
-                                                                &passes) != ZE_RESULT_SUCCESS ||
-        passes > count) {
-        return 0;
-    }
-    for (pass = 0; pass < passes; pass++) {
-        if (sizes[pass] == 0 || sizes[pass] > ZT__MAX_GROUPS_IN_PASS || sizes[pass] > count - next) {
-            return 0;
-        }
-        for (in_pass = 0; in_pass < sizes[pass]; in_pass++, next++) {
-            for (g = 0; g < count; g++) {
-                if (selection->groups[g].handle == handles[next] && pass_of[g] == UINT32_MAX) {
-                    pass_of[g] = pass;
-                    found++;
-                }
-            }
-        }
-    }
-    return found == count;
-}
-
 /* Puts the groups into the order of their passes: those that the driver proposes, or else the first group of
    a domain into the first pass, the second one into the second, and so on. If a pass is full, the group is in
    the next one that is not. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
     zt__selection *selection = selector->selection;
     zt__group ordered[ZT__MAX_GROUPS];
-    uint32_t pass_of[ZT__MAX_GROUPS] = {0}, together[ZT__MAX_GROUPS] = {0};
-    uint32_t g, earlier, pass, needed = 1, placed = 0, most = selector->config->max_passes;
-    if (selection->group_count > 1 && !zt__plan_by_driver(selector, pass_of)) {
-        for (g = 0; g < selection->group_count; g++) {
+    zet_metric_group_handle_t handles[ZT__MAX_GROUPS];
+    uint32_t pass_of[ZT__MAX_GROUPS], sizes[ZT__MAX_GROUPS] = {0}, together[ZT__MAX_GROUPS] = {0};
+    uint32_t g, earlier, pass, end, next = 0, passes = 0, found = 0, count = selection->group_count;
+    uint32_t needed = 1, placed = 0, most = selector->config->max_passes;
+    int is_planned;
+
+    /* The driver knows of more conflicts than those of domains. It reorders `handles` by pass. */
+    for (g = 0; g < count; g++) {
+        handles[g] = selection->groups[g].handle;
+        pass_of[g] = UINT32_MAX;
+    }
+    is_planned = count > 1 && selector->driver->zetDeviceGetConcurrentMetricGroupsExp &&
+                 selector->driver->zetDeviceGetConcurrentMetricGroupsExp(
+                     selector->device, count, handles, NULL, &passes) == ZE_RESULT_SUCCESS &&
+                 passes <= count &&
+                 selector->driver->zetDeviceGetConcurrentMetricGroupsExp(
+                     selector->device, count, handles, sizes, &passes) == ZE_RESULT_SUCCESS &&
+                 passes <= count;
+    for (pass = 0; pass < passes && is_planned; pass++) {
+        is_planned = sizes[pass] > 0 && sizes[pass] <= ZT__MAX_GROUPS_IN_PASS && sizes[pass] <= count - next;
+        for (end = next + sizes[pass]; next < end && is_planned; next++) {
+            g = 0;
+            while (g < count && selection->groups[g].handle != handles[next]) {
+                g++;
+            }
+            if (g < count && pass_of[g] == UINT32_MAX) {
+                pass_of[g] = pass;
+                found++;
+            }
+        }
+    }
+
+    if (!is_planned || found != count) {
+        for (g = 0; g < count; g++) {
             pass = 0;
             for (earlier = 0; earlier < g; earlier++) {
                 if (selection->groups[earlier].properties.domain == selection->groups[g].properties.domain &&
@@ -7086,7 +7070,7 @@ ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
             together[pass]++;
         }
     }
-    for (g = 0; g < selection->group_count; g++) {
+    for (g = 0; g < count; g++) {
         if (pass_of[g] >= needed) {
             needed = pass_of[g] + 1;
         }
@@ -7101,7 +7085,7 @@ ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
     }
     for (pass = 0; pass < needed; pass++) {
         selection->pass_sizes[pass] = 0;
-        for (g = 0; g < selection->group_count; g++) {
+        for (g = 0; g < count; g++) {
             if (pass_of[g] == pass) {
                 ordered[placed] = selection->groups[g];
                 ordered[placed].first_metric = selection->metric_count;
