@@ -4413,56 +4413,22 @@ ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline) {
     }
 }
 
-/* Reads what the program prints, until it has closed its output. A line that is too long, or has a character
-   0, is passed as "". Returns 0 if reading fails, or the deadline has passed. */
-ZT__PRIVATE int zt__read_tool(const zt__tool *tool, int output) {
-    char text[4096 + 64], *end;
-    size_t used = 0;
-    int is_too_long = 0;
-    for (;;) {
-        uint64_t now = zt__now_ns();
-        struct pollfd readable = {output, POLLIN, 0};
-        ssize_t size = 0;
-        int ready;
-        if (now >= tool->deadline) {
-            return 0;
-        }
-        if (used + 1 == sizeof text) {
-            is_too_long = 1;
-            used = 0;
-        }
-        ready = poll(&readable, 1, (int)((tool->deadline - now) / 1000000) + 1);
-        size = ready > 0 ? read(output, text + used, sizeof text - 1 - used) : 0;
-        if ((ready < 0 || size < 0) && errno != EINTR) {
-            return 0;
-        }
-        if (ready > 0 && size == 0) {
-            return 1;
-        }
-        used += size > 0 ? (size_t)size : 0;
-        while ((end = (char *)memchr(text, '\n', used))) {
-            *end = 0;
-            tool->line(tool->user, is_too_long || strlen(text) < (size_t)(end - text) ? "" : text);
-            is_too_long = 0;
-            used -= (size_t)(end + 1 - text);
-            memmove(text, end + 1, used);
-        }
-    }
-}
-
-/* Runs a program, and passes the lines that it prints to a function. Returns 0 if there is no such program.
-   The files must be flushed. The program gets few variables of the environment: LD_PRELOAD and ZT_AUTO could
+/* Runs a program, and passes the lines that it prints to a function, until it has closed its output. A line
+   that is too long, or has a character 0, is passed as "". Returns 0 if there is no such program. The files
+   must be flushed. The program gets few variables of the environment: LD_PRELOAD and ZT_AUTO could
    make it a program that is profiled. */
 ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
     enum { LEAST = ZT__TOOL_DESCRIPTOR + 1 }; /* above those of the program, so that none replaces another */
-    char path[4096 + 8], libraries[4096 + 24];
+    char path[4096 + 8], libraries[4096 + 24], text[4096 + 64], *end;
     char c_locale[] = "LC_ALL=C";
     const char *given_path = getenv("PATH"), *given_libraries = getenv("LD_LIBRARY_PATH");
     char *environment[4] = {c_locale, path, NULL, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     zt__signal_set none;
-    int pipes[2], descriptors[3], has_actions, has_attributes, failed = 1;
+    int pipes[2], descriptors[3], has_actions, has_attributes, failed = 1, is_too_long = 0;
+    uint64_t now, killed_at = 0;
+    size_t used = 0;
     uint32_t i;
     pid_t process = 0;
     if (!given_path || strlen(given_path) >= 4096 || pipe(pipes) != 0) {
@@ -4505,8 +4471,35 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
             close(descriptors[i]);
         }
     }
+
+    while (!failed && (now = zt__now_ns()) < tool->deadline) {
+        struct pollfd readable = {pipes[0], POLLIN, 0};
+        ssize_t size = 0;
+        int ready;
+        if (used + 1 == sizeof text) {
+            is_too_long = 1;
+            used = 0;
+        }
+        ready = poll(&readable, 1, (int)((tool->deadline - now) / 1000000) + 1);
+        size = ready > 0 ? read(pipes[0], text + used, sizeof text - 1 - used) : 0;
+        if ((ready < 0 || size < 0) && errno != EINTR) {
+            break;
+        }
+        if (ready > 0 && size == 0) { /* it has closed its output */
+            killed_at = tool->deadline;
+            break;
+        }
+        used += size > 0 ? (size_t)size : 0;
+        while ((end = (char *)memchr(text, '\n', used))) {
+            *end = 0;
+            tool->line(tool->user, is_too_long || strlen(text) < (size_t)(end - text) ? "" : text);
+            is_too_long = 0;
+            used -= (size_t)(end + 1 - text);
+            memmove(text, end + 1, used);
+        }
+    }
     if (!failed) {
-        zt__await_child(process, zt__read_tool(tool, pipes[0]) ? tool->deadline : 0);
+        zt__await_child(process, killed_at);
     }
     close(pipes[0]);
     return !failed;
@@ -10809,9 +10802,31 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
     zt__unlock(&profiler->mutex);
 }
 
-/* Completes zt__before_execution when it is known whether the driver has refused the execution. If it has,
-   reverts what zt__announce_list has changed in slots. The state of the lists, their queue and
-   `unexpected_up_to` stay. */
+/* Reverts what zt__announce_list has changed in slots, after the driver has refused the execution. The state of
+   the list, its queue and `unexpected_up_to` stay. With the mutex held. */
+ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
+    zt__slot *slot;
+    for (slot = list->first; slot; slot = slot->next) {
+        zt__slot_state from = slot->submitted_from;
+        slot->submitted_from = ZT__SLOT_FREE;
+        if (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED) {
+            slot->origin.executions--;
+            if (slot->state == ZT__SLOT_PENDING) {
+                zt__move_slot(profiler, slot, from);
+            }
+        } else if (from != ZT__SLOT_FREE) { /* a loss was counted */
+            zt_cause cause = zt__loss_by_execution(from);
+            slot->overwritten -= cause == ZT_LOST_OVERWRITTEN;
+            zt__count_begun(profiler, slot->path, -1);
+            zt__count_lost(profiler, slot, cause, -1);
+        }
+    }
+    list->ran_up_to = list->ran_before;
+    list->finished_up_to = list->finished_before;
+    list->overlaps = list->overlapped_before;
+}
+
+/* Completes zt__before_execution when it is known whether the driver has refused the execution. */
 ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
                                      const ze_command_list_handle_t *lists, int is_refused,
                                      const char *call) {
@@ -10830,29 +10845,11 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
     }
     for (i = 0; i < count; i++) {
         zt__list *list = zt__find_list(profiler, lists[i]);
-        zt__slot *slot;
         if (!list || list->state == ZT__LIST_IMMEDIATE) {
             continue;
         }
-        for (slot = is_refused ? list->first : NULL; slot; slot = slot->next) {
-            zt__slot_state from = slot->submitted_from;
-            slot->submitted_from = ZT__SLOT_FREE;
-            if (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED) {
-                slot->origin.executions--;
-                if (slot->state == ZT__SLOT_PENDING) {
-                    zt__move_slot(profiler, slot, from);
-                }
-            } else if (from != ZT__SLOT_FREE) { /* a loss was counted */
-                zt_cause cause = zt__loss_by_execution(from);
-                slot->overwritten -= cause == ZT_LOST_OVERWRITTEN;
-                zt__count_begun(profiler, slot->path, -1);
-                zt__count_lost(profiler, slot, cause, -1);
-            }
-        }
         if (is_refused) {
-            list->ran_up_to = list->ran_before;
-            list->finished_up_to = list->finished_before;
-            list->overlaps = list->overlapped_before;
+            zt__retract_list(profiler, list);
         } else {
             overwritten += list->overwritten;
         }
