@@ -3699,12 +3699,6 @@ ZT__PRIVATE uint64_t zt__get_thread_cpu_ns(void) {
     return (zt__to_number(kernel) + zt__to_number(user)) * 100;
 }
 
-/* Returns a time in milliseconds, rounded up. */
-ZT__PRIVATE DWORD zt__to_milliseconds(uint64_t ns) {
-    uint64_t ms = ns / 1000000 + (ns % 1000000 != 0);
-    return ms < 0x7fffffff ? (DWORD)ms : 0x7fffffff;
-}
-
 /* A sleep of less than a millisecond only yields the processor. */
 ZT__PRIVATE void zt__sleep(uint64_t ns) {
     Sleep((DWORD)(ns / 1000000));
@@ -3754,9 +3748,10 @@ ZT__PRIVATE void zt__signal_condition(zt__condition *condition) {
 }
 
 ZT__PRIVATE void zt__await_condition(zt__condition *condition, zt__mutex *mutex, uint64_t deadline) {
-    uint64_t now = zt__now_ns();
+    uint64_t now = zt__now_ns(), ms;
     if (now < deadline) {
-        SleepConditionVariableSRW(condition, mutex, zt__to_milliseconds(deadline - now), 0);
+        ms = (deadline - now - 1) / 1000000 + 1; /* rounded up */
+        SleepConditionVariableSRW(condition, mutex, ms < 0x7fffffff ? (DWORD)ms : 0x7fffffff, 0);
     }
 }
 
@@ -4419,19 +4414,25 @@ ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline) {
     }
 }
 
-/* Starts the program with duplicated descriptors, which no other program inherits. It gets few variables of
-   the environment: LD_PRELOAD and ZT_AUTO could make it a program that is profiled. Returns 0 if there is no
-   such program. */
-ZT__PRIVATE int zt__spawn_tool(const zt__tool *tool, int input, int object, int output, pid_t *process) {
-    char path[4096 + 8], libraries[4096 + 24];
+/* Runs a program, and passes the lines that it prints to a function, until it has closed its output. A line
+   that is too long, or has a character 0, is passed as "". Returns 0 if there is no such program. The files
+   must be flushed. The program gets few variables of the environment: LD_PRELOAD and ZT_AUTO could
+   make it a program that is profiled. */
+ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
+    enum { LEAST = ZT__TOOL_DESCRIPTOR + 1 }; /* above those of the program, so that none replaces another */
+    char path[4096 + 8], libraries[4096 + 24], text[4096 + 64], *end;
     char c_locale[] = "LC_ALL=C";
     const char *given_path = getenv("PATH"), *given_libraries = getenv("LD_LIBRARY_PATH");
     char *environment[4] = {c_locale, path, NULL, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     zt__signal_set none;
-    int failed;
-    if (!given_path || strlen(given_path) >= 4096) {
+    int pipes[2], descriptors[3], has_actions, has_attributes, failed = 1, is_too_long = 0;
+    uint64_t now, killed_at = 0;
+    size_t used = 0;
+    uint32_t i;
+    pid_t process = 0;
+    if (!given_path || strlen(given_path) >= 4096 || pipe(pipes) != 0) {
         return 0;
     }
     snprintf(path, sizeof path, "PATH=%s", given_path);
@@ -4439,52 +4440,55 @@ ZT__PRIVATE int zt__spawn_tool(const zt__tool *tool, int input, int object, int 
         snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=%s", given_libraries);
         environment[2] = libraries;
     }
-    if (posix_spawn_file_actions_init(&actions) != 0) {
-        return 0;
-    }
-    if (posix_spawnattr_init(&attributes) != 0) {
-        posix_spawn_file_actions_destroy(&actions);
-        return 0;
-    }
-    sigemptyset(&none); /* threads of the library block all signals */
-    failed = posix_spawnattr_setsigmask(&attributes, (const sigset_t *)(const void *)&none) != 0;
-    failed |= posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK) != 0;
-    failed |= posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) != 0;
-    failed |= posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) != 0;
-    failed |= posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) != 0;
-    failed |= posix_spawn_file_actions_adddup2(&actions, object, ZT__TOOL_DESCRIPTOR) != 0;
-    failed = failed || posix_spawnp(process, tool->arguments[0], &actions, &attributes,
-                                    (char *const *)(uintptr_t)tool->arguments, environment) != 0;
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return !failed;
-}
 
-/* Reads what the program prints, until it has closed its output. A line that is too long, or has a character
-   0, is passed as "". Returns 0 if reading fails, or the deadline has passed. */
-ZT__PRIVATE int zt__read_tool(const zt__tool *tool, int output) {
-    char text[4096 + 64], *end;
-    size_t used = 0;
-    int is_too_long = 0;
-    for (;;) {
-        uint64_t now = zt__now_ns();
-        struct pollfd readable = {output, POLLIN, 0};
+    /* The descriptors are duplicated, and no other program inherits them. */
+    descriptors[0] = fcntl(fileno(tool->input), F_DUPFD_CLOEXEC, LEAST);
+    descriptors[1] = fcntl(fileno(tool->object), F_DUPFD_CLOEXEC, LEAST);
+    descriptors[2] = fcntl(pipes[1], F_DUPFD_CLOEXEC, LEAST);
+    close(pipes[1]);
+    fcntl(pipes[0], F_SETFD, FD_CLOEXEC);
+    has_actions = posix_spawn_file_actions_init(&actions) == 0;
+    has_attributes = posix_spawnattr_init(&attributes) == 0;
+    if (has_actions && has_attributes && descriptors[0] >= 0 && descriptors[1] >= 0 && descriptors[2] >= 0 &&
+        lseek(descriptors[0], 0, SEEK_SET) == 0) {
+        sigemptyset(&none); /* threads of the library block all signals */
+        failed = posix_spawnattr_setsigmask(&attributes, (const sigset_t *)(const void *)&none) != 0;
+        failed |= posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK) != 0;
+        failed |= posix_spawn_file_actions_adddup2(&actions, descriptors[0], STDIN_FILENO) != 0;
+        failed |= posix_spawn_file_actions_adddup2(&actions, descriptors[2], STDOUT_FILENO) != 0;
+        failed |= posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) != 0;
+        failed |= posix_spawn_file_actions_adddup2(&actions, descriptors[1], ZT__TOOL_DESCRIPTOR) != 0;
+        failed = failed || posix_spawnp(&process, tool->arguments[0], &actions, &attributes,
+                                        (char *const *)(uintptr_t)tool->arguments, environment) != 0;
+    }
+    if (has_attributes) {
+        posix_spawnattr_destroy(&attributes);
+    }
+    if (has_actions) {
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    for (i = 0; i < ZT__COUNT_OF(descriptors); i++) {
+        if (descriptors[i] >= 0) {
+            close(descriptors[i]);
+        }
+    }
+
+    while (!failed && (now = zt__now_ns()) < tool->deadline) {
+        struct pollfd readable = {pipes[0], POLLIN, 0};
         ssize_t size = 0;
         int ready;
-        if (now >= tool->deadline) {
-            return 0;
-        }
         if (used + 1 == sizeof text) {
             is_too_long = 1;
             used = 0;
         }
         ready = poll(&readable, 1, (int)((tool->deadline - now) / 1000000) + 1);
-        size = ready > 0 ? read(output, text + used, sizeof text - 1 - used) : 0;
+        size = ready > 0 ? read(pipes[0], text + used, sizeof text - 1 - used) : 0;
         if ((ready < 0 || size < 0) && errno != EINTR) {
-            return 0;
+            break;
         }
-        if (ready > 0 && size == 0) {
-            return 1;
+        if (ready > 0 && size == 0) { /* it has closed its output */
+            killed_at = tool->deadline;
+            break;
         }
         used += size > 0 ? (size_t)size : 0;
         while ((end = (char *)memchr(text, '\n', used))) {
@@ -4495,37 +4499,11 @@ ZT__PRIVATE int zt__read_tool(const zt__tool *tool, int output) {
             memmove(text, end + 1, used);
         }
     }
-}
-
-/* Runs a program, and passes the lines that it prints to a function. Returns 0 if there is no such program.
-   The files must be flushed. */
-ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
-    enum { LEAST = ZT__TOOL_DESCRIPTOR + 1 }; /* above those of the program, so that none replaces another */
-    int pipes[2], descriptors[3], started = 0;
-    uint32_t i;
-    pid_t process = 0;
-    if (pipe(pipes) != 0) {
-        return 0;
-    }
-    descriptors[0] = fcntl(fileno(tool->input), F_DUPFD_CLOEXEC, LEAST);
-    descriptors[1] = fcntl(fileno(tool->object), F_DUPFD_CLOEXEC, LEAST);
-    descriptors[2] = fcntl(pipes[1], F_DUPFD_CLOEXEC, LEAST);
-    close(pipes[1]);
-    fcntl(pipes[0], F_SETFD, FD_CLOEXEC);
-    if (descriptors[0] >= 0 && descriptors[1] >= 0 && descriptors[2] >= 0 &&
-        lseek(descriptors[0], 0, SEEK_SET) == 0) {
-        started = zt__spawn_tool(tool, descriptors[0], descriptors[1], descriptors[2], &process);
-    }
-    for (i = 0; i < ZT__COUNT_OF(descriptors); i++) {
-        if (descriptors[i] >= 0) {
-            close(descriptors[i]);
-        }
-    }
-    if (started) {
-        zt__await_child(process, zt__read_tool(tool, pipes[0]) ? tool->deadline : 0);
+    if (!failed) {
+        zt__await_child(process, killed_at);
     }
     close(pipes[0]);
-    return started;
+    return !failed;
 }
 
 #else
@@ -5775,21 +5753,31 @@ ZT__PRIVATE zt__process *zt__read_process_variable(const char *identity) {
     return (zt__process *)address;
 }
 
-/* Returns the block whose address is in the variable. The first copy creates it. NULL without memory. */
-ZT__PRIVATE zt__process *zt__find_or_create_process(void) {
+/* Returns the block of this process, or NULL without memory. */
+ZT__PRIVATE zt__process *zt__get_process(void) {
+    static uint32_t handles_fork; /* atomic */
     uint8_t program[16];
     char identity[64], value[128], inherited[1];
-    zt__process *process, *created;
+    zt__process *created = NULL, *process = zt__load(&zt__known_process);
     int has_depth, has_messages;
-    zt__read_program_bytes(program);
-    snprintf(identity, sizeof identity, "%ld.%016llx.", zt__get_process_id(),
-             (unsigned long long)zt__hash(program, sizeof program));
-    process = zt__read_process_variable(identity);
-    created = process ? NULL : (zt__process *)calloc(1, sizeof *created);
-    if (!created) {
+    if (process) {
         return process;
     }
-    has_depth = zt__create_key(&created->depth, 0);
+    if (!zt__exchange(&handles_fork, 1)) {
+        zt__call_after_fork(zt__after_fork);
+    }
+    zt__lock(&zt__process_setup);
+    process = zt__load(&zt__known_process);
+    if (!process) {
+        zt__read_program_bytes(program);
+        snprintf(identity, sizeof identity, "%ld.%016llx.", zt__get_process_id(),
+                 (unsigned long long)zt__hash(program, sizeof program));
+        process = zt__read_process_variable(identity);
+        created = process ? NULL : (zt__process *)calloc(1, sizeof *created);
+    }
+
+    /* The first copy creates the block. */
+    has_depth = created && zt__create_key(&created->depth, 0);
     has_messages = has_depth && zt__create_key(&created->messages, 1);
     if (has_messages) {
         zt__create_mutex(&created->mutex);
@@ -5803,35 +5791,18 @@ ZT__PRIVATE zt__process *zt__find_or_create_process(void) {
         }
         zt__set_variable(ZT__PROCESS_VARIABLE, value, 0); /* has no effect if another copy has just set it */
         process = zt__read_process_variable(identity);
-        if (process == created) {
-            return process;
+    }
+    if (created != process) {
+        if (has_messages) {
+            zt__destroy_mutex(&created->mutex);
+            zt__delete_key(created->messages);
         }
-        zt__destroy_mutex(&created->mutex);
-        zt__delete_key(created->messages);
+        if (has_depth) {
+            zt__delete_key(created->depth);
+        }
+        free(created);
     }
-    if (has_depth) {
-        zt__delete_key(created->depth);
-    }
-    free(created);
-    return process;
-}
-
-/* Returns the block of this process, or NULL without memory. */
-ZT__PRIVATE zt__process *zt__get_process(void) {
-    static uint32_t handles_fork; /* atomic */
-    zt__process *process = zt__load(&zt__known_process);
-    if (process) {
-        return process;
-    }
-    if (!zt__exchange(&handles_fork, 1)) {
-        zt__call_after_fork(zt__after_fork);
-    }
-    zt__lock(&zt__process_setup);
-    process = zt__load(&zt__known_process);
-    if (!process) {
-        process = zt__find_or_create_process();
-        zt__store(&zt__known_process, process);
-    }
+    zt__store(&zt__known_process, process);
     zt__unlock(&zt__process_setup);
     return process;
 }
@@ -6646,44 +6617,45 @@ ZT__PRIVATE const char *zt__aggregation_name(zt_aggregation aggregation) {
     return names[aggregation];
 }
 
-/* Returns how the values of a metric are combined. The type alone does not decide it: drivers give
-   percentages the type of durations, and frequencies that of events. Their units show that they do not add
-   up. */
-ZT__PRIVATE zt_aggregation zt__aggregation_of(zet_metric_type_t type, const char *units) {
-    static const char *const averaged[] = {"percent", "Percent", "%",   "Hz",   "hz",
-                                           "Bps",     "BpS",     "bps", "ratio"};
-    uint32_t i;
-    switch (type) {
-    case ZET_METRIC_TYPE_RATIO:
-    case ZET_METRIC_TYPE_THROUGHPUT:
-        return ZT_AGGREGATE_MEAN;
-    case ZET_METRIC_TYPE_FLAG:
-        return ZT_AGGREGATE_FLAG;
-    case ZET_METRIC_TYPE_DURATION:
-    case ZET_METRIC_TYPE_EVENT:
-    case ZET_METRIC_TYPE_EVENT_WITH_RANGE:
-        for (i = 0; i < ZT__COUNT_OF(averaged); i++) {
-            if (zt__ends_with(units, averaged[i], strcmp)) {
-                return ZT_AGGREGATE_MEAN;
-            }
-        }
-        return strchr(units, '/') || strstr(units, " per ") ? ZT_AGGREGATE_MEAN : ZT_AGGREGATE_SUM;
-    default:
-        return ZT_AGGREGATE_NONE;
-    }
-}
-
 /* Fills in the public description of a metric, in pass 0. Its strings are those of the group. */
 ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_metric *metric) {
+    static const char *const averaged[] = {"percent", "Percent", "%",   "Hz",   "hz",
+                                           "Bps",     "BpS",     "bps", "ratio"};
     const zet_metric_properties_t *from = &group->metrics[index];
+    const char *units = from->resultUnits;
+    uint32_t i;
     metric->name = from->name;
     metric->group = group->properties.name;
     metric->component = from->component;
-    metric->units = from->resultUnits;
+    metric->units = units;
     metric->description = from->description;
     metric->type = (int)from->metricType;
-    metric->aggregation = zt__aggregation_of(from->metricType, from->resultUnits);
     metric->pass = 0;
+    /* The type alone does not decide how values are combined: drivers give percentages the type of durations,
+       and frequencies that of events. Their units show that they do not add up. */
+    switch (from->metricType) {
+    case ZET_METRIC_TYPE_RATIO:
+    case ZET_METRIC_TYPE_THROUGHPUT:
+        metric->aggregation = ZT_AGGREGATE_MEAN;
+        break;
+    case ZET_METRIC_TYPE_FLAG:
+        metric->aggregation = ZT_AGGREGATE_FLAG;
+        break;
+    case ZET_METRIC_TYPE_DURATION:
+    case ZET_METRIC_TYPE_EVENT:
+    case ZET_METRIC_TYPE_EVENT_WITH_RANGE:
+        metric->aggregation =
+            strchr(units, '/') || strstr(units, " per ") ? ZT_AGGREGATE_MEAN : ZT_AGGREGATE_SUM;
+        for (i = 0; i < ZT__COUNT_OF(averaged); i++) {
+            if (zt__ends_with(units, averaged[i], strcmp)) {
+                metric->aggregation = ZT_AGGREGATE_MEAN;
+            }
+        }
+        break;
+    default:
+        metric->aggregation = ZT_AGGREGATE_NONE;
+        break;
+    }
 }
 
 /* Returns a value as a number, or NaN. Drivers may return a value of another type than that of its metric. */
@@ -6738,55 +6710,6 @@ ZT__PRIVATE int zt__share_counters(ze_device_handle_t a, ze_device_handle_t b) {
     return a == b || zt__is_sub_device(a, b) || zt__is_sub_device(b, a);
 }
 
-/* Describes the file by which the system reserves counters for privileged users: its path and value. Returns
-   whether all users may use them. */
-ZT__PRIVATE int zt__read_paranoid_files(char *text, size_t size) {
-    static const char *const paths[] = {"/proc/sys/dev/xe/observation_paranoid",
-                                        "/proc/sys/dev/i915/perf_stream_paranoid"};
-    uint32_t i, found = 0;
-    int all_may = 1;
-    snprintf(text, size, "%s (xe) or %s (i915), whichever there is", paths[0], paths[1]);
-    for (i = 0; i < ZT__COUNT_OF(paths); i++) {
-        FILE *file = zt__open_file(paths[i], "r");
-        int value, is_number;
-        if (!file) {
-            continue;
-        }
-        is_number = fscanf(file, "%d", &value) == 1;
-        fclose(file);
-        if (!is_number) {
-            snprintf(text, size, "%s", paths[i]);
-        } else if (value != 0 || !found) {
-            snprintf(text, size, "%s (now %d)", paths[i], value);
-        }
-        all_may &= is_number && value == 0;
-        found++;
-    }
-    return found && all_may;
-}
-
-/* Describes who else may use the counters of a device. Some drivers do not allow regions and streams on one
-   device: so it may be a stream of this process where a profiler is refused, or a profiler where a stream is;
-   otherwise it is another process. */
-ZT__PRIVATE void zt__find_other_user(ze_device_handle_t device, int is_streamed, zt__counter_holder *holder) {
-    zt__process *process = zt__get_process();
-    uint32_t i;
-    snprintf(holder->text, sizeof holder->text,
-             "another process, or a stream or query of this program's own");
-    if (!process) {
-        return;
-    }
-    zt__lock(&process->mutex);
-    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
-        const zt__active_group *active = &process->active_groups[i];
-        if (active->users && active->is_streamed != is_streamed &&
-            zt__share_counters(active->device, device)) {
-            zt__describe_holder(active, holder);
-        }
-    }
-    zt__unlock(&process->mutex);
-}
-
 /* Reports why counters are not available, and what to do. `holder` names who uses them; if it is NULL or
    empty, the holder is looked up. `diagnostics` may be NULL. */
 ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_device_handle_t device,
@@ -6798,8 +6721,14 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
         (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
         (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
+    /* By one of these, the system reserves counters for privileged users. */
+    static const char *const paths[] = {"/proc/sys/dev/xe/observation_paranoid",
+                                        "/proc/sys/dev/i915/perf_stream_paranoid"};
     char files[160];
-    zt__counter_holder found;
+    zt__counter_holder other;
+    zt__process *process;
+    uint32_t i, found = 0;
+    int all_may = 1;
     if (zt__means_device_loss(result)) {
         zt__report_device_loss(diagnostics, result, call);
         return ZT_DEVICE_LOST;
@@ -6812,22 +6741,51 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         zt__report(diagnostics, METRICS_NOT_ENABLED, result, call, name);
         return ZT_NOT_ENABLED;
     }
-    if (may_be_forbidden && !zt__read_paranoid_files(files, sizeof files) && !zt__is_privileged()) {
+    snprintf(files, sizeof files, "%s (xe) or %s (i915), whichever there is", paths[0], paths[1]);
+    for (i = 0; i < ZT__COUNT_OF(paths) && may_be_forbidden; i++) {
+        FILE *file = zt__open_file(paths[i], "r");
+        int value, is_number;
+        if (!file) {
+            continue;
+        }
+        is_number = fscanf(file, "%d", &value) == 1;
+        fclose(file);
+        if (!is_number) {
+            snprintf(files, sizeof files, "%s", paths[i]);
+        } else if (value != 0 || !found) {
+            snprintf(files, sizeof files, "%s (now %d)", paths[i], value);
+        }
+        all_may &= is_number && value == 0;
+        found++;
+    }
+    if (may_be_forbidden && !(found && all_may) && !zt__is_privileged()) {
         zt__report(diagnostics, NO_PERMISSION, result, call, name, files);
         return ZT_NO_PERMISSION;
     }
     /* With permission, the same results mean that another process uses the counters. */
-    if (may_be_forbidden || result == ZE_RESULT_ERROR_NOT_AVAILABLE ||
-        result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
-        if (!holder || !holder->text[0]) {
-            zt__find_other_user(device, is_streamed, &found);
-            holder = &found;
-        }
-        zt__report(diagnostics, COUNTERS_IN_USE, result, call, name, holder->text);
-        return ZT_IN_USE;
+    if (!may_be_forbidden && result != ZE_RESULT_ERROR_NOT_AVAILABLE &&
+        result != ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
+        zt__report(diagnostics, METRICS_UNAVAILABLE, result, call, name);
+        return ZT_NOT_SUPPORTED;
     }
-    zt__report(diagnostics, METRICS_UNAVAILABLE, result, call, name);
-    return ZT_NOT_SUPPORTED;
+    /* Some drivers do not allow regions and streams on one device: so it may be a stream of this process where
+       a profiler is refused, or a profiler where a stream is. */
+    snprintf(other.text, sizeof other.text, "another process, or a stream or query of this program's own");
+    process = holder && holder->text[0] ? NULL : zt__get_process();
+    if (process) {
+        zt__lock(&process->mutex);
+        for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
+            const zt__active_group *active = &process->active_groups[i];
+            if (active->users && active->is_streamed != is_streamed &&
+                zt__share_counters(active->device, device)) {
+                zt__describe_holder(active, &other);
+            }
+        }
+        zt__unlock(&process->mutex);
+    }
+    zt__report(diagnostics, COUNTERS_IN_USE, result, call, name,
+               holder && holder->text[0] ? holder->text : other.text);
+    return ZT_IN_USE;
 }
 
 /* ---- the groups that a configuration requests ------------------------------------------------------------ */
@@ -6908,33 +6866,6 @@ ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index)
     return result;
 }
 
-/* Selects the groups that config.groups names, or the default one if neither config.groups nor config.metrics
-   is set. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
-    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
-    const char *list = selector->config->groups, *name;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    uint32_t index;
-    size_t length;
-    if (!list && !zt__has_names(selector->config->metrics)) {
-        index = zt__find_group(&selector->catalog, "ComputeBasic", strlen("ComputeBasic"), type);
-        if (index == UINT32_MAX) {
-            index = zt__find_group(&selector->catalog, NULL, 0, type);
-        }
-        return zt__select_group(selector, index);
-    }
-    while (list && result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
-        index = zt__find_group(&selector->catalog, name, length, type);
-        if (index == UINT32_MAX) {
-            selector->availability = ZT_NO_SUCH_GROUP;
-            return zt__report_no_group(selector->diagnostics, "zt_open", &selector->catalog, name, length,
-                                       type);
-        }
-        result = zt__select_group(selector, index);
-    }
-    return result;
-}
-
 /* ---- the groups that have the requested metrics ---------------------------------------------------------- */
 
 /* Finding the fewest groups that have all requested metrics is a set cover problem, which takes too long to
@@ -6946,8 +6877,7 @@ typedef struct zt__metric_cover {
     zt__group *groups;     /* the event-based ones, with their metrics; the others have none */
     uint64_t *has;         /* for each group, a bit for each requested metric */
     uint32_t metric_count; /* of all groups */
-    uint32_t requested_count;
-    uint64_t missing; /* the requested metrics that no selected group has, as bits */
+    uint64_t missing;      /* the requested metrics that no selected group has, as bits */
 } zt__metric_cover;
 
 /* Returns the name of a metric by its index among those of all groups. */
@@ -6958,41 +6888,6 @@ ZT__PRIVATE const char *zt__covered_metric_at(const void *cover, uint32_t index)
         group++;
     }
     return group->metrics[index].name;
-}
-
-/* Requests the metrics that config.metrics names, and records which groups have each of them. On failure the
-   message was reported. */
-ZT__PRIVATE ze_result_t zt__request_metrics(zt__selector *selector, zt__metric_cover *cover) {
-    const char *list = selector->config->metrics, *name;
-    size_t length;
-    uint32_t i, m;
-    for (; zt__next_name(&list, &name, &length); cover->requested_count++) {
-        uint64_t bit;
-        if (cover->requested_count == ZT__MAX_REQUESTED_METRICS) {
-            selector->availability = ZT_NO_SUCH_METRIC;
-            return zt__report(selector->diagnostics, TOO_MANY_METRICS, ZE_RESULT_ERROR_INVALID_SIZE,
-                              (unsigned)ZT__MAX_REQUESTED_METRICS);
-        }
-        bit = (uint64_t)1 << cover->requested_count;
-        for (i = 0; i < cover->group_count; i++) {
-            for (m = 0; m < cover->groups[i].metric_count; m++) {
-                if (zt__equals(cover->groups[i].metrics[m].name, name, length)) {
-                    cover->has[i] |= bit;
-                    cover->missing |= bit;
-                }
-            }
-        }
-        if (!(cover->missing & bit)) {
-            char text[ZET_MAX_METRIC_NAME];
-            zt__nearest nearest;
-            zt__copy_text(text, sizeof text, name, length);
-            nearest = zt__find_nearest(text, cover, cover->metric_count, zt__covered_metric_at);
-            selector->availability = ZT_NO_SUCH_METRIC;
-            return zt__report(selector->diagnostics, NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                              "zt_open", text, nearest.text);
-        }
-    }
-    return ZE_RESULT_SUCCESS;
 }
 
 /* Returns whether fewer than `most` groups of a group's domain are selected. */
@@ -7039,10 +6934,11 @@ ZT__PRIVATE uint32_t zt__find_next_group(const zt__selector *selector, const zt_
 ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
     const zt_allocator *allocator = selector->allocator;
     const zt__catalog *catalog = &selector->catalog;
-    const char *call = "zt_open";
+    const char *call = "zt_open", *list = selector->config->metrics, *name;
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     zt__metric_cover cover;
-    uint32_t i;
+    size_t length;
+    uint32_t i, m, requested = 0;
     memset(&cover, 0, sizeof cover);
     cover.groups = (zt__group *)zt__allocate(allocator, catalog->count, sizeof *cover.groups);
     cover.has = (uint64_t *)zt__allocate(allocator, catalog->count, sizeof *cover.has);
@@ -7057,12 +6953,40 @@ ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
             cover.metric_count += cover.groups[i].metric_count;
         }
     }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__request_metrics(selector, &cover);
-    } else {
+    if (result != ZE_RESULT_SUCCESS) {
         selector->availability =
             zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
     }
+
+    /* Which groups have each of the requested metrics. */
+    while (result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
+        uint64_t bit;
+        if (requested == ZT__MAX_REQUESTED_METRICS) {
+            selector->availability = ZT_NO_SUCH_METRIC;
+            result = zt__report(selector->diagnostics, TOO_MANY_METRICS, ZE_RESULT_ERROR_INVALID_SIZE,
+                                (unsigned)ZT__MAX_REQUESTED_METRICS);
+            break;
+        }
+        bit = (uint64_t)1 << requested++;
+        for (i = 0; i < cover.group_count; i++) {
+            for (m = 0; m < cover.groups[i].metric_count; m++) {
+                if (zt__equals(cover.groups[i].metrics[m].name, name, length)) {
+                    cover.has[i] |= bit;
+                    cover.missing |= bit;
+                }
+            }
+        }
+        if (!(cover.missing & bit)) {
+            char text[ZET_MAX_METRIC_NAME];
+            zt__nearest nearest;
+            zt__copy_text(text, sizeof text, name, length);
+            nearest = zt__find_nearest(text, &cover, cover.metric_count, zt__covered_metric_at);
+            selector->availability = ZT_NO_SUCH_METRIC;
+            result = zt__report(selector->diagnostics, NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                                "zt_open", text, nearest.text);
+        }
+    }
+
     for (i = 0; i < cover.group_count; i++) {
         if (zt__has_group(selector->selection, catalog->handles[i])) {
             cover.missing &= ~cover.has[i];
@@ -7086,52 +7010,46 @@ ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
 
 /* ---- which groups are measured together ------------------------------------------------------------------ */
 
-/* Stores the pass of each group as the driver proposes, which knows of more conflicts than those of domains.
-   It reorders `handles` by pass. Returns 0 if its proposal cannot be used. */
-ZT__PRIVATE int zt__plan_by_driver(const zt__selector *selector, uint32_t *pass_of) {
-    const zt__selection *selection = selector->selection;
-    zet_metric_group_handle_t handles[ZT__MAX_GROUPS];
-    uint32_t sizes[ZT__MAX_GROUPS] = {0};
-    uint32_t g, pass, next = 0, in_pass, found = 0, count = selection->group_count, passes = 0;
-    for (g = 0; g < count; g++) {
-        handles[g] = selection->groups[g].handle;
-        pass_of[g] = UINT32_MAX;
-    }
-    if (!selector->driver->zetDeviceGetConcurrentMetricGroupsExp ||
-        selector->driver->zetDeviceGetConcurrentMetricGroupsExp(selector->device, count, handles, NULL,
-                                                                &passes) != ZE_RESULT_SUCCESS ||
-        passes > count ||
-        selector->driver->zetDeviceGetConcurrentMetricGroupsExp(selector->device, count, handles, sizes,
-                                                                &passes) != ZE_RESULT_SUCCESS ||
-        passes > count) {
-        return 0;
-    }
-    for (pass = 0; pass < passes; pass++) {
-        if (sizes[pass] == 0 || sizes[pass] > ZT__MAX_GROUPS_IN_PASS || sizes[pass] > count - next) {
-            return 0;
-        }
-        for (in_pass = 0; in_pass < sizes[pass]; in_pass++, next++) {
-            for (g = 0; g < count; g++) {
-                if (selection->groups[g].handle == handles[next] && pass_of[g] == UINT32_MAX) {
-                    pass_of[g] = pass;
-                    found++;
-                }
-            }
-        }
-    }
-    return found == count;
-}
-
 /* Puts the groups into the order of their passes: those that the driver proposes, or else the first group of
    a domain into the first pass, the second one into the second, and so on. If a pass is full, the group is in
    the next one that is not. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
     zt__selection *selection = selector->selection;
     zt__group ordered[ZT__MAX_GROUPS];
-    uint32_t pass_of[ZT__MAX_GROUPS] = {0}, together[ZT__MAX_GROUPS] = {0};
-    uint32_t g, earlier, pass, needed = 1, placed = 0, most = selector->config->max_passes;
-    if (selection->group_count > 1 && !zt__plan_by_driver(selector, pass_of)) {
-        for (g = 0; g < selection->group_count; g++) {
+    zet_metric_group_handle_t handles[ZT__MAX_GROUPS];
+    uint32_t pass_of[ZT__MAX_GROUPS], sizes[ZT__MAX_GROUPS] = {0}, together[ZT__MAX_GROUPS] = {0};
+    uint32_t g, earlier, pass, end, next = 0, passes = 0, found = 0, count = selection->group_count;
+    uint32_t needed = 1, placed = 0, most = selector->config->max_passes;
+    int is_planned;
+
+    /* The driver knows of more conflicts than those of domains. It reorders `handles` by pass. */
+    for (g = 0; g < count; g++) {
+        handles[g] = selection->groups[g].handle;
+        pass_of[g] = UINT32_MAX;
+    }
+    is_planned = count > 1 && selector->driver->zetDeviceGetConcurrentMetricGroupsExp &&
+                 selector->driver->zetDeviceGetConcurrentMetricGroupsExp(
+                     selector->device, count, handles, NULL, &passes) == ZE_RESULT_SUCCESS &&
+                 passes <= count &&
+                 selector->driver->zetDeviceGetConcurrentMetricGroupsExp(
+                     selector->device, count, handles, sizes, &passes) == ZE_RESULT_SUCCESS &&
+                 passes <= count;
+    for (pass = 0; pass < passes && is_planned; pass++) {
+        is_planned = sizes[pass] > 0 && sizes[pass] <= ZT__MAX_GROUPS_IN_PASS && sizes[pass] <= count - next;
+        for (end = next + sizes[pass]; next < end && is_planned; next++) {
+            g = 0;
+            while (g < count && selection->groups[g].handle != handles[next]) {
+                g++;
+            }
+            if (g < count && pass_of[g] == UINT32_MAX) {
+                pass_of[g] = pass;
+                found++;
+            }
+        }
+    }
+
+    if (!is_planned || found != count) {
+        for (g = 0; g < count; g++) {
             pass = 0;
             for (earlier = 0; earlier < g; earlier++) {
                 if (selection->groups[earlier].properties.domain == selection->groups[g].properties.domain &&
@@ -7146,7 +7064,7 @@ ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
             together[pass]++;
         }
     }
-    for (g = 0; g < selection->group_count; g++) {
+    for (g = 0; g < count; g++) {
         if (pass_of[g] >= needed) {
             needed = pass_of[g] + 1;
         }
@@ -7161,7 +7079,7 @@ ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
     }
     for (pass = 0; pass < needed; pass++) {
         selection->pass_sizes[pass] = 0;
-        for (g = 0; g < selection->group_count; g++) {
+        for (g = 0; g < count; g++) {
             if (pass_of[g] == pass) {
                 ordered[placed] = selection->groups[g];
                 ordered[placed].first_metric = selection->metric_count;
@@ -7184,7 +7102,10 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
                                           zt_availability *availability) {
     zt__selector selector = {allocator, diagnostics,          driver, device, config, selection, ZT_AVAILABLE,
                              1,         {0, NULL, NULL, NULL}};
-    const char *call;
+    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
+    const char *call, *list = config->groups, *name;
+    size_t length;
+    uint32_t index;
     ze_result_t result;
     memset(selection, 0, sizeof *selection);
     selection->pass_count = 1;
@@ -7208,8 +7129,21 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
         selector.availability = ZT_LIBRARY_MISSING;
         result = zt__report(diagnostics, METRIC_LIBRARY_MISSING, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
                             (unsigned)selector.catalog.count);
-    } else {
-        result = zt__select_by_name(&selector);
+    } else if (!list && !zt__has_names(config->metrics)) { /* the default group */
+        index = zt__find_group(&selector.catalog, "ComputeBasic", strlen("ComputeBasic"), type);
+        if (index == UINT32_MAX) {
+            index = zt__find_group(&selector.catalog, NULL, 0, type);
+        }
+        result = zt__select_group(&selector, index);
+    }
+    while (list && result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
+        index = zt__find_group(&selector.catalog, name, length, type);
+        if (index == UINT32_MAX) {
+            selector.availability = ZT_NO_SUCH_GROUP;
+            result = zt__report_no_group(diagnostics, "zt_open", &selector.catalog, name, length, type);
+        } else {
+            result = zt__select_group(&selector, index);
+        }
     }
     if (result == ZE_RESULT_SUCCESS && zt__has_names(config->metrics)) {
         result = zt__select_by_metrics(&selector);
@@ -7404,7 +7338,7 @@ ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, ui
     return result;
 }
 
-/* Fills in a row of the table of zt__write_metrics. */
+/* Fills in a row of the metrics of a group, for zt_write_groups. */
 ZT__PRIVATE void zt__show_metric(const void *group, uint32_t index, zt__cell *cells) {
     zt_metric metric;
     zt__describe_metric((const zt__group *)group, index, &metric);
@@ -7414,33 +7348,16 @@ ZT__PRIVATE void zt__show_metric(const void *group, uint32_t index, zt__cell *ce
     cells[3].text = metric.description;
 }
 
-/* Lists the metrics of a group. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__write_metrics(zt__writer *writer, ze_device_handle_t device,
-                                          zet_metric_group_handle_t handle) {
-    zt__table_column columns[] = {{"", 1, 0, 0}, {"", 1, 0, 0}, {"", 1, 0, 0}, {"", 1, 0, 0}};
-    zt__cell cells[ZT__COUNT_OF(columns)];
-    zt__group group;
-    zt__table table = {columns, cells, ZT__COUNT_OF(columns), 0, zt__show_metric, &group, 4, 1};
-    const char *call;
-    ze_result_t result;
-    memset(&group, 0, sizeof group);
-    group.handle = handle;
-    result = zt__load_metrics(&zt__default_allocator, &group, &call);
-    if (result == ZE_RESULT_SUCCESS) {
-        table.row_count = group.metric_count;
-        zt__write_table(writer, &table);
-    } else {
-        zt__report_refusal(NULL, device, 0, result, call, NULL);
-    }
-    zt__free_group(&zt__default_allocator, &group);
-    return result;
-}
-
 ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_write_fn write, void *user) {
     const zet_metric_group_sampling_type_flags_t event = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
     const zet_metric_group_sampling_type_flags_t time = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
+    zt__table_column columns[] = {{"", 1, 0, 0}, {"", 1, 0, 0}, {"", 1, 0, 0}, {"", 1, 0, 0}};
+    zt__cell cells[ZT__COUNT_OF(columns)];
+    zt__group listed;
+    zt__table table = {columns, cells, ZT__COUNT_OF(columns), 0, zt__show_metric, &listed, 4, 1};
     zt__catalog catalog;
     zt__writer writer;
+    const char *call;
     uint32_t i;
     ze_result_t result;
     if (!device) {
@@ -7473,7 +7390,16 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
         zt__write_shown(&writer, group->description);
         zt__write_text(&writer, "\n");
         if (metrics) {
-            result = zt__write_metrics(&writer, device, catalog.handles[i]);
+            memset(&listed, 0, sizeof listed);
+            listed.handle = catalog.handles[i];
+            result = zt__load_metrics(&zt__default_allocator, &listed, &call);
+            if (result == ZE_RESULT_SUCCESS) {
+                table.row_count = listed.metric_count;
+                zt__write_table(&writer, &table);
+            } else {
+                zt__report_refusal(NULL, device, 0, result, call, NULL);
+            }
+            zt__free_group(&zt__default_allocator, &listed);
         }
     }
     if (result == ZE_RESULT_SUCCESS && !zt__has_counters(&catalog)) {
@@ -8742,74 +8668,17 @@ ZT__PRIVATE ze_result_t zt__reset_handles(const zt__pass *pass, const zt__slot *
     return result;
 }
 
-/* Makes what the slots of a block need. On failure, `*call` is the call that failed, and the block can be
-   destroyed. */
-ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
-                                       const char **call) {
-    zet_metric_query_pool_desc_t query_pool;
-    ze_event_pool_desc_t event_pool;
-    ze_host_mem_alloc_desc_t memory;
-    ze_event_desc_t event;
-    uint32_t i, g;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    memset(&query_pool, 0, sizeof query_pool);
-    query_pool.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
-    query_pool.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
-    query_pool.count = block->count;
-    *call = "zetMetricQueryPoolCreate";
-    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        result = zetMetricQueryPoolCreate(profiler->context, profiler->device, pass->groups[g].handle,
-                                          &query_pool, &block->query_pools[g]);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        memset(&event_pool, 0, sizeof event_pool);
-        event_pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
-        event_pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
-        if (pass->group_count == 0) { /* for launches that are measured by their event */
-            event_pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
-        }
-        event_pool.count = block->count;
-        *call = "zeEventPoolCreate";
-        result = zeEventPoolCreate(profiler->context, &event_pool, 1, &profiler->device, &block->event_pool);
-    }
-    if (result == ZE_RESULT_SUCCESS && (profiler->is_stamped || pass->group_count == 0)) {
-        memset(&memory, 0, sizeof memory);
-        memory.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC;
-        *call = "zeMemAllocHost";
-        result = zeMemAllocHost(profiler->context, &memory,
-                                (size_t)block->count * ZT__STAMPS * sizeof *block->stamps,
-                                ZT__STAMPS * sizeof *block->stamps, (void **)&block->stamps);
-    }
-    for (i = 0; result == ZE_RESULT_SUCCESS && block->stamps && i < block->count * ZT__STAMPS; i++) {
-        block->stamps[i] = UINT64_MAX; /* not written */
-    }
-    memset(&event, 0, sizeof event);
-    event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
-    event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
-    event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
-    for (i = 0; i < block->count && result == ZE_RESULT_SUCCESS; i++) {
-        zt__slot *slot = &block->slots[i];
-        slot->pass = pass->index;
-        slot->stamps = block->stamps ? block->stamps + ZT__STAMPS * (size_t)i : NULL;
-        *call = "zetMetricQueryCreate";
-        for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-            result = zetMetricQueryCreate(block->query_pools[g], i, &slot->queries[g]);
-        }
-        if (result == ZE_RESULT_SUCCESS) {
-            *call = "zeEventCreate";
-            event.index = i;
-            result = zeEventCreate(block->event_pool, &event, &slot->event);
-        }
-    }
-    return result;
-}
-
 /* Makes one more block of slots for a pass. On failure, `*call` is the call that failed. If there are
    config.max_slots already, returns OUT_OF_DEVICE_MEMORY with `*call` NULL. */
 ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, const char **call) {
     const zt_allocator *allocator = &profiler->config.allocator;
+    int needs_stamps = profiler->is_stamped || pass->group_count == 0;
+    zet_metric_query_pool_desc_t query_pool;
+    ze_event_pool_desc_t event_pool;
+    ze_host_mem_alloc_desc_t memory;
+    ze_event_desc_t event;
     zt__slot_block *block;
-    uint32_t count, i;
+    uint32_t count, i, g;
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     zt__lock(&profiler->mutex);
     count = profiler->config.max_slots - pass->slot_count;
@@ -8827,13 +8696,63 @@ ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, co
     if (block) {
         block->count = count;
         block->slots = (zt__slot *)zt__allocate(allocator, count, sizeof *block->slots);
-        if (block->slots) {
-            ZT__INTERNAL(result = zt__fill_block(profiler, pass, block, call));
+        result = block->slots ? ZE_RESULT_SUCCESS : result;
+    }
+
+    memset(&query_pool, 0, sizeof query_pool);
+    query_pool.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
+    query_pool.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
+    query_pool.count = count;
+    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+        *call = "zetMetricQueryPoolCreate";
+        result = zetMetricQueryPoolCreate(profiler->context, profiler->device, pass->groups[g].handle,
+                                          &query_pool, &block->query_pools[g]);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        memset(&event_pool, 0, sizeof event_pool);
+        event_pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
+        event_pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
+        if (pass->group_count == 0) { /* for launches that are measured by their event */
+            event_pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
         }
-        if (result != ZE_RESULT_SUCCESS) {
-            ZT__INTERNAL(zt__destroy_block(profiler, block));
+        event_pool.count = count;
+        *call = "zeEventPoolCreate";
+        ZT__INTERNAL(result = zeEventPoolCreate(profiler->context, &event_pool, 1, &profiler->device,
+                                                &block->event_pool));
+    }
+    if (result == ZE_RESULT_SUCCESS && needs_stamps) {
+        memset(&memory, 0, sizeof memory);
+        memory.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC;
+        *call = "zeMemAllocHost";
+        ZT__INTERNAL(result = zeMemAllocHost(profiler->context, &memory,
+                                             (size_t)count * ZT__STAMPS * sizeof *block->stamps,
+                                             ZT__STAMPS * sizeof *block->stamps, (void **)&block->stamps));
+    }
+    memset(&event, 0, sizeof event);
+    event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
+    event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
+    event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
+    for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+        zt__slot *slot = &block->slots[i];
+        slot->pass = pass->index;
+        if (needs_stamps) {
+            slot->stamps = block->stamps + ZT__STAMPS * (size_t)i;
+            memset(slot->stamps, 0xFF, ZT__STAMPS * sizeof *slot->stamps); /* not written */
+        }
+        *call = "zetMetricQueryCreate";
+        for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+            result = zetMetricQueryCreate(block->query_pools[g], i, &slot->queries[g]);
+        }
+        if (result == ZE_RESULT_SUCCESS) {
+            *call = "zeEventCreate";
+            event.index = i;
+            ZT__INTERNAL(result = zeEventCreate(block->event_pool, &event, &slot->event));
         }
     }
+    if (block && result != ZE_RESULT_SUCCESS) {
+        ZT__INTERNAL(zt__destroy_block(profiler, block));
+    }
+
     zt__lock(&profiler->mutex);
     if (result == ZE_RESULT_SUCCESS) {
         for (i = 0; i < count; i++) {
@@ -8925,21 +8844,41 @@ ZT__PRIVATE int zt__finish_first_query(zt_profiler *profiler, zt__pass *pass, ui
     return 1;
 }
 
-/* Executes one query of each group, or without groups a barrier, on a command queue of the first group of
-   queues that can compute. The caller destroys the queue and the list. */
-ZT__PRIVATE ze_result_t zt__submit_first_query(zt_profiler *profiler, const zt__pass *pass,
-                                               zt__first_query *query, const char **call) {
+/* Runs one query of each group on a command list of its own, on a queue of the first group of queues that can
+   compute. Drivers complete an activation in the first execution that uses it, and take no lock there. So
+   that execution has to finish before several threads use the groups. If it fails, regions are still
+   measured. Without groups, it is a barrier, of which `*stamps` gets the kernel time stamps. Returns whether
+   it has run. What the device may still use after the configured time is kept with the pass, for
+   zt__finish_first_query(). */
+ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
+                                    ze_kernel_timestamp_result_t *stamps) {
+    const char *remedy = stamps ? "Kernels may be at wrong places on the timeline."
+                                : "The first regions of several threads may disturb each other.";
     ze_command_queue_group_properties_t groups[16];
     ze_command_queue_desc_t queue_desc;
     ze_command_list_desc_t list_desc;
-    zt__slot *slot = query->slot;
+    zt__first_query query;
+    zt__slot *slot;
+    const char *call = "zeDeviceGetCommandQueueGroupProperties";
     uint32_t i, g, count = ZT__COUNT_OF(groups);
+    int is_clean = 1;
     ze_result_t result;
+    if ((pass->group_count == 0 && !stamps) || !zt__finish_first_query(profiler, pass, 0)) {
+        return 0;
+    }
+    zt__lock(&profiler->mutex);
+    slot = zt__pop_free_slot(pass);
+    zt__unlock(&profiler->mutex);
+    if (!slot) {
+        return 0;
+    }
+    memset(&query, 0, sizeof query);
+    query.slot = slot;
+
     memset(groups, 0, sizeof groups);
     for (i = 0; i < count; i++) {
         groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
     }
-    *call = "zeDeviceGetCommandQueueGroupProperties";
     result = zeDeviceGetCommandQueueGroupProperties(profiler->device, &count, groups);
     count = count < ZT__COUNT_OF(groups) ? count : ZT__COUNT_OF(groups);
     for (i = 0; i < count && !(groups[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE);) {
@@ -8953,83 +8892,56 @@ ZT__PRIVATE ze_result_t zt__submit_first_query(zt_profiler *profiler, const zt__
     list_desc.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC;
     list_desc.commandQueueGroupOrdinal = queue_desc.ordinal;
     if (result == ZE_RESULT_SUCCESS) {
-        *call = "zeCommandQueueCreate";
-        result = zeCommandQueueCreate(profiler->context, profiler->device, &queue_desc, &query->queue);
+        call = "zeCommandQueueCreate";
+        result = zeCommandQueueCreate(profiler->context, profiler->device, &queue_desc, &query.queue);
     }
     if (result == ZE_RESULT_SUCCESS) {
-        *call = "zeCommandListCreate";
-        result = zeCommandListCreate(profiler->context, profiler->device, &list_desc, &query->list);
+        call = "zeCommandListCreate";
+        result = zeCommandListCreate(profiler->context, profiler->device, &list_desc, &query.list);
     }
     if (result == ZE_RESULT_SUCCESS && pass->group_count == 0) {
-        *call = "zeCommandListAppendBarrier";
-        result = zeCommandListAppendBarrier(query->list, slot->event, 0, NULL);
+        call = "zeCommandListAppendBarrier";
+        result = zeCommandListAppendBarrier(query.list, slot->event, 0, NULL);
     }
     for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        *call = "zetCommandListAppendMetricQueryBegin";
-        result = zetCommandListAppendMetricQueryBegin(query->list, slot->queries[g]);
+        call = "zetCommandListAppendMetricQueryBegin";
+        result = zetCommandListAppendMetricQueryBegin(query.list, slot->queries[g]);
     }
     for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
-        *call = "zetCommandListAppendMetricQueryEnd";
-        result = zetCommandListAppendMetricQueryEnd(query->list, slot->queries[g], g ? NULL : slot->event, 0,
+        call = "zetCommandListAppendMetricQueryEnd";
+        result = zetCommandListAppendMetricQueryEnd(query.list, slot->queries[g], g ? NULL : slot->event, 0,
                                                     &slot->event);
     }
     if (result == ZE_RESULT_SUCCESS) {
-        *call = "zeCommandListClose";
-        result = zeCommandListClose(query->list);
+        call = "zeCommandListClose";
+        result = zeCommandListClose(query.list);
     }
     if (result == ZE_RESULT_SUCCESS) {
-        ze_command_list_handle_t list = query->list;
-        *call = "zeCommandQueueExecuteCommandLists";
-        result = zeCommandQueueExecuteCommandLists(query->queue, 1, &list, NULL);
+        call = "zeCommandQueueExecuteCommandLists";
+        result = zeCommandQueueExecuteCommandLists(query.queue, 1, &query.list, NULL);
     }
-    return result;
-}
 
-/* Runs one query of each group on a command list of its own. Drivers complete an activation in the first
-   execution that uses it, and take no lock there. So that execution has to finish before several threads use
-   the groups. If it fails, regions are still measured. Without groups, it is a barrier, of which `*stamps`
-   gets the kernel time stamps. Returns whether it has run. What the device may still use after the
-   configured time is kept with the pass, for zt__finish_first_query(). */
-ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
-                                    ze_kernel_timestamp_result_t *stamps) {
-    const char *remedy = stamps ? "Kernels may be at wrong places on the timeline."
-                                : "The first regions of several threads may disturb each other.";
-    zt__first_query query;
-    const char *call;
-    int is_clean = 1;
-    ze_result_t result;
-    if ((pass->group_count == 0 && !stamps) || !zt__finish_first_query(profiler, pass, 0)) {
-        return 0;
-    }
-    memset(&query, 0, sizeof query);
-    zt__lock(&profiler->mutex);
-    query.slot = zt__pop_free_slot(pass);
-    zt__unlock(&profiler->mutex);
-    if (!query.slot) {
-        return 0;
-    }
-    result = zt__submit_first_query(profiler, pass, &query, &call);
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__await_first_query(&query, zt__deadline(profiler->config.wait_timeout_ns), &call);
-        query.slot->may_be_written = result != ZE_RESULT_SUCCESS;
+        slot->may_be_written = result != ZE_RESULT_SUCCESS;
         if (result == ZE_RESULT_SUCCESS && stamps) {
             call = "zeEventQueryKernelTimestamp";
-            result = zeEventQueryKernelTimestamp(query.slot->event, stamps);
+            result = zeEventQueryKernelTimestamp(slot->event, stamps);
         }
         if (result == ZE_RESULT_SUCCESS) {
-            result = zt__reset_handles(pass, query.slot, &call);
+            result = zt__reset_handles(pass, slot, &call);
         }
         is_clean = result == ZE_RESULT_SUCCESS;
     }
     zt__lock(&profiler->mutex);
     if (is_clean) {
-        zt__push_free_slot(profiler, query.slot);
+        zt__push_free_slot(profiler, slot);
     } else {
-        zt__move_slot(profiler, query.slot, ZT__SLOT_RETIRED);
+        zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
     }
     zt__unlock(&profiler->mutex);
     zt__check(&profiler->diagnostics, result, call, remedy);
-    if (query.slot->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
+    if (slot->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
         pass->first_query = query;
     } else {
         zt__destroy_own_queue(&query);
@@ -9350,44 +9262,42 @@ ZT__PRIVATE void zt__lose_to_device(zt__reading *reading) {
     }
 }
 
-ZT__PRIVATE ze_result_t zt__read_report(zt_profiler *profiler, zt__reading *reading, uint32_t g) {
-    enum { LARGEST_REPORT = 1 << 24 }; /* bytes. Those of Intel's devices have less than 10,000 */
-    zt__batch *batch = &profiler->batch;
-    zt__group *group = &batch->pass->groups[g];
-    zet_metric_query_handle_t query = reading->slot->queries[g];
-    size_t size = 0;
-    void *raw = batch->raw[g];
-    ze_result_t result;
-    reading->call = "zetMetricQueryGetData";
-    if (group->report_size == 0) {
-        result = zetMetricQueryGetData(query, &size, NULL);
-        if (result != ZE_RESULT_SUCCESS || size == 0) {
-            return result == ZE_RESULT_SUCCESS ? ZE_RESULT_NOT_READY : result;
-        }
-        if (size > LARGEST_REPORT) {
-            return ZE_RESULT_ERROR_INVALID_SIZE;
-        }
-        group->report_size = size;
-    }
-    if (!zt__ensure_room(profiler, &raw, &batch->raw_size[g], ZT__BATCH * group->report_size, 1)) {
-        batch->raw[g] = NULL;
-        reading->call = "config.allocator";
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    batch->raw[g] = (uint8_t *)raw;
-    size = group->report_size;
-    result = zetMetricQueryGetData(query, &size, batch->raw[g] + batch->report_count * group->report_size);
-    return result == ZE_RESULT_SUCCESS && size != group->report_size ? ZE_RESULT_ERROR_INVALID_SIZE : result;
-}
-
 /* Reads the reports of a slot whose event has signalled. */
 ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
+    enum { LARGEST_REPORT = 1 << 24 }; /* bytes. Those of Intel's devices have less than 10,000 */
     zt__batch *batch = &profiler->batch;
     zt__slot *slot = reading->slot;
     ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t g;
     for (g = 0; g < batch->pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        result = zt__read_report(profiler, reading, g);
+        zt__group *group = &batch->pass->groups[g];
+        void *raw = batch->raw[g];
+        size_t size = 0;
+        reading->call = "zetMetricQueryGetData";
+        if (group->report_size == 0) {
+            result = zetMetricQueryGetData(slot->queries[g], &size, NULL);
+            if (result == ZE_RESULT_SUCCESS && size == 0) {
+                result = ZE_RESULT_NOT_READY;
+            } else if (result == ZE_RESULT_SUCCESS && size > LARGEST_REPORT) {
+                result = ZE_RESULT_ERROR_INVALID_SIZE;
+            } else if (result == ZE_RESULT_SUCCESS) {
+                group->report_size = size;
+            }
+        }
+        if (result == ZE_RESULT_SUCCESS &&
+            !zt__ensure_room(profiler, &raw, &batch->raw_size[g], ZT__BATCH * group->report_size, 1)) {
+            reading->call = "config.allocator";
+            result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        }
+        batch->raw[g] = (uint8_t *)raw;
+        if (result == ZE_RESULT_SUCCESS) {
+            size = group->report_size;
+            result = zetMetricQueryGetData(slot->queries[g], &size,
+                                           batch->raw[g] + batch->report_count * group->report_size);
+            if (result == ZE_RESULT_SUCCESS && size != group->report_size) {
+                result = ZE_RESULT_ERROR_INVALID_SIZE;
+            }
+        }
     }
     if (result == ZE_RESULT_SUCCESS) {
         reading->outcome = ZT__READ;
@@ -9472,59 +9382,18 @@ ZT__PRIVATE ze_result_t zt__read_kept_stamps(const zt_profiler *profiler, const 
                                                    : zt__query_kernel_stamps(profiler, event, times, call);
 }
 
-/* Queries whether the device is done with the commands of a slot: SUCCESS or NOT_READY, or an error of
-   `reading->call`. */
-ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading *reading) {
-    zt__slot *slot = reading->slot;
-    zt__sample_times *times = &reading->times;
-    int is_copied = slot->stamps != NULL;
-    uint32_t i;
-    /* Memory that a copy has not written yet has all bits set. It may be freed when all of it is written. */
-    for (i = 0; i < ZT__STAMPS && is_copied; i++) {
-        is_copied = zt__load(&slot->stamps[i]) != UINT64_MAX;
-    }
-    switch (slot->measurement) {
-    case ZT__SURROUNDING_COMMANDS:
-        reading->call = "zeEventQueryStatus";
-        return zeEventQueryStatus(slot->event);
-    case ZT__COPIED_STAMPS:
-        if (!is_copied) {
-            return ZE_RESULT_NOT_READY;
-        }
-        break;
-    case ZT__KEPT_EVENT_COPY:
-        if (!is_copied) {
-            return ZE_RESULT_NOT_READY;
-        }
-        times->begin_ticks = slot->stamps[0];
-        times->end_ticks = slot->stamps[1];
-        return ZE_RESULT_SUCCESS;
-    case ZT__KEPT_EVENT_STAMPS:
-        if (slot->has_saved_stamps) {
-            times->begin_ticks = slot->saved_stamps[0];
-            times->end_ticks = slot->saved_stamps[1];
-            return ZE_RESULT_SUCCESS;
-        }
-        /* All executions are observed, and the event is read before each. So what has signalled it is the
-           last one. */
-        return reading->from == ZT__SLOT_PENDING && reading->kept
-                   ? zt__read_kept_stamps(profiler, slot, reading->kept, times, &reading->call)
-                   : ZE_RESULT_NOT_READY;
-    default:
-        break;
-    }
-    return zt__query_kernel_stamps(profiler, slot->event, times, &reading->call);
-}
-
-/* Queries a slot, and reads its reports if it is ready. */
+/* Queries whether the device is done with the commands of a slot, and then reads its reports. */
 ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     zt__slot *slot = reading->slot;
+    zt__sample_times *times = &reading->times;
     /* The time stamps of a launch cannot be read any more from the event of the application. */
     int has_lost_event = reading->from == ZT__SLOT_PENDING &&
                          (slot->measurement == ZT__KEPT_EVENT_STAMPS
                               ? !reading->kept && !slot->has_saved_stamps
                               : slot->measurement == ZT__KEPT_EVENT_COPY && slot->was_signalled);
-    ze_result_t result;
+    int is_copied = slot->stamps != NULL;
+    uint32_t i;
+    ze_result_t result = ZE_RESULT_NOT_READY;
     if (zt__is_device_lost(&profiler->diagnostics)) {
         zt__lose_to_device(reading);
         return;
@@ -9534,7 +9403,32 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
         reading->condition = ZT__NOT_RESET;
         return;
     }
-    result = zt__query_slot(profiler, reading);
+
+    /* Memory that a copy has not written yet has all bits set. It may be freed when all of it is written. */
+    for (i = 0; i < ZT__STAMPS && is_copied; i++) {
+        is_copied = zt__load(&slot->stamps[i]) != UINT64_MAX;
+    }
+    if (slot->measurement == ZT__SURROUNDING_COMMANDS) {
+        reading->call = "zeEventQueryStatus";
+        result = zeEventQueryStatus(slot->event);
+    } else if (slot->measurement == ZT__EVENT_STAMPS ||
+               (slot->measurement == ZT__COPIED_STAMPS && is_copied)) {
+        result = zt__query_kernel_stamps(profiler, slot->event, times, &reading->call);
+    } else if (slot->measurement == ZT__KEPT_EVENT_COPY && is_copied) {
+        times->begin_ticks = slot->stamps[0];
+        times->end_ticks = slot->stamps[1];
+        result = ZE_RESULT_SUCCESS;
+    } else if (slot->measurement == ZT__KEPT_EVENT_STAMPS && slot->has_saved_stamps) {
+        times->begin_ticks = slot->saved_stamps[0];
+        times->end_ticks = slot->saved_stamps[1];
+        result = ZE_RESULT_SUCCESS;
+    } else if (slot->measurement == ZT__KEPT_EVENT_STAMPS && reading->from == ZT__SLOT_PENDING &&
+               reading->kept) {
+        /* All executions are observed, and the event is read before each. So what has signalled it is the
+           last one. */
+        result = zt__read_kept_stamps(profiler, slot, reading->kept, times, &reading->call);
+    }
+
     if (result == ZE_RESULT_SUCCESS) {
         reading->has_signalled = 1;
         reading->condition = ZT__NOT_RESET;
@@ -9559,21 +9453,6 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     }
 }
 
-/* Prepares a slot for its next sample. On failure, `*call` is the call that failed. */
-ZT__PRIVATE ze_result_t zt__reset_slot(const zt__pass *pass, zt__slot *slot, const char **call) {
-    uint32_t i;
-    slot->overdue_since_ns = 0;
-    slot->spans_passes = 0;
-    slot->has_saved_stamps = slot->was_signalled = 0;
-    if (slot->measurement < ZT__KEPT_EVENT_STAMPS) {
-        return zt__reset_handles(pass, slot, call);
-    }
-    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__KEPT_EVENT_COPY; i++) {
-        zt__store(&slot->stamps[i], UINT64_MAX);
-    }
-    return ZE_RESULT_SUCCESS; /* its own event is not used */
-}
-
 /* Reads the slots of the batch, and resets those that are ready. A slot that is not ready ends the queries on
    its list, except in a thorough collection and of slots that are over. Where slots may become ready out of
    order, MOST_NOT_READY of them end the queries. */
@@ -9583,7 +9462,7 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
     const zt__list *list = NULL;
     int is_blocked[ZT__SLOT_STATE_COUNT];
     uint64_t seen_ns;
-    uint32_t i, not_ready = 0;
+    uint32_t i, s, not_ready = 0;
     batch->report_count = 0;
     memset(is_blocked, 0, sizeof is_blocked);
     for (i = 0; i < batch->count; i++) {
@@ -9603,7 +9482,16 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
         }
         if (reading->condition == ZT__NOT_RESET && !zt__is_device_lost(&profiler->diagnostics)) {
             const char *call;
-            ze_result_t result = zt__reset_slot(batch->pass, slot, &call);
+            ze_result_t result = ZE_RESULT_SUCCESS;
+            slot->overdue_since_ns = 0;
+            slot->spans_passes = 0;
+            slot->has_saved_stamps = slot->was_signalled = 0;
+            if (slot->measurement < ZT__KEPT_EVENT_STAMPS) { /* else its own event is not used */
+                result = zt__reset_handles(batch->pass, slot, &call);
+            }
+            for (s = 0; s < ZT__STAMPS && slot->measurement == ZT__KEPT_EVENT_COPY; s++) {
+                zt__store(&slot->stamps[s], UINT64_MAX);
+            }
             slot->needs_reset = result != ZE_RESULT_SUCCESS;
             if (slot->needs_reset) {
                 reading->result = result;
@@ -9625,84 +9513,13 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
 
 /* ---- calculating: no mutex held -------------------------------------------------------------------------- */
 
-/* Calculates the reports of one group in one call. If that fails, calculates them one by one, so that a bad
-   report loses only its own sample. */
-ZT__PRIVATE void zt__calculate_group(zt_profiler *profiler, uint32_t g) {
-    zt__batch *batch = &profiler->batch;
-    zt__group *group = &batch->pass->groups[g];
-    size_t report_values = (size_t)group->metric_count * group->tiles;
-    void *values = batch->values[g];
-    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    int has_room = zt__ensure_room(profiler, &values, &batch->value_count[g], ZT__BATCH * report_values,
-                                   sizeof *batch->values[g]);
-    uint32_t i;
-    batch->values[g] = has_room ? (zet_typed_value_t *)values : NULL;
-    if (has_room) {
-        result = zt__calculate_reports(&profiler->driver, group, batch->raw[g], batch->report_count,
-                                       batch->values[g]);
-    }
-    for (i = 0; i < batch->count && result != ZE_RESULT_SUCCESS; i++) {
-        zt__reading *reading = &batch->readings[i];
-        ze_result_t alone = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        if (reading->outcome != ZT__READ) {
-            continue;
-        }
-        if (has_room) {
-            alone = zt__calculate_reports(&profiler->driver, group,
-                                          batch->raw[g] + reading->report * group->report_size, 1,
-                                          batch->values[g] + reading->report * report_values);
-        }
-        if (alone != ZE_RESULT_SUCCESS) {
-            reading->result = alone;
-            reading->call = !has_room           ? "config.allocator"
-                            : group->tiles == 1 ? "zetMetricGroupCalculateMetricValues"
-                                                : "zetMetricGroupCalculateMultipleMetricValuesExp";
-            zt__lose(reading, ZT_LOST_READ_FAILED);
-        }
-    }
-}
-
-/* Combines the values of the tiles in a row into that of the whole root device. Times, clock cycles and flags
-   are the largest of the tiles, because tiles run at the same time. Other sums are added. Means are weighted
-   by the GPU time of the tiles. A metric that is not aggregated is that of the first tile. */
-ZT__PRIVATE double zt__combine_tiles(const zt_profiler *profiler, const zt__pass *pass, uint32_t metric,
-                                     const double *row) {
-    static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
-    const zt_metric *of = &profiler->metrics[metric];
-    int takes_largest = of->aggregation == ZT_AGGREGATE_FLAG;
-    double whole = zt__nan(), weights = 0;
-    uint32_t tile, i;
-    for (i = 0; i < ZT__COUNT_OF(clocks); i++) {
-        takes_largest |= of->aggregation == ZT_AGGREGATE_SUM && strcmp(of->units, clocks[i]) == 0;
-    }
-    for (tile = 0; tile < profiler->tile_count; tile++) {
-        double value = row[zt__tile_column(profiler, tile, metric)], weight = 1;
-        if (of->aggregation == ZT_AGGREGATE_MEAN && pass->time_metric != UINT32_MAX) {
-            weight = row[zt__tile_column(profiler, tile, pass->time_metric)];
-        }
-        if (zt__is_nan(value) || !zt__is_positive(weight)) {
-            continue;
-        }
-        weights += weight;
-        if (zt__is_nan(whole)) {
-            whole = value;
-        } else if (of->aggregation == ZT_AGGREGATE_MEAN) {
-            whole += (value - whole) * weight / weights;
-        } else if (takes_largest) {
-            whole = value > whole ? value : whole;
-        } else if (of->aggregation == ZT_AGGREGATE_SUM) {
-            whole += value;
-        }
-    }
-    return whole;
-}
-
 /* Fills the row of a sample, and checks whether its flags or its GPU time show that it is invalid. */
 ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading, double *row) {
     const zt__batch *batch = &profiler->batch;
     const zt__pass *pass = batch->pass;
     uint64_t mask = reading->times.is_kernel ? profiler->kernel_tick_mask : profiler->tick_mask;
     uint64_t ticks = (reading->times.end_ticks - reading->times.begin_ticks) & mask;
+    static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
     double longest_ns;
     uint32_t g, m, tile, i;
     for (i = 0; i < profiler->row_length; i++) {
@@ -9720,9 +9537,39 @@ ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading,
             }
         }
     }
+
+    /* The values of the tiles are combined into that of the whole root device. Times, clock cycles and flags
+       are the largest of the tiles, because tiles run at the same time. Other sums are added. Means are
+       weighted by the GPU time of the tiles. A metric that is not aggregated is that of the first tile. */
     for (m = 0; m < profiler->metric_count && profiler->tile_count; m++) {
-        row[1 + m] = zt__combine_tiles(profiler, pass, m, row);
+        const zt_metric *metric = &profiler->metrics[m];
+        int takes_largest = metric->aggregation == ZT_AGGREGATE_FLAG;
+        double whole = zt__nan(), weights = 0;
+        for (i = 0; i < ZT__COUNT_OF(clocks) && metric->aggregation == ZT_AGGREGATE_SUM; i++) {
+            takes_largest |= strcmp(metric->units, clocks[i]) == 0;
+        }
+        for (tile = 0; tile < profiler->tile_count; tile++) {
+            double value = row[zt__tile_column(profiler, tile, m)], weight = 1;
+            if (metric->aggregation == ZT_AGGREGATE_MEAN && pass->time_metric != UINT32_MAX) {
+                weight = row[zt__tile_column(profiler, tile, pass->time_metric)];
+            }
+            if (zt__is_nan(value) || !zt__is_positive(weight)) {
+                continue;
+            }
+            weights += weight;
+            if (zt__is_nan(whole)) {
+                whole = value;
+            } else if (metric->aggregation == ZT_AGGREGATE_MEAN) {
+                whole += (value - whole) * weight / weights;
+            } else if (takes_largest) {
+                whole = value > whole ? value : whole;
+            } else if (metric->aggregation == ZT_AGGREGATE_SUM) {
+                whole += value;
+            }
+        }
+        row[1 + m] = whole;
     }
+
     row[0] =
         pass->time_metric == UINT32_MAX ? (double)ticks * profiler->ns_per_tick : row[1 + pass->time_metric];
     if (pass->index != ZT__TIMES_PASS) {
@@ -9741,13 +9588,40 @@ ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading,
     }
 }
 
-/* Calculates the reports of the batch, and fills a row for each. */
+/* Calculates the reports of the batch, and fills a row for each. The reports of a group are calculated in one
+   call. If that fails, they are calculated one by one, so that a bad report loses only its own sample. */
 ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__batch *batch = &profiler->batch;
     uint32_t g, i;
     for (g = 0; g < batch->pass->group_count && batch->report_count > 0; g++) {
-        zt__calculate_group(profiler, g);
+        zt__group *group = &batch->pass->groups[g];
+        size_t report_values = (size_t)group->metric_count * group->tiles;
+        void *values = batch->values[g];
+        ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        int has_room = zt__ensure_room(profiler, &values, &batch->value_count[g], ZT__BATCH * report_values,
+                                       sizeof *batch->values[g]);
+        batch->values[g] = has_room ? (zet_typed_value_t *)values : NULL;
+        if (has_room) {
+            result = zt__calculate_reports(&profiler->driver, group, batch->raw[g], batch->report_count,
+                                           batch->values[g]);
+        }
+        for (i = 0; i < batch->count && result != ZE_RESULT_SUCCESS; i++) {
+            zt__reading *reading = &batch->readings[i];
+            ze_result_t alone = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+            if (reading->outcome == ZT__READ && has_room) {
+                alone = zt__calculate_reports(&profiler->driver, group,
+                                              batch->raw[g] + reading->report * group->report_size, 1,
+                                              batch->values[g] + reading->report * report_values);
+            }
+            if (reading->outcome == ZT__READ && alone != ZE_RESULT_SUCCESS) {
+                reading->result = alone;
+                reading->call = !has_room           ? "config.allocator"
+                                : group->tiles == 1 ? "zetMetricGroupCalculateMetricValues"
+                                                    : "zetMetricGroupCalculateMultipleMetricValuesExp";
+                zt__lose(reading, ZT_LOST_READ_FAILED);
+            }
+        }
     }
     for (i = 0; i < batch->count; i++) {
         zt__reading *reading = &batch->readings[i];
@@ -9776,41 +9650,15 @@ ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot) {
                                                 : list->destroyed_was_unobserved;
 }
 
-/* Updates what is known about a list when the event of a slot has signalled. With the mutex held. */
-ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
-    zt__list *list = reading->slot->list;
-    uint64_t number = reading->slot->number;
-    int shows_others = !reading->slot->is_unordered; /* those before it on the list have ended, too */
-    /* If the kind of the list is unknown, its second execution shows that it is recorded. */
-    if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) && !reading->is_announced &&
-        list->state != ZT__LIST_IMMEDIATE) {
-        reading->is_unobserved = 1;
-        if (number > list->destroyed_up_to) {
-            zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
-        } else if (!list->destroyed_was_unobserved) {
-            list->destroyed_was_unobserved = 1;
-            profiler->counts.unobserved_lists++;
-        }
-    }
-    if (number > list->ran_up_to && (shows_others || list->state != ZT__LIST_IMMEDIATE)) {
-        list->ran_up_to = number;
-    }
-    if (list->state == ZT__LIST_IMMEDIATE && shows_others && number > list->over_up_to) {
-        list->over_up_to = number;
-    }
-    /* An execution that was not announced may still be followed by others. */
-    if (reading->is_announced && list->state != ZT__LIST_UNOBSERVED && list->state != ZT__LIST_UNKNOWN &&
-        !list->overlaps && shows_others && number > list->finished_up_to) {
-        list->finished_up_to = number;
-    }
-}
-
-/* Counts the sample of a reading, and adds it to the statistics of its region. With the mutex held. */
+/* Updates what is known about the list of a slot that was read, counts its sample, and adds it to the
+   statistics of its region. With the mutex held. */
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row) {
     zt__slot *slot = reading->slot;
+    zt__list *list = slot->list;
     zt__path *path = slot->path;
     zt__region_record *region = slot->region;
     double times[ZT__TIME_COLUMNS];
+    int shows_others = !slot->is_unordered; /* its event: those before it on the list have ended, too */
     /* zt__announce_list counts a sample as lost when the next execution overlaps it. If the slot was read in
        between and its event has signalled again, both samples exist, so one loss is taken back. */
     int was_overwritten = reading->from == ZT__SLOT_ARMED && reading->has_signalled &&
@@ -9818,8 +9666,30 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     reading->region = region;
     reading->is_announced |= was_overwritten;
     if (reading->has_signalled && reading->condition != ZT__NOT_READY) {
-        zt__note_run(profiler, reading);
+        /* If the kind of the list is unknown, its second execution shows that it is recorded. */
+        if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) && !reading->is_announced &&
+            list->state != ZT__LIST_IMMEDIATE) {
+            reading->is_unobserved = 1;
+            if (slot->number > list->destroyed_up_to) {
+                zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
+            } else if (!list->destroyed_was_unobserved) {
+                list->destroyed_was_unobserved = 1;
+                profiler->counts.unobserved_lists++;
+            }
+        }
+        if (slot->number > list->ran_up_to && (shows_others || list->state != ZT__LIST_IMMEDIATE)) {
+            list->ran_up_to = slot->number;
+        }
+        if (list->state == ZT__LIST_IMMEDIATE && shows_others && slot->number > list->over_up_to) {
+            list->over_up_to = slot->number;
+        }
+        /* An execution that was not announced may still be followed by others. */
+        if (reading->is_announced && list->state != ZT__LIST_UNOBSERVED && list->state != ZT__LIST_UNKNOWN &&
+            !list->overlaps && shows_others && slot->number > list->finished_up_to) {
+            list->finished_up_to = slot->number;
+        }
     }
+
     if (reading->outcome == ZT__NO_SAMPLE) {
         return;
     }
@@ -9859,29 +9729,6 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     }
 }
 
-/* Moves a slot that was read to its next state; see THE LIFE OF A SLOT. With the mutex held. */
-ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) {
-    zt__slot *slot = reading->slot;
-    /* `reading` describes the list as it was before the event was queried. A slot that became over since then,
-       also because the handle came back as an immediate list, may have run again in between, so it is read
-       once more. */
-    int is_over = reading->is_over || reading->is_immediate;
-    zt__slot_state to =
-        (zt__slot_state)zt__states_after_reading[reading->condition][is_over ? 2 : slot->is_dropped];
-    if (reading->condition == ZT__NEVER_RUNS && reading->from != ZT__SLOT_ARMED) {
-        zt__move_slot(profiler, slot, ZT__SLOT_RECORDED); /* from there, it is no longer counted as begun */
-    }
-    if (to == ZT__SLOT_FREE) {
-        zt__unbind_slot(slot);
-        zt__free_slot(profiler, slot);
-    } else {
-        zt__move_slot(profiler, slot, to == ZT__SLOT_READING ? reading->from : to);
-    }
-    if (to == ZT__SLOT_ARMED) {
-        slot->not_before_ns = slot->submitted_ns; /* the next execution is submitted after this one */
-    }
-}
-
 /* Reports the errors of the batch, and delivers its samples. The log and sample functions run here, so no
    slot is READING any more. No mutex is held. */
 ZT__PRIVATE void zt__deliver_batch(zt_profiler *profiler) {
@@ -9918,36 +9765,14 @@ ZT__PRIVATE void zt__deliver_batch(zt_profiler *profiler) {
 
 /* ---- a collection: with the collector held --------------------------------------------------------------- */
 
-/* Removes the records of lists without slots if there are many. Otherwise memory would grow in programs that
-   create a list for each use. With the mutex held. */
-ZT__PRIVATE void zt__remove_unused_lists(zt_profiler *profiler) {
-    enum { FEW = 64 };
-    zt__list **place = &profiler->lists;
-    if (profiler->list_count <= profiler->lists_after_cleaning * 2 + FEW) {
-        return;
-    }
-    while (*place) {
-        zt__list *list = *place;
-        if (list->first || list->open_count || list->name) {
-            place = &list->next;
-            continue;
-        }
-        *place = list->next;
-        zt__map_remove(&profiler->list_map, (const void *)&list->handle, sizeof list->handle);
-        profiler->list_count--;
-        list->next = profiler->unused_lists;
-        profiler->unused_lists = list;
-    }
-    profiler->lists_after_cleaning = profiler->list_count;
-}
-
 /* Collects from one list, or from all if `handle` is NULL. Every 64th collection from all is thorough: after
    a reset without zt_reset, slots that never run would otherwise hide later ones. */
 ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t handle, int thorough) {
-    enum { THOROUGH_EVERY = 64 };
+    enum { THOROUGH_EVERY = 64, FEW_LISTS = 64 };
     zt__batch *batch = &profiler->batch;
     zt__collection collection;
-    int has_ended = 0, is_repeated = 0;
+    zt__list **place = &profiler->lists;
+    int is_repeated = 0;
     uint32_t i;
     memset(&collection, 0, sizeof collection);
     collection.one_list = handle != NULL;
@@ -9960,36 +9785,72 @@ ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, ze_command_list_handl
         profiler->uncollected = 0;
     }
     zt__enter_list(profiler, &collection, handle ? zt__find_list(profiler, handle) : profiler->lists);
-    while (!has_ended) {
-        if (zt__fill_batch(profiler, &collection)) {
-            zt__unlock(&profiler->mutex);
-            ZT__INTERNAL(zt__read_batch(profiler, &collection));
-            zt__calculate_batch(profiler);
-            zt__lock(&profiler->mutex);
-            for (i = 0; i < batch->count; i++) {
-                zt__count_reading(profiler, &batch->readings[i],
-                                  batch->rows + (size_t)i * profiler->row_length);
+    for (;;) {
+        if (!zt__fill_batch(profiler, &collection)) {
+            if (!handle || is_repeated || profiler->state_counts[ZT__SLOT_PARTIAL] == 0) {
+                break;
             }
-            for (i = 0; i < batch->count; i++) {
-                zt__move_on(profiler, &batch->readings[i]);
-            }
-            profiler->is_delivering = 1;
-            zt__unlock(&profiler->mutex);
-            zt__deliver_batch(profiler);
-            if (profiler->batch_collected) {
-                profiler->batch_collected(profiler);
-            }
-            zt__lock(&profiler->mutex);
-            profiler->is_delivering = 0;
-        } else if (handle && !is_repeated && profiler->state_counts[ZT__SLOT_PARTIAL]) {
             /* What was read may show that PARTIAL slots are finished. */
             zt__enter_list(profiler, &collection, zt__find_list(profiler, handle));
             is_repeated = 1;
-        } else {
-            has_ended = 1;
+            continue;
         }
+        zt__unlock(&profiler->mutex);
+        ZT__INTERNAL(zt__read_batch(profiler, &collection));
+        zt__calculate_batch(profiler);
+        zt__lock(&profiler->mutex);
+        for (i = 0; i < batch->count; i++) {
+            zt__count_reading(profiler, &batch->readings[i], batch->rows + (size_t)i * profiler->row_length);
+        }
+        for (i = 0; i < batch->count; i++) { /* see THE LIFE OF A SLOT */
+            const zt__reading *reading = &batch->readings[i];
+            zt__slot *slot = reading->slot;
+            /* `reading` describes the list as it was before the event was queried. A slot that became over
+               since then, also because the handle came back as an immediate list, may have run again in
+               between, so it is read once more. */
+            int is_over = reading->is_over || reading->is_immediate;
+            zt__slot_state to =
+                (zt__slot_state)zt__states_after_reading[reading->condition][is_over ? 2 : slot->is_dropped];
+            if (reading->condition == ZT__NEVER_RUNS && reading->from != ZT__SLOT_ARMED) {
+                zt__move_slot(profiler, slot, ZT__SLOT_RECORDED); /* so that it is not counted as begun */
+            }
+            if (to == ZT__SLOT_FREE) {
+                zt__unbind_slot(slot);
+                zt__free_slot(profiler, slot);
+            } else {
+                zt__move_slot(profiler, slot, to == ZT__SLOT_READING ? reading->from : to);
+            }
+            if (to == ZT__SLOT_ARMED) {
+                slot->not_before_ns = slot->submitted_ns; /* the next execution is submitted after this one */
+            }
+        }
+        profiler->is_delivering = 1;
+        zt__unlock(&profiler->mutex);
+        zt__deliver_batch(profiler);
+        if (profiler->batch_collected) {
+            profiler->batch_collected(profiler);
+        }
+        zt__lock(&profiler->mutex);
+        profiler->is_delivering = 0;
     }
-    zt__remove_unused_lists(profiler);
+
+    /* If there are many lists, the records of those without slots are removed. Otherwise memory would grow in
+       programs that create a list for each use. */
+    if (profiler->list_count > profiler->lists_after_cleaning * 2 + FEW_LISTS) {
+        while (*place) {
+            zt__list *list = *place;
+            if (list->first || list->open_count || list->name) {
+                place = &list->next;
+                continue;
+            }
+            *place = list->next;
+            zt__map_remove(&profiler->list_map, (const void *)&list->handle, sizeof list->handle);
+            profiler->list_count--;
+            list->next = profiler->unused_lists;
+            profiler->unused_lists = list;
+        }
+        profiler->lists_after_cleaning = profiler->list_count;
+    }
     zt__unlock(&profiler->mutex);
     if (!handle) {
         zt__store(&profiler->collections, profiler->collections + 1);
@@ -10329,45 +10190,12 @@ ZT__PRIVATE ze_result_t zt__complete_append(zt_profiler *profiler, zt__slot *slo
     return zt__check(&profiler->diagnostics, result, call, ZT__APPEND_REMEDY);
 }
 
-/* Returns a free slot, which it opens for a region on this path, or NULL. With the mutex held. */
-ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__path *path,
-                                       int times_alone) {
-    zt__slot *slot = zt__pop_free_slot(zt__pass_to_measure(profiler, times_alone));
-    if (!slot) {
-        return NULL;
-    }
-    slot->path = path;
-    slot->outer = list->innermost;
-    list->innermost = slot;
-    zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
-    /* No zt_region is valid, so no zt_end increases it meanwhile. */
-    zt__store(&slot->generation, zt__load(&slot->generation) + 1);
-    slot->activation = profiler->activation;
-    slot->list = list;
-    slot->region = path->key.region;
-    slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
-    slot->measurement = ZT__SURROUNDING_COMMANDS;
-    slot->is_unordered = slot->trails_event = 0;
-    slot->was_signalled = slot->has_saved_stamps = slot->copy_may_be_late = 0;
-    slot->overwritten = 0;
-    slot->bytes = 0;
-    /* A recording is submitted after its first region is begun, so the clock is read once for all regions of
-       it. Timelines show when each region was begun. */
-    if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
-        list->ended == list->over_up_to) {
-        list->begun_ns = zt__now_ns();
-    }
-    slot->submitted_ns = slot->not_before_ns = list->begun_ns;
-    list->open_count++;
-    return slot;
-}
-
 /* Opens a slot for a region. If there is none, returns NULL, and counts the region as dropped by `*cause`. */
 ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handle_t handle,
                                     zt__list_state kind, const char *name, int times_alone, zt_cause *cause) {
     enum { TRIES = 4 };
     zt__region_record *region;
-    zt__path *path;
+    zt__path *path = NULL;
     zt__list *list;
     zt__slot *slot = NULL;
     uint32_t tries;
@@ -10387,7 +10215,7 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
              */
             path = zt__find_or_add_path(profiler, list->innermost ? list->innermost->path : &profiler->root,
                                         region);
-            slot = path ? zt__acquire_slot(profiler, list, path, times_alone) : NULL;
+            slot = path ? zt__pop_free_slot(zt__pass_to_measure(profiler, times_alone)) : NULL;
             if (!path) {
                 *cause = ZT_DROPPED_NO_MEMORY;
             } else if (!slot && tries == TRIES) {
@@ -10400,7 +10228,32 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
         }
         list->open_count--;
     }
-    if (!slot) {
+
+    if (slot) {
+        slot->path = path;
+        slot->outer = list->innermost;
+        list->innermost = slot;
+        zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
+        /* No zt_region is valid, so no zt_end increases it meanwhile. */
+        zt__store(&slot->generation, zt__load(&slot->generation) + 1);
+        slot->activation = profiler->activation;
+        slot->list = list;
+        slot->region = region;
+        slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
+        slot->measurement = ZT__SURROUNDING_COMMANDS;
+        slot->is_unordered = slot->trails_event = 0;
+        slot->was_signalled = slot->has_saved_stamps = slot->copy_may_be_late = 0;
+        slot->overwritten = 0;
+        slot->bytes = 0;
+        /* A recording is submitted after its first region is begun, so the clock is read once for all regions
+           of it. Timelines show when each region was begun. */
+        if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
+            list->ended == list->over_up_to) {
+            list->begun_ns = zt__now_ns();
+        }
+        slot->submitted_ns = slot->not_before_ns = list->begun_ns;
+        list->open_count++;
+    } else {
         profiler->counts.begun++;
         list = zt__find_list(profiler, handle);
         zt__count_dropped(profiler, region, list, zt__now_ns(), *cause);
@@ -10500,32 +10353,13 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
 
 /* ---- ending ---------------------------------------------------------------------------------------------- */
 
-/* Appends the end of a region. Its last command signals the event: then the others are complete, too. */
-ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
-    const zt__pass *pass = &profiler->passes[slot->pass];
-    ze_command_list_handle_t list = slot->list->handle;
-    const char *call = NULL;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    int has_commands = 1;
-    uint32_t g;
-    if (slot->stamps) {
-        result = zt__append_stamp(list, &slot->stamps[1], 1, pass->group_count ? NULL : slot->event,
-                                  &has_commands, &call);
-    }
-    for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
-        call = "zetCommandListAppendMetricQueryEnd";
-        /* It waits for no event, but the validation layer rejects a NULL pointer. */
-        result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
-                                                    &slot->event);
-    }
-    return zt__complete_append(profiler, slot, list, result, call, has_commands);
-}
-
 /* Ends a region. With `refused`, there is no sample: the driver has refused the command in the region. */
 ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     zt__slot *slot = (zt__slot *)region->slot;
     zt_profiler *profiler = slot ? zt__find_profiler(region->profiler) : NULL;
+    const char *call = NULL;
     int is_due = 0, wakes_thread = 0, has_commands;
+    uint32_t g;
     ze_result_t result = ZE_RESULT_SUCCESS;
     region->slot = NULL;
     if (!profiler) {
@@ -10536,7 +10370,20 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     }
     has_commands = slot->measurement == ZT__SURROUNDING_COMMANDS;
     if (has_commands) {
-        result = zt__append_end(profiler, slot);
+        const zt__pass *pass = &profiler->passes[slot->pass];
+        ze_command_list_handle_t list = slot->list->handle;
+        /* The last command signals the event: then the others are complete, too. */
+        if (slot->stamps) {
+            result = zt__append_stamp(list, &slot->stamps[1], 1, pass->group_count ? NULL : slot->event,
+                                      &has_commands, &call);
+        }
+        for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
+            call = "zetCommandListAppendMetricQueryEnd";
+            /* It waits for no event, but the validation layer rejects a NULL pointer. */
+            result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
+                                                        &slot->event);
+        }
+        zt__complete_append(profiler, slot, list, result, call, has_commands);
     }
     zt__lock(&profiler->mutex);
     if (slot->state != ZT__SLOT_OPEN || zt__load(&slot->generation) != region->generation + 1) {
@@ -10859,26 +10706,6 @@ ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_han
     zt__unlock(&profiler->mutex);
 }
 
-/* If executions of a list have overlapped, all on this queue as far as can be told, and all have ended, reads
-   the samples of the last one. */
-ZT__PRIVATE void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                                 ze_command_list_handle_t handle) {
-    const zt__list *list;
-    int overlaps;
-    ze_result_t result = ZE_RESULT_NOT_READY;
-    zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    overlaps = list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
-    zt__unlock(&profiler->mutex);
-    if (overlaps) {
-        ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        zt__note_idle_queue(profiler, queue);
-        zt__try_collect(profiler, handle, 1);
-    }
-}
-
 /* Moves the slots of a list that is about to be executed to PENDING. With the mutex held. */
 ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, ze_command_queue_handle_t queue,
                                    uint64_t now) {
@@ -10944,6 +10771,8 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
                                       const ze_command_list_handle_t *lists, int waits, const char *call) {
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
     uint32_t i;
+    int overlaps;
+    ze_result_t result;
     zt__list *list;
     /* Inside a function that the collector calls, nothing can be read before it is overwritten. */
     if (zt__refuse_inside_callback(profiler, call)) {
@@ -10959,7 +10788,21 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
     }
     for (i = 0; i < count; i++) {
         zt__finish_list(profiler, lists[i], deadline, waits);
-        zt__end_overlap(profiler, queue, lists[i]);
+        /* If executions have overlapped, all on this queue as far as can be told, and all have ended, the
+           samples of the last one are read. */
+        zt__lock(&profiler->mutex);
+        list = zt__find_list(profiler, lists[i]);
+        overlaps =
+            list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
+        zt__unlock(&profiler->mutex);
+        result = ZE_RESULT_NOT_READY;
+        if (overlaps) {
+            ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
+        }
+        if (result == ZE_RESULT_SUCCESS) {
+            zt__note_idle_queue(profiler, queue);
+            zt__try_collect(profiler, lists[i], 1);
+        }
         zt__note_earlier_signals(profiler, lists[i]);
     }
     zt__lock_unread_lists(profiler, count, lists);
@@ -11766,14 +11609,6 @@ ZT__PRIVATE int zt__prepare_statistics(zt_profiler *into, const zt__sample_layou
     return to->capacity >= (rows < layout->row_limit ? rows : layout->row_limit);
 }
 
-/* What zt_merge adds to a profiler, and where. */
-typedef struct zt__merge {
-    zt_profiler *into, *from;
-    uint32_t region_count, path_count;
-    zt__merged_region *regions;
-    zt__merged_path *paths;
-} zt__merge;
-
 /* Adds what was lost and dropped. The mutex is held. */
 ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint64_t unobserved_lists) {
     uint32_t i;
@@ -11789,97 +11624,23 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     into->counts.unobserved_lists += unobserved_lists;
 }
 
-/* Adds what was prepared. Both collectors are held, so no statistics change; but regions may be dropped
-   meanwhile, so all counts are copied at once. The mutex of `into` is unlocked between regions, so that other
-   threads need not wait for all of them. */
-ZT__PRIVATE void zt__apply_merge(const zt__merge *merge) {
-    zt_profiler *into = merge->into, *from = merge->from;
-    zt__merged_region *regions = merge->regions;
-    uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
-    uint32_t i, count = merge->region_count;
-    zt__lock(&from->mutex);
-    memcpy(causes, from->causes, sizeof causes);
-    unobserved_lists = from->counts.unobserved_lists;
-    for (i = 0; i < count; i++) {
-        regions[i].lost = regions[i].from->lost;
-        regions[i].dropped = regions[i].from->dropped;
-        regions[i].bytes = regions[i].from->bytes;
-        regions[i].bytes_ns = regions[i].from->bytes_ns;
-        regions[i].launch_error_ns = regions[i].from->launch_error_ns;
-    }
-    zt__unlock(&from->mutex);
-    for (i = 0; i < count; i++) {
-        const zt__merged_region *merged = &regions[i];
-        uint64_t collected = zt__collected(into, &merged->times);
-        zt__lock(&into->mutex);
-        zt__merge_statistics(&into->times_layout, &merged->into->times, &merged->times);
-        zt__merge_statistics(&into->layout, &merged->into->statistics, &merged->statistics);
-        merged->into->lost += merged->lost;
-        merged->into->dropped += merged->dropped;
-        merged->into->bytes += merged->bytes;
-        merged->into->bytes_ns += merged->bytes_ns;
-        if (merged->into->launch_error_ns < merged->launch_error_ns) {
-            merged->into->launch_error_ns = merged->launch_error_ns;
-        }
-        into->counts.collected += collected;
-        into->counts.begun += collected;
-        zt__unlock(&into->mutex);
-    }
-    zt__lock(&into->mutex);
-    zt__add_causes(into, causes, unobserved_lists);
-    for (i = 0; i < merge->path_count; i++) {
-        const zt__path *path = &merge->paths[i].from;
-        zt__path *to = merge->paths[i].into;
-        to->outlives_outer |= path->outlives_outer;
-        to->is_own_unknown |= path->is_own_unknown;
-        to->count += path->count;
-        to->time_ns += path->time_ns;
-        to->missing += path->missing;
-    }
-    zt__unlock(&into->mutex);
-}
-
-/* Describes the first difference between what two profilers measure, for a message. Returns NULL if there is
-   none. */
-ZT__PRIVATE const char *zt__find_mismatch(const zt_profiler *a, const zt_profiler *b) {
-    uint32_t i;
-    if (a->metric_count != b->metric_count) {
-        return "one has more metrics";
-    }
-    if (a->pass_count != b->pass_count) {
-        return "one has more passes";
-    }
-    if (a->tile_count != b->tile_count) {
-        return "one has more tiles";
-    }
-    for (i = 0; i < a->metric_count; i++) {
-        const zt_metric *one = &a->metrics[i], *other = &b->metrics[i];
-        if (strcmp(one->name, other->name) != 0 || strcmp(one->group, other->group) != 0 ||
-            strcmp(one->units, other->units) != 0 || one->aggregation != other->aggregation ||
-            one->pass != other->pass) {
-            return one->name;
-        }
-    }
-    return NULL;
-}
-
-/* Copies what is added, and makes room for it in `into`, whose collector is held, so that nobody else writes
-   its statistics. No figure changes here, so that nothing is merged in part. Returns 0 without memory. */
-ZT__PRIVATE int zt__prepare_merge(zt__merge *merge) {
-    zt_profiler *into = merge->into, *from = merge->from;
+/* Adds the statistics of `from` to `into`. Both collectors are held, so nobody else writes statistics. Returns
+   0 without memory: then no figure has changed, so nothing is merged in part. */
+ZT__PRIVATE int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
     const zt_allocator *allocator = &into->config.allocator;
-    uint32_t i;
-    int has_memory;
-    merge->path_count = zt_get_path_count(from); /* first, so that their regions are counted, too */
-    merge->region_count = zt_get_region_count(from);
-    merge->regions =
-        (zt__merged_region *)zt__allocate(allocator, merge->region_count + 1u, sizeof *merge->regions);
-    merge->paths = (zt__merged_path *)zt__allocate(allocator, merge->path_count + 1u, sizeof *merge->paths);
-    has_memory = merge->regions && merge->paths;
-    for (i = 0; i < merge->region_count && has_memory; i++) {
-        zt__merged_region *merged = &merge->regions[i];
-        zt_cause cause;
-        merged->from = zt__record_at(from, i);
+    uint32_t path_count = zt_get_path_count(from); /* first, so that their regions are counted, too */
+    uint32_t i, region_count = zt_get_region_count(from);
+    zt__merged_region *merged, *end,
+        *regions = (zt__merged_region *)zt__allocate(allocator, region_count + 1u, sizeof *regions);
+    zt__merged_path *paths = (zt__merged_path *)zt__allocate(allocator, path_count + 1u, sizeof *paths);
+    uint64_t collected, unobserved_lists, causes[ZT_CAUSE_COUNT];
+    zt_cause cause;
+    int has_memory = regions && paths;
+
+    /* What is added is copied, and room for it is made. */
+    end = regions ? regions + region_count : NULL;
+    for (merged = regions; merged < end && has_memory; merged++) {
+        merged->from = zt__record_at(from, (uint32_t)(merged - regions));
         has_memory = zt__copy_statistics(from, &from->times_layout, &merged->from->times, &merged->times) &&
                      zt__copy_statistics(from, &from->layout, &merged->from->statistics, &merged->statistics);
         if (has_memory) {
@@ -11892,29 +11653,75 @@ ZT__PRIVATE int zt__prepare_merge(zt__merge *merge) {
                 zt__prepare_statistics(into, &into->layout, &merged->into->statistics, &merged->statistics);
         }
     }
-    if (!has_memory) {
-        return 0;
-    }
     zt__lock(&from->mutex); /* the paths are of one moment */
-    for (i = 0; i < merge->path_count; i++) {
-        merge->paths[i].from = *zt__path_at(from, i);
+    for (i = 0; i < path_count && has_memory; i++) {
+        paths[i].from = *zt__path_at(from, i);
     }
     zt__unlock(&from->mutex);
     zt__lock(&into->mutex);
-    for (i = 0; i < merge->path_count && has_memory; i++) {
-        const zt__path_key *key = &merge->paths[i].from.key;
-        zt__path *outer = key->outer->depth > 0 ? merge->paths[key->outer->index].into : &into->root;
-        merge->paths[i].into = zt__find_or_add_path(into, outer, merge->regions[key->region->index].into);
-        has_memory = merge->paths[i].into != NULL;
+    for (i = 0; i < path_count && has_memory; i++) {
+        const zt__path_key *key = &paths[i].from.key;
+        zt__path *outer = key->outer->depth > 0 ? paths[key->outer->index].into : &into->root;
+        paths[i].into = zt__find_or_add_path(into, outer, regions[key->region->index].into);
+        has_memory = paths[i].into != NULL;
     }
     zt__unlock(&into->mutex);
+
+    if (has_memory) {
+        zt__lock(&from->mutex); /* regions may be dropped meanwhile, so the counts are of one moment, too */
+        memcpy(causes, from->causes, sizeof causes);
+        unobserved_lists = from->counts.unobserved_lists;
+        for (merged = regions; merged < end; merged++) {
+            merged->lost = merged->from->lost;
+            merged->dropped = merged->from->dropped;
+            merged->bytes = merged->from->bytes;
+            merged->bytes_ns = merged->from->bytes_ns;
+            merged->launch_error_ns = merged->from->launch_error_ns;
+        }
+        zt__unlock(&from->mutex);
+        /* The mutex is unlocked between regions, so that other threads need not wait for all of them. */
+        for (merged = regions; merged < end; merged++) {
+            zt__region_record *to = merged->into;
+            collected = zt__collected(into, &merged->times);
+            zt__lock(&into->mutex);
+            zt__merge_statistics(&into->times_layout, &to->times, &merged->times);
+            zt__merge_statistics(&into->layout, &to->statistics, &merged->statistics);
+            to->lost += merged->lost;
+            to->dropped += merged->dropped;
+            to->bytes += merged->bytes;
+            to->bytes_ns += merged->bytes_ns;
+            if (to->launch_error_ns < merged->launch_error_ns) {
+                to->launch_error_ns = merged->launch_error_ns;
+            }
+            into->counts.collected += collected;
+            into->counts.begun += collected;
+            zt__unlock(&into->mutex);
+        }
+        zt__lock(&into->mutex);
+        zt__add_causes(into, causes, unobserved_lists);
+        for (i = 0; i < path_count; i++) {
+            zt__path *to = paths[i].into;
+            to->outlives_outer |= paths[i].from.outlives_outer;
+            to->is_own_unknown |= paths[i].from.is_own_unknown;
+            to->count += paths[i].from.count;
+            to->time_ns += paths[i].from.time_ns;
+            to->missing += paths[i].from.missing;
+        }
+        zt__unlock(&into->mutex);
+    }
+
+    for (merged = regions; merged < end; merged++) {
+        zt__free_statistics(&from->config.allocator, &merged->times);
+        zt__free_statistics(&from->config.allocator, &merged->statistics);
+    }
+    zt__free(allocator, regions);
+    zt__free(allocator, paths);
     return has_memory;
 }
 
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     zt_profiler *source = zt__mutable(from), *first, *second;
-    zt__merge merge = {into, source, 0, 0, NULL, NULL};
-    const char *mismatch;
+    const char *mismatch = NULL; /* the first difference between what the profilers measure */
     uint64_t deadline;
     uint32_t i;
     int is_inside, is_locked, has_memory;
@@ -11924,7 +11731,21 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (into == from) {
         return zt__report(&into->diagnostics, MERGE_SELF, ZE_RESULT_ERROR_INVALID_ARGUMENT);
     }
-    mismatch = zt__find_mismatch(into, from);
+    if (into->metric_count != from->metric_count) {
+        mismatch = "one has more metrics";
+    } else if (into->pass_count != from->pass_count) {
+        mismatch = "one has more passes";
+    } else if (into->tile_count != from->tile_count) {
+        mismatch = "one has more tiles";
+    }
+    for (i = 0; i < into->metric_count && !mismatch; i++) {
+        const zt_metric *one = &into->metrics[i], *other = &from->metrics[i];
+        if (strcmp(one->name, other->name) != 0 || strcmp(one->group, other->group) != 0 ||
+            strcmp(one->units, other->units) != 0 || one->aggregation != other->aggregation ||
+            one->pass != other->pass) {
+            mismatch = one->name;
+        }
+    }
     if (mismatch) {
         return zt__report(&into->diagnostics, LAYOUTS_DIFFER, ZE_RESULT_ERROR_INVALID_ARGUMENT, mismatch);
     }
@@ -11947,16 +11768,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (!is_locked) {
         return zt__report(&into->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_merge");
     }
-    has_memory = zt__prepare_merge(&merge);
-    if (has_memory) {
-        zt__apply_merge(&merge);
-    }
-    for (i = 0; merge.regions && i < merge.region_count; i++) {
-        zt__free_statistics(&from->config.allocator, &merge.regions[i].times);
-        zt__free_statistics(&from->config.allocator, &merge.regions[i].statistics);
-    }
-    zt__free(&into->config.allocator, merge.regions);
-    zt__free(&into->config.allocator, merge.paths);
+    has_memory = zt__add_profiler(into, source);
     if (!is_inside) {
         zt__unlock_timed(&source->collector);
     }
@@ -12371,44 +12183,15 @@ ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config)
     return profiler->columns != NULL;
 }
 
-/* Checks the header and the checksum, and reports what is wrong. `size` is that of the buffer at first, and
-   then that of its contents. */
-ZT__PRIVATE ze_result_t zt__check_pack(uint8_t *bytes, size_t *size) {
-    zt__packer header = {1, bytes, *size, 4, ZE_RESULT_SUCCESS, NULL}; /* after ZTPK */
-    uint64_t stated = 0, hash = 0;
-    uint32_t layout = 0;
-    if (*size >= 4 && memcmp(bytes, "ZTPK", 4) != 0) {
-        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "the buffer does not begin with ZTPK");
-    }
-    if (*size < ZT__PACK_HEADER_SIZE) {
-        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_SIZE, "the buffer is cut off");
-    }
-    zt__transfer_u32(&header, &layout, UINT32_MAX);
-    zt__transfer_u64(&header, &stated, UINT64_MAX);
-    zt__transfer_u64(&header, &hash, UINT64_MAX);
-    if (layout != ZT__PACK_LAYOUT && layout != 0) {
-        return zt__report(NULL, OTHER_PACK, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, (unsigned)layout,
-                          (unsigned)ZT__PACK_LAYOUT);
-    }
-    if (stated > *size) {
-        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_SIZE, "the buffer is cut off");
-    }
-    if (layout == 0 || stated < ZT__PACK_HEADER_SIZE ||
-        hash != zt__hash(bytes + ZT__PACK_HEADER_SIZE, (size_t)stated - ZT__PACK_HEADER_SIZE)) {
-        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT, "the buffer is damaged");
-    }
-    *size = (size_t)stated;
-    return ZE_RESULT_SUCCESS;
-}
-
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
                              zt_profiler **profiler) {
+    zt__packer header = {1, (uint8_t *)buffer, size, 4, ZE_RESULT_SUCCESS, NULL}; /* after ZTPK */
     zt__packer packer = {1, (uint8_t *)buffer, 0, ZT__PACK_HEADER_SIZE, ZE_RESULT_SUCCESS, NULL};
     zt_config complete = zt__complete_config(config);
     zt_profiler *unpacked;
     ze_result_t result;
-    uint32_t i, region_count = 0, path_count = 0;
+    uint64_t stated = 0, hash = 0;
+    uint32_t i, layout = 0, region_count = 0, path_count = 0;
     if (profiler) {
         *profiler = NULL;
     }
@@ -12418,10 +12201,29 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     if (config && !config->allocator.allocate != !config->allocator.release) {
         return zt__report(NULL, BAD_ALLOCATOR, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_unpack");
     }
-    result = zt__check_pack(packer.bytes, &size);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
+    if (size >= 4 && memcmp(buffer, "ZTPK", 4) != 0) {
+        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the buffer does not begin with ZTPK");
     }
+    if (size < ZT__PACK_HEADER_SIZE) {
+        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_SIZE, "the buffer is cut off");
+    }
+    zt__transfer_u32(&header, &layout, UINT32_MAX);
+    zt__transfer_u64(&header, &stated, UINT64_MAX);
+    zt__transfer_u64(&header, &hash, UINT64_MAX);
+    if (layout != ZT__PACK_LAYOUT && layout != 0) {
+        return zt__report(NULL, OTHER_PACK, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, (unsigned)layout,
+                          (unsigned)ZT__PACK_LAYOUT);
+    }
+    if (stated > size) {
+        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_SIZE, "the buffer is cut off");
+    }
+    if (layout == 0 || stated < ZT__PACK_HEADER_SIZE ||
+        hash != zt__hash(packer.bytes + ZT__PACK_HEADER_SIZE, (size_t)stated - ZT__PACK_HEADER_SIZE)) {
+        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT, "the buffer is damaged");
+    }
+    size = (size_t)stated;
+
     unpacked = zt__create_profiler(&complete);
     if (!unpacked) {
         return zt__report_no_memory(NULL, "zt_unpack", "the profiler");
@@ -15819,33 +15621,14 @@ ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
     return 1;
 }
 
-/* Returns NOT_AVAILABLE or HANDLE_OBJECT_IN_USE if another tool uses the counters, from which activation
-   would take them: drivers then refuse to create a query pool. Other errors are left to the calls that
-   follow. */
-ZT__PRIVATE ze_result_t zt__probe_counters(zt_profiler *profiler) {
-    zet_metric_query_pool_desc_t desc;
-    zet_metric_query_pool_handle_t pool = NULL;
-    ze_result_t result;
-    memset(&desc, 0, sizeof desc);
-    desc.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
-    desc.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
-    desc.count = 1;
-    result = zetMetricQueryPoolCreate(profiler->context, profiler->device,
-                                      profiler->selection.groups[0].handle, &desc, &pool);
-    if (result == ZE_RESULT_SUCCESS) {
-        zetMetricQueryPoolDestroy(pool);
-    }
-    return result == ZE_RESULT_ERROR_NOT_AVAILABLE || result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE
-               ? result
-               : ZE_RESULT_SUCCESS;
-}
-
 /* Selects and activates the metric groups, and makes the first slots: whether metrics can be used shows
    only when query pools are created. On failure, one pass without groups remains. */
 ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[0];
+    zet_metric_query_pool_desc_t desc;
+    zet_metric_query_pool_handle_t pool = NULL;
     zt__counter_holder holder;
-    const char *call = "zetMetricQueryPoolCreate";
+    const char *call = "config.allocator";
     int is_active = 0;
     ze_result_t result =
         zt__select_groups(&profiler->config.allocator, &profiler->diagnostics, &profiler->driver,
@@ -15854,11 +15637,24 @@ ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
         return result;
     }
     holder.text[0] = 0;
-    if (zt__describe_selection(profiler)) {
-        result = zt__probe_counters(profiler);
-    } else {
-        call = "config.allocator";
+    if (!zt__describe_selection(profiler)) {
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    } else {
+        /* If another tool uses the counters, activation would take them from it: but drivers then refuse to
+           create a query pool. Other errors are left to the calls that follow. */
+        memset(&desc, 0, sizeof desc);
+        desc.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
+        desc.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
+        desc.count = 1;
+        call = "zetMetricQueryPoolCreate";
+        result = zetMetricQueryPoolCreate(profiler->context, profiler->device,
+                                          profiler->selection.groups[0].handle, &desc, &pool);
+        if (result == ZE_RESULT_SUCCESS) {
+            zetMetricQueryPoolDestroy(pool);
+        } else if (result != ZE_RESULT_ERROR_NOT_AVAILABLE &&
+                   result != ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
+            result = ZE_RESULT_SUCCESS;
+        }
     }
     if (result == ZE_RESULT_SUCCESS) {
         call = "zetContextActivateMetricGroups";
@@ -16008,78 +15804,74 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     return result;
 }
 
-/* Does all of zt_open that calls the driver. */
-ZT__PRIVATE ze_result_t zt__open_on_device(zt_profiler *profiler) {
-    zt__diagnostics *diagnostics = &profiler->diagnostics;
-    const char *call;
-    ze_result_t result = zt__read_device(profiler);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    result = zt__open_metrics(profiler);
-    if (profiler->availability == ZT_TIMES_BY_CHOICE) { /* no failure, so nothing is logged */
-        zt__copy_text(profiler->availability_text.text, sizeof profiler->availability_text.text,
-                      zt__format_TIMES_BY_CHOICE, strlen(zt__format_TIMES_BY_CHOICE));
-        if (profiler->config.require_metrics) {
-            return zt__report(diagnostics, TIMES_BY_CHOICE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-        }
-    } else if (result != ZE_RESULT_SUCCESS) {
-        profiler->availability_text = diagnostics->last;
-        if (profiler->config.require_metrics || zt__is_device_lost(diagnostics)) {
-            return result;
-        }
-    }
-    if (profiler->selection.group_count == 0) {
-        profiler->is_stamped = 1;
-        result = zt__make_slots(profiler, &profiler->passes[0], &call);
-        if (result != ZE_RESULT_SUCCESS) {
-            return zt__check(diagnostics, result, call, "No region can be measured on this device.");
-        }
-    }
-    if (zt__lay_out_columns(profiler)) {
-        profiler->batch.rows =
-            (double *)zt__allocate(&profiler->config.allocator, (size_t)ZT__BATCH * profiler->row_length,
-                                   sizeof *profiler->batch.rows);
-    }
-    if (!profiler->batch.rows) {
-        return zt__report_no_memory(diagnostics, "zt_open", "statistics");
-    }
-    return profiler->config.timeline ? zt__open_timeline(profiler) : ZE_RESULT_SUCCESS;
-}
-
 /* As zt_open, with a complete configuration. */
 ZT__PRIVATE ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_handle_t device,
                                             const zt_config *complete, zt_profiler **profiler) {
     zt_profiler *opened = zt__create_profiler(complete);
+    zt__diagnostics *diagnostics;
+    const char *call;
     ze_result_t result;
     if (!opened) {
         return zt__report_no_memory(NULL, "zt_open", "the profiler");
     }
+    diagnostics = &opened->diagnostics;
     opened->context = context;
     opened->device = device;
     zt__load_driver(&opened->driver);
     if (!zt__register_profiler(opened)) {
-        result = zt__report(&opened->diagnostics, TOO_MANY_PROFILERS, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+        result = zt__report(diagnostics, TOO_MANY_PROFILERS, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
                             (unsigned)ZT__MAX_PROFILERS);
     } else if (!zt__keep_columns(opened, complete)) {
-        result = zt__report_no_memory(&opened->diagnostics, "zt_open", "config.columns");
+        result = zt__report_no_memory(diagnostics, "zt_open", "config.columns");
     } else {
-        ZT__INTERNAL(result = zt__open_on_device(opened));
+        ZT__INTERNAL(result = zt__read_device(opened));
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        ZT__INTERNAL(result = zt__open_metrics(opened));
+        if (opened->availability == ZT_TIMES_BY_CHOICE) { /* no failure, so nothing is logged */
+            zt__copy_text(opened->availability_text.text, sizeof opened->availability_text.text,
+                          zt__format_TIMES_BY_CHOICE, strlen(zt__format_TIMES_BY_CHOICE));
+            if (complete->require_metrics) {
+                result = zt__report(diagnostics, TIMES_BY_CHOICE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+            }
+        } else if (result != ZE_RESULT_SUCCESS) {
+            opened->availability_text = diagnostics->last;
+            if (!complete->require_metrics && !zt__is_device_lost(diagnostics)) {
+                result = ZE_RESULT_SUCCESS; /* times are measured */
+            }
+        }
+    }
+    if (result == ZE_RESULT_SUCCESS && opened->selection.group_count == 0) {
+        opened->is_stamped = 1;
+        result = zt__make_slots(opened, &opened->passes[0], &call);
+        zt__check(diagnostics, result, call, "No region can be measured on this device.");
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        if (zt__lay_out_columns(opened)) {
+            opened->batch.rows = (double *)zt__allocate(
+                &complete->allocator, (size_t)ZT__BATCH * opened->row_length, sizeof *opened->batch.rows);
+        }
+        if (!opened->batch.rows) {
+            result = zt__report_no_memory(diagnostics, "zt_open", "statistics");
+        }
+    }
+    if (result == ZE_RESULT_SUCCESS && complete->timeline) {
+        ZT__INTERNAL(result = zt__open_timeline(opened));
     }
     /* The application's lists of names need not outlive this call. */
     opened->config.groups = opened->config.metrics = opened->config.columns = NULL;
     if (result != ZE_RESULT_SUCCESS) {
-        zt__keep_error(&opened->diagnostics, result);
+        zt__keep_error(diagnostics, result);
         zt__destroy_profiler(opened);
         return result;
     }
     if (complete->thread && !zt__start_thread(&opened->thread, zt__run_collecting_thread, opened)) {
         opened->config.thread = 0;
 #ifdef ZETOOLS_NO_THREADS
-        zt__report(&opened->diagnostics, NO_THREAD, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+        zt__report(diagnostics, NO_THREAD, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                    " (ZETOOLS_NO_THREADS is defined)");
 #else
-        zt__report(&opened->diagnostics, NO_THREAD, ZE_RESULT_ERROR_NOT_AVAILABLE, "");
+        zt__report(diagnostics, NO_THREAD, ZE_RESULT_ERROR_NOT_AVAILABLE, "");
 #endif
     }
     *profiler = opened;
@@ -16113,15 +15905,6 @@ ZT__PRIVATE int zt__is_unobserved(const zt__list *list) {
     return list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED;
 }
 
-/* Returns whether the device may still execute what a PARTIAL slot has on its list. */
-ZT__PRIVATE int zt__may_run(const zt__slot *slot) {
-    const zt__list *list = slot->list;
-    if (zt__is_unobserved(list) && slot->is_dropped && slot->needs_reset && !zt__is_finished(slot)) {
-        return list->state == ZT__LIST_UNOBSERVED || slot->number > list->ran_up_to; /* else it has run */
-    }
-    return !zt__is_unobserved(list) && zt__is_submitted(slot);
-}
-
 /* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their
    way are lost, and recorded regions that never ran are no longer counted as begun. Slots that the device
    may still write to become RETIRED. An ARMED slot has run, and by the conditions of zt_close its list is
@@ -16131,6 +15914,7 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     unsigned long long unfinished = 0, running = 0;
     zt__slot_block *block;
     uint32_t i;
+    int may_run;
     zt__lock(&profiler->mutex);
     for (block = profiler->blocks; block; block = block->next) {
         for (i = 0; i < block->count; i++) {
@@ -16155,7 +15939,14 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
                 zt__free_slot(profiler, slot);
                 continue;
             case ZT__SLOT_PARTIAL:
-                if (!zt__may_run(slot)) {
+                /* The device may still execute what it has on its list. */
+                may_run = zt__is_submitted(slot);
+                if (zt__is_unobserved(slot->list)) {
+                    may_run = slot->is_dropped && slot->needs_reset && !zt__is_finished(slot) &&
+                              (slot->list->state == ZT__LIST_UNOBSERVED ||
+                               slot->number > slot->list->ran_up_to); /* else it has run */
+                }
+                if (!may_run) {
                     continue;
                 }
                 running++;
@@ -31020,34 +30811,15 @@ ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
     zt__free(zt__allocator_of(bench->profiler), bench->series);
 }
 
-/* Finds the frequency domain of the GPU, if the system management interface has it. */
-ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
-    const zt__driver *driver = bench->profiler ? &bench->profiler->driver : NULL;
-    zes_freq_handle_t domains[16];
-    uint32_t i, count = ZT__COUNT_OF(domains);
-    if (!driver || !bench->profiler->device || !driver->zesDeviceEnumFrequencyDomains ||
-        !driver->zesFrequencyGetProperties || !driver->zesFrequencyGetState ||
-        driver->zesDeviceEnumFrequencyDomains((zes_device_handle_t)bench->profiler->device, &count,
-                                              domains) != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    for (i = 0; i < count && i < ZT__COUNT_OF(domains) && !bench->domain; i++) {
-        zes_freq_properties_t properties;
-        memset(&properties, 0, sizeof properties);
-        properties.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES;
-        if (driver->zesFrequencyGetProperties(domains[i], &properties) == ZE_RESULT_SUCCESS &&
-            properties.type == ZES_FREQ_DOMAIN_GPU) {
-            bench->domain = domains[i];
-        }
-    }
-}
-
 /* Checks the configuration and prepares a benchmark. On failure nothing is left to close. */
 ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
                                        const zt_bench_config *config) {
     enum { LEAST_SAMPLES = 10 };
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     zt_bench_config *complete = &bench->config;
+    const zt__driver *driver;
+    zes_freq_handle_t domains[16];
+    uint32_t i, count = ZT__COUNT_OF(domains);
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!config) {
         return zt__report_null(diagnostics, call, "config");
@@ -31088,7 +30860,24 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
         return zt__report(diagnostics, CALL_FAILED, result, "zt_open", zt_result_name(result),
                           zt__get_last_error(NULL));
     }
-    zt__find_frequency_domain(bench);
+
+    /* The frequency domain of the GPU, if the system management interface has it. */
+    driver = profiler ? &profiler->driver : NULL;
+    if (!driver || !profiler->device || !driver->zesDeviceEnumFrequencyDomains ||
+        !driver->zesFrequencyGetProperties || !driver->zesFrequencyGetState ||
+        driver->zesDeviceEnumFrequencyDomains((zes_device_handle_t)profiler->device, &count, domains) !=
+            ZE_RESULT_SUCCESS) {
+        count = 0;
+    }
+    for (i = 0; i < count && i < ZT__COUNT_OF(domains) && !bench->domain; i++) {
+        zes_freq_properties_t properties;
+        memset(&properties, 0, sizeof properties);
+        properties.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES;
+        if (driver->zesFrequencyGetProperties(domains[i], &properties) == ZE_RESULT_SUCCESS &&
+            properties.type == ZES_FREQ_DOMAIN_GPU) {
+            bench->domain = domains[i];
+        }
+    }
     return ZE_RESULT_SUCCESS;
 }
 
@@ -31153,48 +30942,14 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
 
 /* ---- comparing ------------------------------------------------------------------------------------------- */
 
-/* Takes samples of two variants in turn, until the stopping rule of `a` is met by their ratios. The order
-   alternates, so that drift favours neither. */
-ZT__PRIVATE ze_result_t zt__compare_variants(zt__bench *a, zt__bench *b, zt__series *ratios,
-                                             zt_comparison *result) {
-    zt__stop_rule rule;
-    int has_samples;
-    zt__warm_up(a, a->config.max_time_ns);
-    zt__warm_up(b, a->config.max_time_ns);
-    rule = zt__begin_stop_rule(&a->config);
-    do {
-        int b_first = ratios->count & 1;
-        has_samples = zt__measure_sample(b_first ? b : a) && zt__measure_sample(b_first ? a : b);
-        if (has_samples) {
-            double ratio =
-                b->series->samples[b->series->count - 1] / a->series->samples[a->series->count - 1];
-            zt__add_to_series(ratios, zt__is_finite(ratio) ? ratio : 1, zt__nan());
-            result->a.end = result->b.end = zt__apply_stop_rule(&rule, ratios);
-        }
-    } while (has_samples && result->a.end == ZT_BENCH_NOT_RUN);
-    zt__describe_series(&result->a, a->series, &a->config);
-    zt__describe_series(&result->b, b->series, &b->config);
-    if (!has_samples) {
-        return ZE_RESULT_NOT_READY;
-    }
-    /* The interval is that of the ratios of pairs. The ratio of the medians may lie outside of it, if the
-       distributions differ in shape; then the interval is widened to contain it. */
-    result->ratio = result->b.median / result->a.median;
-    zt__median_interval(ratios->sorted, ratios->count, &result->low, &result->high);
-    if (!zt__is_nan(result->ratio)) {
-        result->low = result->ratio < result->low ? result->ratio : result->low;
-        result->high = result->ratio > result->high ? result->ratio : result->high;
-    }
-    result->differs = result->low > 1 || result->high < 1;
-    return ZE_RESULT_SUCCESS;
-}
-
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
                               zt_comparison *result) {
     const zt_allocator *allocator = zt__allocator_of(profiler);
     zt__bench one, other;
     zt__series *ratios;
+    zt__stop_rule rule;
     ze_result_t done;
+    int has_samples;
     if (!result) {
         return zt__report_null(zt__diagnostics_of(profiler), "zt_compare", "result");
     }
@@ -31210,15 +30965,51 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
         return done;
     }
     done = zt__open_bench(&other, "zt_compare", profiler, b);
-    if (done == ZE_RESULT_SUCCESS) {
-        ratios = (zt__series *)zt__allocate(allocator, 1, sizeof *ratios);
-        done = ratios ? zt__compare_variants(&one, &other, ratios, result)
-                      : zt__report_no_memory(zt__diagnostics_of(profiler), "zt_compare", "samples");
-        zt__free(allocator, ratios);
-        zt__close_bench(&other);
+    if (done != ZE_RESULT_SUCCESS) {
+        zt__close_bench(&one);
+        return done;
     }
+    ratios = (zt__series *)zt__allocate(allocator, 1, sizeof *ratios);
+    if (!ratios) {
+        zt__close_bench(&other);
+        zt__close_bench(&one);
+        return zt__report_no_memory(zt__diagnostics_of(profiler), "zt_compare", "samples");
+    }
+
+    /* Samples are taken of both in turn, until their ratios meet the stopping rule of `a`. The order
+       alternates, so that drift favours neither. */
+    zt__warm_up(&one, one.config.max_time_ns);
+    zt__warm_up(&other, one.config.max_time_ns);
+    rule = zt__begin_stop_rule(&one.config);
+    do {
+        int b_first = ratios->count & 1;
+        has_samples =
+            zt__measure_sample(b_first ? &other : &one) && zt__measure_sample(b_first ? &one : &other);
+        if (has_samples) {
+            double ratio =
+                other.series->samples[other.series->count - 1] / one.series->samples[one.series->count - 1];
+            zt__add_to_series(ratios, zt__is_finite(ratio) ? ratio : 1, zt__nan());
+            result->a.end = result->b.end = zt__apply_stop_rule(&rule, ratios);
+        }
+    } while (has_samples && result->a.end == ZT_BENCH_NOT_RUN);
+
+    zt__describe_series(&result->a, one.series, &one.config);
+    zt__describe_series(&result->b, other.series, &other.config);
+    if (has_samples) {
+        /* The interval is that of the ratios of pairs. The ratio of the medians may lie outside of it, if the
+           distributions differ in shape; then the interval is widened to contain it. */
+        result->ratio = result->b.median / result->a.median;
+        zt__median_interval(ratios->sorted, ratios->count, &result->low, &result->high);
+        if (!zt__is_nan(result->ratio)) {
+            result->low = result->ratio < result->low ? result->ratio : result->low;
+            result->high = result->ratio > result->high ? result->ratio : result->high;
+        }
+        result->differs = result->low > 1 || result->high < 1;
+    }
+    zt__free(allocator, ratios);
+    zt__close_bench(&other);
     zt__close_bench(&one);
-    return done;
+    return has_samples ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
 
 /* ---- tables of results ----------------------------------------------------------------------------------- */
@@ -31239,31 +31030,12 @@ enum {
     ZT__BENCH_FIGURES
 };
 
-ZT__PRIVATE void zt__fill_bench_row(const zt_profiler *profiler, const zt_bench_result *result,
-                                    double *figures) {
-    uint32_t i, metrics = zt_get_metric_count(profiler);
-    figures[ZT__BENCH_MEDIAN] = result->median;
-    figures[ZT__BENCH_INTERVAL] = result->precision * 100;
-    figures[ZT__BENCH_MINIMUM] = result->min;
-    figures[ZT__BENCH_BYTES] = result->bytes_per_second;
-    figures[ZT__BENCH_ITEMS] = result->items_per_second;
-    figures[ZT__BENCH_COUNT] = result->count;
-    figures[ZT__BENCH_OUTLIERS] = result->outliers;
-    figures[ZT__BENCH_CHANGED] = result->changed;
-    figures[ZT__BENCH_END] = (double)result->end;
-    figures[ZT__BENCH_MHZ] = result->frequency_mhz;
-    figures[ZT__BENCH_SLOWDOWN] = result->perturbation;
-    for (i = 0; i < metrics; i++) {
-        figures[ZT__BENCH_FIGURES + i] = zt_get_rate(profiler, result->region, i);
-    }
-}
-
 /* Writes a table of results, `room` columns wide. Returns 0 without memory. */
 ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
                                       const zt_bench_result *results, uint32_t count, size_t room) {
     const zt_allocator *allocator = zt__allocator_of(profiler);
-    uint32_t i, are_changed = 0, are_unknown = 0;
-    uint32_t figure_count = ZT__BENCH_FIGURES + zt_get_metric_count(profiler) + ZT__DERIVED_COLUMNS;
+    uint32_t i, m, are_changed = 0, are_unknown = 0, metrics = zt_get_metric_count(profiler);
+    uint32_t figure_count = ZT__BENCH_FIGURES + metrics + ZT__DERIVED_COLUMNS;
     double *figures = (double *)zt__allocate(allocator, count, figure_count * sizeof *figures);
     zt__figure_table table;
     zt__paragraph note;
@@ -31276,12 +31048,27 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
     table.columns = (zt__figure_column *)zt__allocate(allocator, figure_count, sizeof *table.columns);
     is_complete = figures && table.rows && table.columns;
     for (i = 0; i < count && is_complete; i++) {
-        table.rows[i].name = results[i].name;
-        table.rows[i].figures = figures + (size_t)i * figure_count;
-        zt__fill_bench_row(profiler, &results[i], figures + (size_t)i * figure_count);
-        are_changed += results[i].changed > 0;
-        are_unknown += results[i].count > 0 && zt__is_nan(results[i].frequency_mhz);
+        const zt_bench_result *result = &results[i];
+        double *row = figures + (size_t)i * figure_count;
+        row[ZT__BENCH_MEDIAN] = result->median;
+        row[ZT__BENCH_INTERVAL] = result->precision * 100;
+        row[ZT__BENCH_MINIMUM] = result->min;
+        row[ZT__BENCH_BYTES] = result->bytes_per_second;
+        row[ZT__BENCH_ITEMS] = result->items_per_second;
+        row[ZT__BENCH_COUNT] = result->count;
+        row[ZT__BENCH_OUTLIERS] = result->outliers;
+        row[ZT__BENCH_CHANGED] = result->changed;
+        row[ZT__BENCH_END] = (double)result->end;
+        row[ZT__BENCH_MHZ] = result->frequency_mhz;
+        row[ZT__BENCH_SLOWDOWN] = result->perturbation;
+        for (m = 0; m < metrics; m++) {
+            row[ZT__BENCH_FIGURES + m] = zt_get_rate(profiler, result->region, m);
+        }
+        table.rows[i].name = result->name;
+        table.rows[i].figures = row;
         table.row_count++;
+        are_changed += result->changed > 0;
+        are_unknown += result->count > 0 && zt__is_nan(result->frequency_mhz);
     }
     if (is_complete) {
         zt__choose_time_unit(&table, ZT__BENCH_MINIMUM, ZT__BENCH_MEDIAN);
@@ -31298,7 +31085,7 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
         if (are_changed > 0) {
             zt__add_figures(&table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 2);
         }
-        if (zt_get_metric_count(profiler) > 0) {
+        if (metrics > 0) {
             zt__prepare_advice(profiler, &advice);
             is_complete = zt__add_ranked_columns(profiler, &advice, &table, figures, figure_count,
                                                  ZT__BENCH_FIGURES, 1);
@@ -31522,45 +31309,6 @@ ZT__PRIVATE double zt__number_of(const char *field) {
     return zt__read_number(&field, &number) && !*field ? number : zt__nan();
 }
 
-/* Reads the text of a file, and makes room for as many benchmarks as it has lines. */
-ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file) {
-    enum { MOST_BYTES = 1 << 26 };
-    zt__file_properties properties;
-    const char *why = NULL, *feed;
-    FILE *stream = NULL;
-    size_t size = 0, lines = 1;
-    if (!zt__get_file_properties(file->path, &properties)) {
-        why = strerror(errno);
-    } else if (!properties.is_regular) {
-        why = "it is no regular file";
-    } else if (properties.size > MOST_BYTES) {
-        why = "it is too large";
-    } else {
-        stream = zt__open_file(file->path, "rb");
-        why = stream ? NULL : strerror(errno);
-    }
-    if (stream) {
-        file->text = (char *)zt__allocate(file->allocator, 1, (size_t)properties.size + 1);
-        if (file->text) {
-            size = fread(file->text, 1, (size_t)properties.size, stream);
-            file->text[size] = 0;
-            why = ferror(stream) ? strerror(errno) : NULL;
-        }
-        fclose(stream);
-    }
-    if (why) {
-        return zt__report(file->diagnostics, CANNOT_READ, ZE_RESULT_ERROR_UNKNOWN, file->path, why);
-    }
-    for (feed = file->text; feed && (feed = strchr(feed, '\n')) != NULL; feed++) {
-        lines++;
-    }
-    if (file->text) {
-        file->benches = (zt__earlier_bench *)zt__allocate(file->allocator, lines, sizeof *file->benches);
-    }
-    return file->benches ? ZE_RESULT_SUCCESS
-                         : zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a file");
-}
-
 /* Reads a line of a file. Returns 0 if it is damaged. */
 ZT__PRIVATE int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_record *header,
                                        const zt__csv_record *record) {
@@ -31584,17 +31332,54 @@ ZT__PRIVATE int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_recor
            bench->low >= 0 && bench->low <= bench->median && bench->median <= bench->high;
 }
 
-/* Reads the lines of `file->text`, which is changed. `file->benches` has room for them. */
-ZT__PRIVATE ze_result_t zt__parse_bench_file(zt__bench_file *file) {
+/* Reads a file. On failure the message was reported. The caller frees text and benchmarks. */
+ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file) {
+    enum { MOST_BYTES = 1 << 26 };
     static const char *const needed[] = {"results", "name", "median_ns", "low_ns", "high_ns"};
     static const char *const foreign = "is no file of benchmarks";
+    zt__file_properties properties;
     zt__csv_record header, record;
-    char *next = file->text, damage[64];
+    char *next, damage[64];
     const char *why = NULL;
+    FILE *stream = NULL;
     ze_result_t result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    size_t size = 0, lines = 1;
     uint32_t i, line;
     int lacks_columns = 0;
     double results = 0;
+    if (!zt__get_file_properties(file->path, &properties)) {
+        why = strerror(errno);
+    } else if (!properties.is_regular) {
+        why = "it is no regular file";
+    } else if (properties.size > MOST_BYTES) {
+        why = "it is too large";
+    } else {
+        stream = zt__open_file(file->path, "rb");
+        why = stream ? NULL : strerror(errno);
+    }
+    if (stream) {
+        file->text = (char *)zt__allocate(file->allocator, 1, (size_t)properties.size + 1);
+        if (file->text) {
+            size = fread(file->text, 1, (size_t)properties.size, stream);
+            file->text[size] = 0;
+            why = ferror(stream) ? strerror(errno) : NULL;
+        }
+        fclose(stream);
+    }
+    if (why) {
+        return zt__report(file->diagnostics, CANNOT_READ, ZE_RESULT_ERROR_UNKNOWN, file->path, why);
+    }
+    for (next = file->text; next && (next = strchr(next, '\n')) != NULL; next++) {
+        lines++;
+    }
+    if (file->text) {
+        file->benches = (zt__earlier_bench *)zt__allocate(file->allocator, lines, sizeof *file->benches);
+    }
+    if (!file->benches) {
+        return zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a file");
+    }
+
+    next = file->text;
     if (!zt__read_csv_record(&next, &header) || strcmp(header.fields[0], "layout") != 0) {
         why = foreign;
     }
@@ -31648,7 +31433,6 @@ enum {
 
 /* Benchmarks, and how they changed since an earlier run. */
 typedef struct zt__changes {
-    const zt_profiler *profiler;
     zt__bench_file file;
     zt__figure_row *rows;
     double *figures; /* of all rows */
@@ -31661,56 +31445,20 @@ typedef struct zt__changes {
 } zt__changes;
 
 /* Adds a sentence about what is another than in the file, if both are known. */
-ZT__PRIVATE void zt__add_condition(zt__changes *changes, const char *what, const char *before,
-                                   const char *now) {
+ZT__PRIVATE void zt__add_condition(zt__changes *changes, const char *what, const char *unit,
+                                   const char *before, const char *now) {
     if (*before && *now && strcmp(before, now) != 0) {
-        zt__append(changes->conditions, sizeof changes->conditions, "The %.80s was %.120s, and is %.120s. ",
-                   what, before, now);
+        zt__append(changes->conditions, sizeof changes->conditions,
+                   "The %.80s was %.120s%s, and is %.120s%s. ", what, before, unit, now, unit);
         changes->counts.other_conditions = 1;
     }
 }
 
-/* Fills in the change of a median, its interval and the verdict, and counts it if it is at another frequency.
+/* Adds a row, and counts it. One of the two may be NULL, or not measured: then its median is not positive.
 
    The ratio of two medians is wrong by what each of them is. As they are independent, the squares of these
    shares add up (Zou and Donner, "Construction of confidence limits about effect measures: a general
    approach", 2008). An interval that reaches 0 has no such share; then no change is shown. */
-ZT__PRIVATE void zt__find_change(zt__changes *changes, double *figures, const zt__earlier_bench *before,
-                                 const zt_bench_result *now) {
-    double ratio = now->median / before->median, tolerance = now->tolerance;
-    double other_mhz = fabs(now->frequency_mhz / before->mhz - 1);
-    zt__verdict verdict = ZT__SAME;
-    figures[ZT__CHANGE_SHARE] = (ratio - 1) * 100;
-    if (zt__is_positive(before->low)) {
-        double now_below = 1 - now->low / now->median, now_above = now->high / now->median - 1;
-        double before_below = before->median / before->low - 1;
-        double before_above = 1 - before->median / before->high;
-        double low = ratio * (1 - sqrt(now_below * now_below + before_above * before_above));
-        double high = ratio * (1 + sqrt(now_above * now_above + before_below * before_below));
-        figures[ZT__CHANGE_LOW] = (low - 1) * 100;
-        figures[ZT__CHANGE_HIGH] = (high - 1) * 100;
-        if (low > 1 + tolerance) {
-            verdict = ZT__SLOWER;
-        } else if (high < 1 - tolerance) {
-            verdict = ZT__FASTER;
-        }
-    }
-    figures[ZT__CHANGE_VERDICT] = verdict;
-    if (changes->least_tolerance <= 0 || tolerance < changes->least_tolerance) {
-        changes->least_tolerance = tolerance;
-    }
-    if (tolerance > changes->greatest_tolerance) {
-        changes->greatest_tolerance = tolerance;
-    }
-    if (!zt__is_nan(other_mhz) && other_mhz > ZT__MAX_FREQUENCY_CHANGE &&
-        changes->at_other_frequency++ == 0) {
-        snprintf(changes->first_frequency, sizeof changes->first_frequency,
-                 "%s: %.0f MHz before, %.0f MHz now. ", now->name, before->mhz, now->frequency_mhz);
-        changes->counts.other_conditions = 1;
-    }
-}
-
-/* Adds a row, and counts it. One of the two may be NULL, or not measured: then its median is not positive. */
 ZT__PRIVATE void zt__add_change(zt__changes *changes, const zt__earlier_bench *before,
                                 const zt_bench_result *now) {
     uint32_t *const counters[] = {&changes->counts.same, &changes->counts.faster, &changes->counts.slower,
@@ -31719,6 +31467,7 @@ ZT__PRIVATE void zt__add_change(zt__changes *changes, const zt__earlier_bench *b
     double *figures = changes->figures + (size_t)changes->row_count * ZT__CHANGE_FIGURES;
     int was_measured = before && zt__is_positive(before->median);
     int is_measured = now && zt__is_positive(now->median);
+    zt__verdict verdict = was_measured ? ZT__MISSING : ZT__ADDED;
     double one, other;
     uint32_t i;
     if (!was_measured && !is_measured) {
@@ -31736,11 +31485,39 @@ ZT__PRIVATE void zt__add_change(zt__changes *changes, const zt__earlier_bench *b
     figures[ZT__CHANGE_SHORTER] = one < other ? one : other;
     figures[ZT__CHANGE_LONGER] = one < other ? other : one;
     if (was_measured && is_measured) {
-        zt__find_change(changes, figures, before, now);
-    } else {
-        figures[ZT__CHANGE_VERDICT] = was_measured ? ZT__MISSING : ZT__ADDED;
+        double ratio = now->median / before->median, tolerance = now->tolerance;
+        double other_mhz = fabs(now->frequency_mhz / before->mhz - 1);
+        verdict = ZT__SAME;
+        figures[ZT__CHANGE_SHARE] = (ratio - 1) * 100;
+        if (zt__is_positive(before->low)) {
+            double now_below = 1 - now->low / now->median, now_above = now->high / now->median - 1;
+            double before_below = before->median / before->low - 1;
+            double before_above = 1 - before->median / before->high;
+            double low = ratio * (1 - sqrt(now_below * now_below + before_above * before_above));
+            double high = ratio * (1 + sqrt(now_above * now_above + before_below * before_below));
+            figures[ZT__CHANGE_LOW] = (low - 1) * 100;
+            figures[ZT__CHANGE_HIGH] = (high - 1) * 100;
+            if (low > 1 + tolerance) {
+                verdict = ZT__SLOWER;
+            } else if (high < 1 - tolerance) {
+                verdict = ZT__FASTER;
+            }
+        }
+        if (changes->least_tolerance <= 0 || tolerance < changes->least_tolerance) {
+            changes->least_tolerance = tolerance;
+        }
+        if (tolerance > changes->greatest_tolerance) {
+            changes->greatest_tolerance = tolerance;
+        }
+        if (!zt__is_nan(other_mhz) && other_mhz > ZT__MAX_FREQUENCY_CHANGE &&
+            changes->at_other_frequency++ == 0) {
+            snprintf(changes->first_frequency, sizeof changes->first_frequency,
+                     "%s: %.0f MHz before, %.0f MHz now. ", now->name, before->mhz, now->frequency_mhz);
+            changes->counts.other_conditions = 1;
+        }
     }
-    ++*counters[(uint32_t)figures[ZT__CHANGE_VERDICT]];
+    figures[ZT__CHANGE_VERDICT] = verdict;
+    ++*counters[verdict];
     changes->row_count++;
 }
 
@@ -31753,48 +31530,6 @@ ZT__PRIVATE int zt__is_same_name(const char *name, const char *other) {
         }
     }
     return !*other;
-}
-
-/* Compares device and driver, and each result with the first one of its name in the file that is not compared
-   yet. The caller frees what was allocated. */
-ZT__PRIVATE ze_result_t zt__compare_with_file(zt__changes *changes, const zt_bench_result *results,
-                                              uint32_t count) {
-    const zt_profiler *profiler = changes->profiler;
-    zt__bench_file *file = &changes->file;
-    size_t rows = (size_t)count + file->count;
-    uint32_t i, j;
-    changes->rows = (zt__figure_row *)zt__allocate(file->allocator, rows, sizeof *changes->rows);
-    changes->figures =
-        (double *)zt__allocate(file->allocator, rows, ZT__CHANGE_FIGURES * sizeof *changes->figures);
-    if (!changes->rows || !changes->figures) {
-        return zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a table");
-    }
-    if (profiler) {
-        zt__add_condition(changes, "device", file->device, profiler->device_name);
-        zt__add_condition(changes, "driver", file->driver_version, profiler->facts.driver_version);
-    }
-    if (profiler && *file->core_clock_mhz && profiler->facts.core_clock_mhz) {
-        char before[32], now[32];
-        snprintf(before, sizeof before, "%.20s MHz", file->core_clock_mhz);
-        snprintf(now, sizeof now, "%u MHz", (unsigned)profiler->facts.core_clock_mhz);
-        zt__add_condition(changes, "core clock", before, now);
-    }
-    for (i = 0; i < count; i++) {
-        zt__earlier_bench *before = NULL;
-        for (j = 0; j < file->count && !before; j++) {
-            if (!file->benches[j].is_compared && zt__is_same_name(results[i].name, file->benches[j].name)) {
-                before = &file->benches[j];
-                before->is_compared = 1;
-            }
-        }
-        zt__add_change(changes, before, &results[i]);
-    }
-    for (j = 0; j < file->count; j++) {
-        if (!file->benches[j].is_compared) {
-            zt__add_change(changes, &file->benches[j], NULL);
-        }
-    }
-    return ZE_RESULT_SUCCESS;
 }
 
 /* Writes the table of changes, and notes below it. */
@@ -31860,7 +31595,10 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
     zt__changes all;
     zt__output output = {"zt_compare_benches",      report, diagnostics, zt__allocator_of(profiler),
                          zt__write_changes_to_file, &all};
+    zt__bench_file *file = &all.file;
     zt_format format;
+    size_t rows;
+    uint32_t i, j;
     ze_result_t result;
     if (changes) {
         memset(changes, 0, sizeof *changes);
@@ -31876,27 +31614,56 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
                           report, ".txt or none");
     }
     memset(&all, 0, sizeof all);
-    all.profiler = profiler;
-    all.file.path = before;
-    all.file.diagnostics = diagnostics;
-    all.file.allocator = output.allocator;
-    result = zt__read_bench_file(&all.file);
+    file->path = before;
+    file->diagnostics = diagnostics;
+    file->allocator = output.allocator;
+    result = zt__read_bench_file(file);
     if (result == ZE_RESULT_SUCCESS) {
-        result = zt__parse_bench_file(&all.file);
+        rows = (size_t)count + file->count;
+        all.rows = (zt__figure_row *)zt__allocate(file->allocator, rows, sizeof *all.rows);
+        all.figures = (double *)zt__allocate(file->allocator, rows, ZT__CHANGE_FIGURES * sizeof *all.figures);
+        if (!all.rows || !all.figures) {
+            result = zt__report_no_memory(diagnostics, "zt_compare_benches", "a table");
+        }
     }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__compare_with_file(&all, results, count);
+
+    if (result == ZE_RESULT_SUCCESS && profiler) {
+        char core_clock_mhz[16] = "";
+        if (profiler->facts.core_clock_mhz) {
+            snprintf(core_clock_mhz, sizeof core_clock_mhz, "%u", (unsigned)profiler->facts.core_clock_mhz);
+        }
+        zt__add_condition(&all, "device", "", file->device, profiler->device_name);
+        zt__add_condition(&all, "driver", "", file->driver_version, profiler->facts.driver_version);
+        zt__add_condition(&all, "core clock", " MHz", file->core_clock_mhz, core_clock_mhz);
     }
+    /* Each result is compared with the first one of its name in the file that is not compared yet. */
+    for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+        for (j = 0; j < file->count; j++) {
+            if (!file->benches[j].is_compared && zt__is_same_name(results[i].name, file->benches[j].name)) {
+                break;
+            }
+        }
+        if (j < file->count) {
+            file->benches[j].is_compared = 1;
+        }
+        zt__add_change(&all, j < file->count ? &file->benches[j] : NULL, &results[i]);
+    }
+    for (j = 0; j < file->count && result == ZE_RESULT_SUCCESS; j++) {
+        if (!file->benches[j].is_compared) {
+            zt__add_change(&all, &file->benches[j], NULL);
+        }
+    }
+
     if (result == ZE_RESULT_SUCCESS && report) {
         result = zt__write_output(&output);
     }
     if (result == ZE_RESULT_SUCCESS) {
         *changes = all.counts;
     }
-    zt__free(all.file.allocator, all.figures);
-    zt__free(all.file.allocator, all.rows);
-    zt__free(all.file.allocator, all.file.benches);
-    zt__free(all.file.allocator, all.file.text);
+    zt__free(file->allocator, all.figures);
+    zt__free(file->allocator, all.rows);
+    zt__free(file->allocator, file->benches);
+    zt__free(file->allocator, file->text);
     return result;
 }
 
