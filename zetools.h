@@ -24244,45 +24244,16 @@ ZT__PRIVATE int zt__has_times_alone(const zt__document *document) {
     return document->profiler->metric_count > 0 && document->region.with_metrics < document->region.count;
 }
 
-/* Counts times. The buckets are as narrow as their number allows, but not narrower than 0.5 %. */
-ZT__PRIVATE void zt__count_times(const double *times, uint32_t count, zt__histogram *histogram) {
-    double first = 0, last = 0;
-    uint32_t i;
-    memset(histogram, 0, sizeof *histogram);
-    for (i = 0; i < count; i++) {
-        if (zt__is_countable(times[i])) {
-            first = first > 0 && first < times[i] ? first : times[i];
-            last = last > times[i] ? last : times[i];
-        }
-    }
-    if (first <= 0) {
-        return;
-    }
-    histogram->first = first;
-    histogram->ratio = pow(last / first, 1.0 / (double)ZT__HISTOGRAM_BUCKETS);
-    if (histogram->ratio < 1.005) {
-        histogram->ratio = 1.005;
-    }
-    for (i = 0; i < count; i++) {
-        if (zt__is_countable(times[i])) {
-            double place = log(times[i] / first) / log(histogram->ratio);
-            uint32_t bucket =
-                place < ZT__HISTOGRAM_BUCKETS - 1 ? (uint32_t)place : ZT__HISTOGRAM_BUCKETS - 1u;
-            histogram->counts[bucket]++;
-            histogram->used = bucket + 1 > histogram->used ? bucket + 1 : histogram->used;
-        }
-    }
-}
-
 /* Reads the statistics of a region that have this layout. */
 ZT__PRIVATE void zt__read_columns(zt__document *document, const zt__sample_layout *layout,
                                   const zt__statistics *statistics) {
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     int are_times = layout == &profiler->times_layout;
-    double *values = NULL;
+    double *values = NULL, first = 0, last = 0;
+    zt__histogram *histogram = &document->histogram;
     zt__statistics copy;
-    uint32_t column;
+    uint32_t column, kept = 0, i;
     if (!zt__copy_statistics(profiler, layout, statistics, &copy)) {
         document->out_of_memory = 1;
         return;
@@ -24292,18 +24263,41 @@ ZT__PRIVATE void zt__read_columns(zt__document *document, const zt__sample_layou
         document->out_of_memory |= !values;
     }
     *(are_times ? &document->region.count : &document->region.with_metrics) = zt__collected(profiler, &copy);
-    for (column = 0; column < layout->column_count; column++) {
+    for (column = layout->column_count; column-- > 0;) { /* `values` are the GPU times at the end */
         zt_stats *stats = &document->stats[column];
-        uint32_t kept = values ? zt__copy_column(layout, &copy, column, values) : 0;
-        if (are_times && column == 0) {
-            zt__count_times(values, kept, &document->histogram);
-        } else if (are_times) {
+        kept = values ? zt__copy_column(layout, &copy, column, values) : 0;
+        if (are_times && column > 0) {
             stats = &document->stats[zt__latency_column(profiler, column - 1)];
-        } else if (column == 0) {
+        } else if (!are_times && column == 0) {
             stats = &document->time_with_metrics;
         }
         zt__get_moments(layout, &copy, column, stats);
         zt__add_quantiles(layout, column, values, kept, stats);
+    }
+
+    /* The buckets are as narrow as their number allows, but not narrower than 0.5 %. */
+    if (are_times) {
+        memset(histogram, 0, sizeof *histogram);
+    }
+    for (i = 0; i < kept && are_times; i++) {
+        if (zt__is_countable(values[i])) {
+            first = first > 0 && first < values[i] ? first : values[i];
+            last = last > values[i] ? last : values[i];
+        }
+    }
+    if (first > 0) {
+        histogram->first = first;
+        histogram->ratio = pow(last / first, 1.0 / (double)ZT__HISTOGRAM_BUCKETS);
+        histogram->ratio = histogram->ratio < 1.005 ? 1.005 : histogram->ratio;
+    }
+    for (i = 0; i < kept && first > 0; i++) {
+        if (zt__is_countable(values[i])) {
+            double place = log(values[i] / first) / log(histogram->ratio);
+            uint32_t bucket =
+                place < ZT__HISTOGRAM_BUCKETS - 1 ? (uint32_t)place : ZT__HISTOGRAM_BUCKETS - 1u;
+            histogram->counts[bucket]++;
+            histogram->used = bucket + 1 > histogram->used ? bucket + 1 : histogram->used;
+        }
     }
     zt__free(allocator, values);
     zt__free_statistics(allocator, &copy);
@@ -24633,59 +24627,29 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, z
     note(document, text);
 }
 
+/* What to do about samples that are lost or dropped, of the causes from ZT_LOST_NEVER_DELIVERED on. */
+static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
+    "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
+    "Execute recorded lists with zt_execute, or collect after each execution.",
+    "Wait for the work inside of ZT_PASSES.",
+    "The log names the call that failed.",
+    "Some drivers return a wrong GPU time of a region around others.",
+    "Let no two commands that signal an event be in flight at once.",
+    "Open a new profiler when the device is back.",
+    "Raise config.max_slots, or call zt_collect more often.",
+    "Free memory, or lower config.slots_per_step and config.samples.",
+    "Use fewer names.",
+    "The log names the call that failed.",
+    "Call zt_end before zt_release and zt_close.",
+    "Open a new profiler when the device is back.",
+};
+
 /* Notes how many of something are missing, and what to do. */
 ZT__PRIVATE void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t count, const char *what,
                                   const char *remedy) {
     if (count > 0) {
         zt__add_note(document, note, "%llu sample%s %s. %s", (unsigned long long)count,
                      count == 1 ? " is" : "s are", what, remedy);
-    }
-}
-
-/* Notes which samples are not in the report. */
-ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn note) {
-    static const char *const remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
-        /* of the causes from ZT_LOST_NEVER_DELIVERED on */
-        "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
-        "Execute recorded lists with zt_execute, or collect after each execution.",
-        "Wait for the work inside of ZT_PASSES.",
-        "The log names the call that failed.",
-        "Some drivers return a wrong GPU time of a region around others.",
-        "Let no two commands that signal an event be in flight at once.",
-        "Open a new profiler when the device is back.",
-        "Raise config.max_slots, or call zt_collect more often.",
-        "Free memory, or lower config.slots_per_step and config.samples.",
-        "Use fewer names.",
-        "The log names the call that failed.",
-        "Call zt_end before zt_release and zt_close.",
-        "Open a new profiler when the device is back.",
-    };
-    const zt_profiler *profiler = document->profiler;
-    zt_counts counts = zt_get_counts(profiler);
-    uint64_t states[ZT__SLOT_STATE_COUNT], waiting;
-    char text[256];
-    uint32_t i;
-    zt__count_states(profiler, states);
-    waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
-    zt__note_missing(document, note, states[ZT__SLOT_OPEN], "not ended",
-                     "Call zt_end for each region that was begun.");
-    zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
-                     "Call zt_collect after the execution.");
-    zt__note_missing(document, note, counts.in_flight > waiting ? counts.in_flight - waiting : 0, "in flight",
-                     "Call zt_collect when the work is done.");
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                 zt_cause_name((zt_cause)i));
-        zt__note_missing(document, note, zt_get_cause(profiler, (zt_cause)i), text,
-                         i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
-                                                     : remedies[i - ZT_LOST_NEVER_DELIVERED]);
-    }
-    if (counts.unobserved_lists > 0) {
-        zt__add_note(document, note,
-                     "%llu %s ran outside of zt_execute: only the last execution before each collection is "
-                     "measured. Execute recorded lists with zt_execute.",
-                     (unsigned long long)counts.unobserved_lists,
-                     counts.unobserved_lists == 1 ? "list" : "lists");
     }
 }
 
@@ -24747,41 +24711,6 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 }
 
 #ifdef ZETOOLS_TRACER
-
-/* Notes kernels for which there was no room or that were replaced, and failures to write files of modules. */
-ZT__PRIVATE void zt__note_kernels(zt__document *document, zt__note_fn note) {
-    zt_profiler *profiler = document->profiler;
-    zt__tracer *tracer = zt__load(&profiler->tracer);
-    uint64_t unknown, replaced = zt_trace_get_counts(profiler).replaced;
-    zt__lock(&profiler->mutex);
-    unknown = profiler->unknown_launches;
-    zt__unlock(&profiler->mutex);
-    if (unknown > 0) {
-        zt__add_note(document, note,
-                     "What the kernels of %llu launches are made of is not known: there is no memory, or "
-                     "there are more than %u kernels.",
-                     (unsigned long long)unknown, (unsigned)ZT__MAX_KERNELS);
-    }
-    if (replaced > 0) {
-        zt__add_note(document, note,
-                     "zt_replace has replaced %llu kernel%s: figures are those of the replacements.",
-                     (unsigned long long)replaced, replaced == 1 ? "" : "s");
-    }
-    if (tracer && zt__load(&tracer->modules.failures)) {
-        zt__message_text first;
-        uint32_t failures;
-        zt__lock(&tracer->modules.mutex);
-        failures = tracer->modules.failures;
-        first = tracer->modules.failure;
-        zt__unlock(&tracer->modules.mutex);
-        if (failures == 1) {
-            zt__add_note(document, note, "Writing files of modules has failed. %s", first.text);
-        } else {
-            zt__add_note(document, note, "Writing files of modules has failed %u times. The first: %s",
-                         (unsigned)failures, first.text);
-        }
-    }
-}
 
 /* Notes a number of samples, as a share of all. */
 ZT__PRIVATE void zt__note_samples(zt__document *document, zt__note_fn note, uint64_t samples, uint64_t all,
@@ -24856,9 +24785,14 @@ ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt_get_availability(profiler);
-    uint64_t all = 0, with_metrics = 0;
+    zt_counts counts = zt_get_counts(profiler);
+    uint64_t all = 0, with_metrics = 0, states[ZT__SLOT_STATE_COUNT], waiting;
     uint32_t i, unknown = 0, hotspots = 0;
+    char text[256];
 #ifdef ZETOOLS_TRACER
+    zt__tracer *tracer = zt__load(&profiler->tracer);
+    uint64_t unknown_launches, replaced = zt_trace_get_counts(profiler).replaced;
+    uint32_t failures;
     hotspots = zt_get_hotspot_count(profiler);
 #endif
     if (document->shown_count == 0 && hotspots == 0) {
@@ -24866,7 +24800,29 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     }
     zt__note_elsewhere(document, note);
 #ifdef ZETOOLS_TRACER
-    zt__note_kernels(document, note);
+    zt__lock(&profiler->mutex);
+    unknown_launches = profiler->unknown_launches;
+    zt__unlock(&profiler->mutex);
+    if (unknown_launches > 0) {
+        zt__add_note(document, note,
+                     "What the kernels of %llu launches are made of is not known: there is no memory, or "
+                     "there are more than %u kernels.",
+                     (unsigned long long)unknown_launches, (unsigned)ZT__MAX_KERNELS);
+    }
+    if (replaced > 0) {
+        zt__add_note(document, note,
+                     "zt_replace has replaced %llu kernel%s: figures are those of the replacements.",
+                     (unsigned long long)replaced, replaced == 1 ? "" : "s");
+    }
+    if (tracer && zt__load(&tracer->modules.failures)) {
+        zt__message_text first;
+        zt__lock(&tracer->modules.mutex);
+        failures = tracer->modules.failures;
+        first = tracer->modules.failure;
+        zt__unlock(&tracer->modules.mutex);
+        snprintf(text, sizeof text, failures == 1 ? "." : " %u times. The first:", (unsigned)failures);
+        zt__add_note(document, note, "Writing files of modules has failed%s %s", text, first.text);
+    }
 #endif
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
         zt__add_note(document, note, "There are no metrics: %s", zt_get_availability_text(profiler));
@@ -24897,7 +24853,30 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
         note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
                        "the same work in each pass, or raise config.pass_tolerance.");
     }
-    zt__note_missing_samples(document, note);
+
+    /* samples that are not in the report */
+    zt__count_states(profiler, states);
+    waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
+    zt__note_missing(document, note, states[ZT__SLOT_OPEN], "not ended",
+                     "Call zt_end for each region that was begun.");
+    zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
+                     "Call zt_collect after the execution.");
+    zt__note_missing(document, note, counts.in_flight > waiting ? counts.in_flight - waiting : 0, "in flight",
+                     "Call zt_collect when the work is done.");
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                 zt_cause_name((zt_cause)i));
+        zt__note_missing(document, note, zt_get_cause(profiler, (zt_cause)i), text,
+                         i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
+                                                     : zt__remedies[i - ZT_LOST_NEVER_DELIVERED]);
+    }
+    if (counts.unobserved_lists > 0) {
+        zt__add_note(document, note,
+                     "%llu %s ran outside of zt_execute: only the last execution before each collection is "
+                     "measured. Execute recorded lists with zt_execute.",
+                     (unsigned long long)counts.unobserved_lists,
+                     counts.unobserved_lists == 1 ? "list" : "lists");
+    }
 #ifdef ZETOOLS_TRACER
     zt__note_hotspots(document, note);
 #endif
@@ -24928,25 +24907,31 @@ ZT__PRIVATE void zt__write_openmetrics_text(zt__writer *writer, const char *text
     }
 }
 
-/* Begins a metric family. Its name ends with its unit, which may be "". */
-ZT__PRIVATE void zt__begin_family(zt__writer *writer, const char *name, const char *type, const char *unit,
-                                  const char *help) {
-    const char *const lines[][2] = {{"TYPE", type}, {"UNIT", unit}, {"HELP", help}};
+/* A metric family. Its head is written before its first sample. */
+typedef struct zt__family {
+    const char *name, *type, *unit, *help; /* the name ends with the unit, which may be "" */
+    int is_begun;
+} zt__family;
+
+ZT__PRIVATE void zt__begin_family(zt__writer *writer, zt__family *family) {
+    const char *const lines[][2] = {{"TYPE", family->type}, {"UNIT", family->unit}, {"HELP", family->help}};
     uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(lines); i++) {
+    for (i = 0; i < ZT__COUNT_OF(lines) && !family->is_begun; i++) {
         if (*lines[i][1]) {
             zt__print(writer, "# %s ", lines[i][0]);
-            zt__write_text(writer, name);
+            zt__write_text(writer, family->name);
             zt__write_text(writer, " ");
             zt__write_openmetrics_text(writer, lines[i][1]);
             zt__write_text(writer, "\n");
         }
     }
+    family->is_begun = 1;
 }
 
 /* Begins a sample of a family. Labels and the value follow. */
-ZT__PRIVATE void zt__begin_sample(zt__writer *writer, const char *family, const char *suffix) {
-    zt__write_text(writer, family);
+ZT__PRIVATE void zt__begin_sample(zt__writer *writer, zt__family *family, const char *suffix) {
+    zt__begin_family(writer, family);
+    zt__write_text(writer, family->name);
     zt__write_text(writer, suffix);
     zt__write_text(writer, "{");
 }
@@ -24975,7 +24960,7 @@ ZT__PRIVATE void zt__end_count(zt__writer *writer, uint64_t count) {
 }
 
 /* Writes a sample of a counter, with one label. */
-ZT__PRIVATE void zt__write_counter_sample(zt__writer *writer, const char *family, const char *label,
+ZT__PRIVATE void zt__write_counter_sample(zt__writer *writer, zt__family *family, const char *label,
                                           const char *value, uint64_t count) {
     zt__begin_sample(writer, family, "_total");
     zt__write_label(writer, label, value);
@@ -24983,7 +24968,7 @@ ZT__PRIVATE void zt__write_counter_sample(zt__writer *writer, const char *family
 }
 
 /* Writes the samples of a summary in seconds. Its quantiles 0 and 1 are minimum and maximum. */
-ZT__PRIVATE void zt__write_summary(zt__writer *writer, const char *family, const char *label,
+ZT__PRIVATE void zt__write_summary(zt__writer *writer, zt__family *family, const char *label,
                                    const char *value, const zt_stats *time_ns) {
     const struct {
         const char *quantile;
@@ -25010,15 +24995,107 @@ ZT__PRIVATE void zt__write_summary(zt__writer *writer, const char *family, const
     zt__end_count(writer, time_ns->count);
 }
 
+/* ---- figures of regions ---------------------------------------------------------------------------------- */
+
+/* What the samples of a family describe. */
+typedef enum zt__family_kind {
+    ZT__OF_REGIONS, /* sums of regions: the first four, by their index */
+    ZT__OF_PASSES,  /* the GPU time of samples with metrics, by which these are to be divided */
+    ZT__OF_DEVICE,  /* metrics, by their index, here and below */
+    ZT__OF_TILES,
+    ZT__STREAMED_MEAN, /* this and the next are of streams, while regions run */
+    ZT__STREAMED_PEAK,
+    ZT__FAMILY_KIND_COUNT
+} zt__family_kind;
+
+/* The sums of ZT__OF_REGIONS. */
+enum { ZT__SUM_OWN_TIME, ZT__SUM_BYTES, ZT__SUM_LOST, ZT__SUM_DROPPED, ZT__REGION_SUMS };
+
+/* Writes the samples of a family: the figure of each region, and of its tiles or passes, times `factor`. One
+   that is not known is left out, and a counter that is negative, as it is in a buffer that was forged. */
+ZT__PRIVATE void zt__write_samples(zt__document *document, zt__family *family, zt__family_kind kind,
+                                   uint32_t index, double factor) {
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    int is_counter = strcmp(family->type, "counter") == 0, is_metric = kind >= ZT__OF_DEVICE;
+    const zt_metric *metric = is_metric ? zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, index) : NULL;
+    uint32_t region, part, parts = 1, stream = 0;
+    zt_streamed streamed;
+    zt_stats stats;
+    if (kind == ZT__OF_TILES || kind == ZT__OF_PASSES) {
+        parts = kind == ZT__OF_TILES ? profiler->tile_count : profiler->pass_count;
+    }
+    if (kind >= ZT__STREAMED_MEAN) {
+        zt__stream_data *data = NULL;
+        do {
+            data = zt__next_attached_stream(profiler, data);
+            stream++;
+        } while (data && index - data->first_streamed >= data->group.metric_count);
+    }
+    for (region = 0; region < document->region_count; region++) {
+        const zt__region_record *record = zt__record_at(profiler, region);
+        for (part = 0; part < parts; part++) {
+            double figure;
+            if (stream) {
+                zt_get_streamed(profiler, region, index, &streamed);
+                figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
+                figure = streamed.rows > 0 ? figure : zt__nan();
+            } else if (kind == ZT__OF_PASSES) {
+                zt_get_pass(profiler, region, part, &stats);
+                figure = stats.sum;
+            } else if (is_metric) {
+                zt__lock(&profiler->mutex);
+                zt__get_moments(&profiler->layout, &record->statistics,
+                                kind == ZT__OF_TILES ? zt__tile_column(profiler, part, index) : 1 + index,
+                                &stats);
+                zt__unlock(&profiler->mutex);
+                figure = is_counter ? stats.sum : stats.mean;
+            } else {
+                double sums[ZT__REGION_SUMS];
+                zt__lock(&profiler->mutex);
+                sums[ZT__SUM_OWN_TIME] = document->nesting[region].own_ns;
+                sums[ZT__SUM_BYTES] = record->bytes ? (double)record->bytes : zt__nan();
+                sums[ZT__SUM_LOST] = (double)record->lost;
+                sums[ZT__SUM_DROPPED] = (double)record->dropped;
+                figure = sums[index];
+                if (zt__collected(profiler, &record->times) == 0 && index != ZT__SUM_BYTES &&
+                    (index == ZT__SUM_OWN_TIME || !(record->lost || record->dropped))) {
+                    figure = zt__nan();
+                }
+                zt__unlock(&profiler->mutex);
+            }
+            if (!zt__is_finite(figure) || (is_counter && figure < 0)) {
+                continue;
+            }
+            zt__begin_sample(writer, family, is_counter ? "_total" : "");
+            zt__write_label(writer, "region", record->name);
+            if (is_metric) {
+                zt__write_label(writer, "metric", metric->name);
+                zt__write_label(writer, "group", metric->group);
+            }
+            if (profiler->pass_count > 1 && !stream && (is_metric || kind == ZT__OF_PASSES)) {
+                zt__write_number_label(writer, "pass", is_metric ? metric->pass : part);
+            }
+            if (kind == ZT__OF_TILES) {
+                zt__write_number_label(writer, "tile", part);
+            }
+            if (stream) {
+                zt__write_number_label(writer, "stream", stream);
+            }
+            zt__end_sample(writer, figure * factor);
+        }
+    }
+}
+
 /* ---- metrics of the device ------------------------------------------------------------------------------- */
 
-/* An OpenMetrics family: the name, unit and type under which a metric is exported. */
-typedef struct zt__family {
+/* The family under which a metric is exported. */
+typedef struct zt__metric_family {
+    zt__family family;
     char name[1024];
     char unit[ZET_MAX_METRIC_RESULT_UNITS];
-    const char *type;
     double factor; /* figures are multiplied by it, to be in base units */
-} zt__family;
+} zt__metric_family;
 
 /* Appends a name in snake case: "GpuTime" becomes "gpu_time", "GPU_BUSY" "gpu_busy". `from` has `length`
    bytes. */
@@ -25064,57 +25141,56 @@ static const struct {
     {"GBpS", "bytes_per_second", 1e9},
 };
 
-/* What the samples of a family describe. */
-typedef enum zt__family_kind {
-    ZT__OF_DEVICE,
-    ZT__OF_TILES,
-    ZT__STREAMED_MEAN, /* this and the next are of streams, while regions run */
-    ZT__STREAMED_PEAK,
-    ZT__FAMILY_KIND_COUNT
-} zt__family_kind;
-
 /* Describes the family of a metric. `infix` makes its name differ from those of other families. Metrics that
    neither add up nor have a mean have none: then its name is "". */
-ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, const zt_metric *metric,
-                                     const char *infix) {
+ZT__PRIVATE void zt__describe_family(zt__metric_family *described, zt__family_kind kind,
+                                     const zt_metric *metric, const char *infix) {
     static const char *const reserved[] = {"_total", "_count", "_sum", "_bucket", "_created", "_info"};
-    static const char *const prefixes[] = {"zetools_metric_", "zetools_tile_metric_",
-                                           "zetools_streamed_mean_", "zetools_streamed_peak_"};
+    static const char *const prefixes[ZT__FAMILY_KIND_COUNT] = {"",
+                                                                "",
+                                                                "zetools_metric_",
+                                                                "zetools_tile_metric_",
+                                                                "zetools_streamed_mean_",
+                                                                "zetools_streamed_peak_"};
     const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units, *base = units;
     size_t length = strlen(metric->name);
     int is_streamed = kind >= ZT__STREAMED_MEAN;
+    char *name = described->name;
     uint32_t i;
-    memset(family, 0, sizeof *family);
+    memset(described, 0, sizeof *described);
+    described->family.name = name;
+    described->family.unit = described->unit;
+    described->family.help = *metric->description ? metric->description : metric->name;
+    described->factor = 1;
     if (metric->aggregation == ZT_AGGREGATE_NONE ||
         (is_streamed && metric->aggregation == ZT_AGGREGATE_FLAG)) {
         return;
     }
-    family->factor = 1;
     for (i = 0; i < ZT__COUNT_OF(zt__base_units); i++) {
         if (strcmp(units, zt__base_units[i].units) == 0) {
-            family->factor = zt__base_units[i].factor;
+            described->factor = zt__base_units[i].factor;
             base = zt__base_units[i].base;
         }
     }
-    zt__append_snake_case(family->unit, sizeof family->unit, base, strlen(base));
-    family->type = is_streamed || metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
+    zt__append_snake_case(described->unit, sizeof described->unit, base, strlen(base));
+    described->family.type = is_streamed || metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
     if (*units && zt__ends_with(metric->name, units, strcmp)) {
         length -= strlen(units); /* "FrequencyMHz" in MHz becomes "frequency_hertz" */
     }
-    strcpy(family->name, prefixes[kind]);
-    zt__append_snake_case(family->name, sizeof family->name, metric->name, length);
-    zt__append(family->name, sizeof family->name, "%s%s%s%s", *infix ? "_" : "", infix,
-               *family->unit ? "_" : "", family->unit);
+    strcpy(name, prefixes[kind]);
+    zt__append_snake_case(name, sizeof described->name, metric->name, length);
+    zt__append(name, sizeof described->name, "%s%s%s%s", *infix ? "_" : "", infix,
+               *described->unit ? "_" : "", described->unit);
     for (i = 0; i < ZT__COUNT_OF(reserved); i++) {
-        if (zt__ends_with(family->name, reserved[i], strcmp)) {
-            strcat(family->name, "_value");
-            family->unit[0] = 0; /* the name of a family with a unit ends with that */
+        if (zt__ends_with(name, reserved[i], strcmp)) {
+            strcat(name, "_value");
+            described->unit[0] = 0; /* the name of a family with a unit ends with that */
         }
     }
 }
 
 /* Returns the index of the first metric that shares the family name of `metric`. */
-ZT__PRIVATE uint32_t zt__first_of_family(const zt__family *families, uint32_t metric) {
+ZT__PRIVATE uint32_t zt__first_of_family(const zt__metric_family *families, uint32_t metric) {
     uint32_t i = 0;
     while (i < metric && strcmp(families[i].name, families[metric].name) != 0) {
         i++;
@@ -25122,94 +25198,38 @@ ZT__PRIVATE uint32_t zt__first_of_family(const zt__family *families, uint32_t me
     return i;
 }
 
-/* Writes the figures of a metric in each region, and on each tile. The family begins with the first sample. */
-ZT__PRIVATE void zt__write_metric_samples(zt__document *document, zt__family_kind kind, uint32_t metric,
-                                          const zt__family *family, uint32_t *written) {
-    zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    const zt_metric *described = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, metric);
-    int is_gauge = described->aggregation == ZT_AGGREGATE_MEAN;
-    uint32_t i, tile, tiles = kind == ZT__OF_TILES ? profiler->tile_count : 1, stream = 0;
-    if (kind >= ZT__STREAMED_MEAN) {
-        zt__stream_data *data = NULL;
-        do {
-            data = zt__next_attached_stream(profiler, data);
-            stream++;
-        } while (data && metric - data->first_streamed >= data->group.metric_count);
-    }
-    for (i = 0; i < document->region_count; i++) {
-        const zt__region_record *record = zt__record_at(profiler, i);
-        for (tile = 0; tile < tiles; tile++) {
-            double figure = zt__nan();
-            if (stream) {
-                zt_streamed streamed;
-                zt_get_streamed(profiler, i, metric, &streamed);
-                if (streamed.rows > 0) {
-                    figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
-                }
-            } else {
-                zt_stats stats;
-                zt__lock(&profiler->mutex);
-                zt__get_moments(&profiler->layout, &record->statistics,
-                                kind == ZT__OF_TILES ? zt__tile_column(profiler, tile, metric) : 1 + metric,
-                                &stats);
-                zt__unlock(&profiler->mutex);
-                figure = is_gauge ? stats.mean : stats.sum < 0 ? zt__nan() : stats.sum;
-            }
-            if (!zt__is_finite(figure)) {
-                continue;
-            }
-            if ((*written)++ == 0) {
-                zt__begin_family(writer, family->name, family->type, family->unit,
-                                 *described->description ? described->description : described->name);
-            }
-            zt__begin_sample(writer, family->name, strcmp(family->type, "counter") == 0 ? "_total" : "");
-            zt__write_label(writer, "region", record->name);
-            zt__write_label(writer, "metric", described->name);
-            zt__write_label(writer, "group", described->group);
-            if (profiler->pass_count > 1 && !stream) {
-                zt__write_number_label(writer, "pass", described->pass);
-            }
-            if (kind == ZT__OF_TILES) {
-                zt__write_number_label(writer, "tile", tile);
-            }
-            if (stream) {
-                zt__write_number_label(writer, "stream", stream);
-            }
-            zt__end_sample(writer, figure * family->factor);
-        }
-    }
-}
-
 /* Writes a family for each name of a metric. Metrics of several groups or streams that have the same name
    share one. */
-ZT__PRIVATE void zt__write_metric_families(zt__document *document, zt__family_kind kind, uint32_t count) {
+ZT__PRIVATE void zt__write_metric_families(zt__document *document, zt__family_kind kind) {
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t i, k;
-    zt__family *families = NULL;
-    if (count > 0) {
-        families = (zt__family *)zt__allocate(allocator, count, sizeof *families);
+    int is_streamed = kind >= ZT__STREAMED_MEAN, is_begun;
+    uint32_t i, k, count = is_streamed ? zt_get_streamed_count(profiler) : profiler->metric_count;
+    zt__metric_family *families = NULL;
+    if (count > 0 && (kind != ZT__OF_TILES || profiler->tile_count > 0)) {
+        families = (zt__metric_family *)zt__allocate(allocator, count, sizeof *families);
         document->out_of_memory |= !families;
     }
     if (!families) {
         return;
     }
     for (i = 0; i < count; i++) {
-        const zt_metric *metric = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, i);
+        const zt_metric *metric = zt__metric_at(profiler, is_streamed, i);
         zt__describe_family(&families[i], kind, metric, "");
-        if (families[zt__first_of_family(families, i)].type != families[i].type) {
-            zt__describe_family(&families[i], kind, metric, families[i].type);
+        if (families[zt__first_of_family(families, i)].family.type != families[i].family.type) {
+            zt__describe_family(&families[i], kind, metric, families[i].family.type);
         }
     }
     for (i = 0; i < count; i++) {
-        uint32_t written = 0;
         if (!*families[i].name || zt__first_of_family(families, i) < i) {
             continue; /* none, or written already */
         }
-        for (k = i; k < count; k++) {
+        for (k = i, is_begun = 0; k < count; k++) {
+            zt__family *family = &families[k].family;
             if (strcmp(families[k].name, families[i].name) == 0) {
-                zt__write_metric_samples(document, kind, k, &families[k], &written);
+                family->is_begun = is_begun;
+                zt__write_samples(document, family, kind, k, families[k].factor);
+                is_begun = family->is_begun;
             }
         }
     }
@@ -25218,173 +25238,91 @@ ZT__PRIVATE void zt__write_metric_families(zt__document *document, zt__family_ki
 
 /* ---- the whole ------------------------------------------------------------------------------------------- */
 
-/* Writes the times of regions of which there is more than a sum. */
-ZT__PRIVATE void zt__write_region_summaries(zt__document *document) {
-    static const struct {
-        const char *family, *help;
-    } summaries[1 + ZT_LATENCY_COUNT] = {
-        {"zetools_region_gpu_time_seconds", "GPU time of the samples of a region, with regions inside it"},
-        {"zetools_region_queue_latency_seconds",
-         "Time from the append of a region to the execution of its list"},
-        {"zetools_region_launch_latency_seconds",
-         "Time from the submission of a region to its begin on the device"}};
+ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
+    zt__family info = {"zetools", "info", "", "Version of zetools.h, device, and availability of metrics", 0};
+    zt__family collected = {"zetools_collected_samples", "counter", "samples", "Samples that were collected",
+                            0};
+    zt__family lost = {"zetools_lost_samples", "counter", "samples",
+                       "Samples whose data is missing or invalid, by cause", 0};
+    zt__family dropped = {"zetools_dropped_samples", "counter", "samples",
+                          "Samples that were not measured, by cause", 0};
+    zt__family in_flight = {"zetools_in_flight_samples", "gauge", "samples",
+                            "Samples that were begun and are not collected yet", 0};
+    zt__family unobserved = {"zetools_unobserved_lists", "counter", "lists",
+                             "Command lists that ran outside of zt_execute", 0};
+    zt__family times[] = {/* of regions of which there is more than a sum */
+                          {"zetools_region_gpu_time_seconds", "summary", "seconds",
+                           "GPU time of the samples of a region, with regions inside it", 0},
+                          {"zetools_region_queue_latency_seconds", "summary", "seconds",
+                           "Time from the append of a region to the execution of its list", 0},
+                          {"zetools_region_launch_latency_seconds", "summary", "seconds",
+                           "Time from the submission of a region to its begin on the device", 0}};
+    zt__family sums[ZT__REGION_SUMS] = {
+        {"zetools_region_own_gpu_time_seconds", "counter", "seconds",
+         "GPU time of a region outside of those inside", 0},
+        {"zetools_region_copied_bytes", "counter", "bytes", "Bytes that traced copies and fills moved", 0},
+        {"zetools_region_lost_samples", "counter", "samples",
+         "Samples of a region whose data is missing or invalid", 0},
+        {"zetools_region_dropped_samples", "counter", "samples", "Samples of a region that were not measured",
+         0}};
+    zt__family pass_time = {"zetools_region_pass_gpu_time_seconds", "counter", "seconds",
+                            "GPU time of the samples of a region with metrics, of each pass", 0};
     zt_profiler *profiler = document->profiler;
-    uint32_t i, kind, written;
+    zt__writer *writer = &document->writer;
+    zt_counts counts = zt_get_counts(profiler);
+    uint32_t i, kind;
     zt_stats stats;
-    for (kind = 0; kind < ZT__COUNT_OF(summaries); kind++) {
-        for (i = 0, written = 0; i < document->region_count; i++) {
+#ifdef ZETOOLS_TRACER
+    zt__family call_time = {"zetools_call_seconds", "summary", "seconds", "Host time of calls", 0};
+    zt__family call_errors = {"zetools_call_errors", "counter", "errors", "Calls that failed", 0};
+    uint32_t calls = zt__calls_to_report(profiler);
+    zt_call_info call;
+#endif
+    zt__begin_sample(writer, &info, "_info");
+    zt__write_label(writer, "version", ZETOOLS_VERSION);
+    zt__write_label(writer, "device", profiler->device_name);
+    zt__write_label(writer, "availability", zt_get_availability_text(profiler));
+    zt__end_count(writer, 1);
+    zt__begin_family(writer, &collected);
+    zt__print(writer, "%s_total %llu\n", collected.name, (unsigned long long)counts.collected);
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        zt__write_counter_sample(writer, i < ZT_DROPPED_NO_SLOT ? &lost : &dropped, "cause",
+                                 zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
+    }
+    zt__begin_family(writer, &in_flight);
+    zt__print(writer, "%s %llu\n", in_flight.name, (unsigned long long)counts.in_flight);
+    zt__begin_family(writer, &unobserved);
+    zt__print(writer, "%s_total %llu\n", unobserved.name, (unsigned long long)counts.unobserved_lists);
+
+    for (kind = 0; kind < ZT__COUNT_OF(times); kind++) {
+        for (i = 0; i < document->region_count; i++) {
             if (kind == 0) {
                 zt__get_column(profiler, "zt_write", i, &profiler->times_layout, 0, &stats);
             } else {
                 zt_get_latency(profiler, i, (zt_latency)(kind - 1), &stats);
             }
-            if (stats.count == 0) {
-                continue;
+            if (stats.count > 0) {
+                zt__write_summary(writer, &times[kind], "region", zt__record_at(profiler, i)->name, &stats);
             }
-            if (written++ == 0) {
-                zt__begin_family(&document->writer, summaries[kind].family, "summary", "seconds",
-                                 summaries[kind].help);
-            }
-            zt__write_summary(&document->writer, summaries[kind].family, "region",
-                              zt__record_at(profiler, i)->name, &stats);
         }
     }
-}
-
-/* Writes sums of regions. One that is not known is left out. */
-ZT__PRIVATE void zt__write_region_counters(zt__document *document) {
-    static const struct {
-        const char *family, *unit, *help;
-    } counters[] = {
-        {"zetools_region_own_gpu_time_seconds", "seconds", "GPU time of a region outside of those inside"},
-        {"zetools_region_copied_bytes", "bytes", "Bytes that traced copies and fills moved"},
-        {"zetools_region_lost_samples", "samples", "Samples of a region whose data is missing or invalid"},
-        {"zetools_region_dropped_samples", "samples", "Samples of a region that were not measured"}};
-    zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    uint32_t i, kind, written;
-    for (kind = 0; kind < ZT__COUNT_OF(counters); kind++) {
-        for (i = 0, written = 0; i < document->region_count; i++) {
-            const zt__region_record *record = zt__record_at(profiler, i);
-            double sums[ZT__COUNT_OF(counters)];
-            uint64_t collected;
-            zt__lock(&profiler->mutex);
-            collected = zt__collected(profiler, &record->times);
-            sums[0] = collected ? document->nesting[i].own_ns * 1e-9 : zt__nan();
-            sums[1] = record->bytes ? (double)record->bytes : zt__nan();
-            sums[2] = collected || record->lost || record->dropped ? (double)record->lost : zt__nan();
-            sums[3] = collected || record->lost || record->dropped ? (double)record->dropped : zt__nan();
-            zt__unlock(&profiler->mutex);
-            if (!zt__is_finite(sums[kind])) {
-                continue;
-            }
-            if (written++ == 0) {
-                zt__begin_family(writer, counters[kind].family, "counter", counters[kind].unit,
-                                 counters[kind].help);
-            }
-            zt__begin_sample(writer, counters[kind].family, "_total");
-            zt__write_label(writer, "region", record->name);
-            zt__end_sample(writer, sums[kind]);
-        }
+    for (i = 0; i < ZT__REGION_SUMS; i++) {
+        zt__write_samples(document, &sums[i], ZT__OF_REGIONS, i, i == ZT__SUM_OWN_TIME ? 1e-9 : 1);
     }
-}
-
-/* Writes the GPU time by which metrics of a pass are to be divided. */
-ZT__PRIVATE void zt__write_pass_times(zt__document *document) {
-    static const char *const family = "zetools_region_pass_gpu_time_seconds";
-    zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    uint32_t i, pass, written = 0;
-    zt_stats stats;
-    if (profiler->metric_count == 0) {
-        return;
+    if (profiler->metric_count > 0) {
+        zt__write_samples(document, &pass_time, ZT__OF_PASSES, 0, 1e-9);
     }
-    for (i = 0; i < document->region_count; i++) {
-        for (pass = 0; pass < profiler->pass_count; pass++) {
-            zt_get_pass(profiler, i, pass, &stats);
-            if (!zt__is_finite(stats.sum)) {
-                continue;
-            }
-            if (written++ == 0) {
-                zt__begin_family(writer, family, "counter", "seconds",
-                                 "GPU time of the samples of a region with metrics, of each pass");
-            }
-            zt__begin_sample(writer, family, "_total");
-            zt__write_label(writer, "region", zt__record_at(profiler, i)->name);
-            if (profiler->pass_count > 1) {
-                zt__write_number_label(writer, "pass", pass);
-            }
-            zt__end_sample(writer, stats.sum * 1e-9);
-        }
-    }
-}
-
-/* Writes what became of all samples. */
-ZT__PRIVATE void zt__write_count_families(const zt_profiler *profiler, zt__writer *writer) {
-    static const struct {
-        const char *family, *help;
-        uint32_t first, end;
-    } causes[] = {
-        {"zetools_lost_samples", "Samples whose data is missing or invalid, by cause", 0, ZT_DROPPED_NO_SLOT},
-        {"zetools_dropped_samples", "Samples that were not measured, by cause", ZT_DROPPED_NO_SLOT,
-         ZT_CAUSE_COUNT}};
-    zt_counts counts = zt_get_counts(profiler);
-    uint32_t i, cause;
-    zt__begin_family(writer, "zetools", "info", "",
-                     "Version of zetools.h, device, and availability of metrics");
-    zt__begin_sample(writer, "zetools", "_info");
-    zt__write_label(writer, "version", ZETOOLS_VERSION);
-    zt__write_label(writer, "device", profiler->device_name);
-    zt__write_label(writer, "availability", zt_get_availability_text(profiler));
-    zt__end_count(writer, 1);
-    zt__begin_family(writer, "zetools_collected_samples", "counter", "samples",
-                     "Samples that were collected");
-    zt__print(writer, "zetools_collected_samples_total %llu\n", (unsigned long long)counts.collected);
-    for (i = 0; i < ZT__COUNT_OF(causes); i++) {
-        zt__begin_family(writer, causes[i].family, "counter", "samples", causes[i].help);
-        for (cause = causes[i].first; cause < causes[i].end; cause++) {
-            zt__write_counter_sample(writer, causes[i].family, "cause", zt_cause_name((zt_cause)cause),
-                                     zt_get_cause(profiler, (zt_cause)cause));
-        }
-    }
-    zt__begin_family(writer, "zetools_in_flight_samples", "gauge", "samples",
-                     "Samples that were begun and are not collected yet");
-    zt__print(writer, "zetools_in_flight_samples %llu\n", (unsigned long long)counts.in_flight);
-    zt__begin_family(writer, "zetools_unobserved_lists", "counter", "lists",
-                     "Command lists that ran outside of zt_execute");
-    zt__print(writer, "zetools_unobserved_lists_total %llu\n", (unsigned long long)counts.unobserved_lists);
-}
-
-ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
-    zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    const uint32_t streamed = zt_get_streamed_count(profiler);
-    const uint32_t counts[ZT__FAMILY_KIND_COUNT] = {
-        profiler->metric_count, profiler->tile_count ? profiler->metric_count : 0, streamed, streamed};
-    uint32_t kind;
-#ifdef ZETOOLS_TRACER
-    uint32_t i, calls = zt__calls_to_report(profiler);
-    zt_call_info call;
-#endif
-    zt__write_count_families(profiler, writer);
-    zt__write_region_summaries(document);
-    zt__write_region_counters(document);
-    zt__write_pass_times(document);
-    for (kind = 0; kind < ZT__FAMILY_KIND_COUNT; kind++) {
-        zt__write_metric_families(document, (zt__family_kind)kind, counts[kind]);
+    for (kind = ZT__OF_DEVICE; kind < ZT__FAMILY_KIND_COUNT; kind++) {
+        zt__write_metric_families(document, (zt__family_kind)kind);
     }
 #ifdef ZETOOLS_TRACER
-    if (calls > 0) {
-        zt__begin_family(writer, "zetools_call_seconds", "summary", "seconds", "Host time of calls");
-        for (i = 0; i < calls; i++) {
-            zt_get_call(profiler, i, &call);
-            zt__write_summary(writer, "zetools_call_seconds", "call", call.name, &call.time_ns);
-        }
-        zt__begin_family(writer, "zetools_call_errors", "counter", "errors", "Calls that failed");
-        for (i = 0; i < calls; i++) {
-            zt_get_call(profiler, i, &call);
-            zt__write_counter_sample(writer, "zetools_call_errors", "call", call.name, call.errors);
-        }
+    for (i = 0; i < calls; i++) {
+        zt_get_call(profiler, i, &call);
+        zt__write_summary(writer, &call_time, "call", call.name, &call.time_ns);
+    }
+    for (i = 0; i < calls; i++) {
+        zt_get_call(profiler, i, &call);
+        zt__write_counter_sample(writer, &call_errors, "call", call.name, call.errors);
     }
 #endif
     zt__write_text(writer, "# EOF\n");
@@ -27400,7 +27338,7 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
     zt__list_notes(document, zt__write_table_note);
 }
 
-ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_output) {
+ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     size_t rows = (size_t)document->region_count + 1; /* at least one */
@@ -27410,7 +27348,6 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_
     memset(&table, 0, sizeof table);
     table.figure_count = ZT__TIME_FIGURES + profiler->metric_count + ZT__DERIVED_COLUMNS;
     table.figures = (double *)zt__allocate(allocator, rows, table.figure_count * sizeof *table.figures);
-    document->room = zt__get_room(to_standard_output);
     shown->heading = "region";
     shown->rows = (zt__figure_row *)zt__allocate(allocator, rows, sizeof *shown->rows);
     shown->columns = (zt__figure_column *)zt__allocate(allocator, table.figure_count, sizeof *shown->columns);
@@ -28351,8 +28288,9 @@ ZT__PRIVATE int zt__write_stream(zt__trace *trace, zt__stream_data *data, int se
 
 /* ---- the trace ------------------------------------------------------------------------------------------- */
 
-/* Returns 0 without memory. */
-ZT__PRIVATE int zt__write_trace(zt_profiler *profiler, zt__writer *writer) {
+ZT__PRIVATE void zt__write_trace(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
     const zt_allocator *allocator = &profiler->config.allocator;
     zt_counts counts = zt_get_counts(profiler);
     zt__stream_data *data = NULL;
@@ -28394,7 +28332,7 @@ ZT__PRIVATE int zt__write_trace(zt_profiler *profiler, zt__writer *writer) {
     zt__free(allocator, trace.executions);
     zt__free(allocator, trace.tracks);
     zt__free(allocator, trace.slices);
-    return has_memory;
+    document->out_of_memory = !has_memory;
 }
 
 /* ==== >>page: the page that run.html is =================================================================== */
@@ -29618,20 +29556,48 @@ ZT__PRIVATE void zt__write_html(zt__document *document) {
 
 /* ==== >>writing: zt_write and zt_report, formats and files ================================================ */
 
-/* Reads how regions are nested, and their shares. Returns 0 without memory. */
-ZT__PRIVATE int zt__read_nesting(zt__document *document) {
-    zt_profiler *profiler = document->profiler;
-    zt_region_info info;
+ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
+    static void (*const writers[])(zt__document *) = {
+        zt__write_region_table, zt__write_csv,         zt__write_json,      zt__write_trace,
+        zt__write_html,         zt__write_openmetrics, zt__write_instances, zt__write_folded}; /* by format */
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt_allocator *allocator;
+    zt__document *document;
     uint32_t i;
-    document->nesting = (zt__nesting *)zt__allocate(
-        &profiler->config.allocator, (size_t)document->region_count + 1, sizeof *document->nesting);
-    if (!document->nesting) {
-        return 0;
+    int stopped;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
     }
-    zt__lock(&profiler->mutex);
-    for (i = 0; i < document->region_count; i++) {
+    if (!write) {
+        return zt__report_null(diagnostics, "zt_write", "write");
+    }
+    if ((unsigned)format >= ZT__COUNT_OF(writers)) {
+        return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
+    }
+    if ((format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES) && !profiler->config.timeline) {
+        return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
+    allocator = &profiler->config.allocator;
+    document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
+    if (!document) {
+        return zt__report_no_memory(diagnostics, "zt_write", "a report");
+    }
+    document->profiler = locked;
+    document->room = zt__get_room(write == zt__write_to_file && user == stdout);
+    document->region_count = zt_get_region_count(profiler);
+    zt__begin_writing(&document->writer, write, user);
+    document->stats = (zt_stats *)zt__allocate(allocator, profiler->row_length, sizeof *document->stats);
+    document->nesting =
+        (zt__nesting *)zt__allocate(allocator, (size_t)document->region_count + 1, sizeof *document->nesting);
+    document->out_of_memory = !document->stats || !document->nesting;
+
+    zt__lock(&locked->mutex);
+    for (i = 0; i < document->region_count && document->nesting; i++) {
         zt__nesting *nesting = &document->nesting[i];
         const zt__path *path;
+        zt_region_info info;
         double estimate;
         zt__add_paths(profiler, profiler->regions[i], &info);
         /* A region without samples may since have begun inside one that is newer than the report. */
@@ -29645,74 +29611,19 @@ ZT__PRIVATE int zt__read_nesting(zt__document *document) {
         }
         document->gpu_time_ns += nesting->share;
     }
-    zt__unlock(&profiler->mutex);
-    for (i = 0; i < document->region_count; i++) {
+    zt__unlock(&locked->mutex);
+    for (i = 0; i < document->region_count && document->nesting; i++) {
         document->nesting[i].share =
             document->gpu_time_ns > 0 ? document->nesting[i].share / document->gpu_time_ns : zt__nan();
     }
-    return 1;
-}
 
-ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
-    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
-    const zt_allocator *allocator;
-    zt__document *document;
-    int stopped;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!write) {
-        return zt__report_null(diagnostics, "zt_write", "write");
-    }
-    if ((unsigned)format > ZT_FORMAT_FOLDED) {
-        return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
-    }
-    if ((format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES) && !profiler->config.timeline) {
-        return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    }
-    allocator = &profiler->config.allocator;
-    document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
-    if (!document) {
-        return zt__report_no_memory(diagnostics, "zt_write", "a report");
-    }
-    document->profiler = zt__mutable(profiler);
-    document->region_count = zt_get_region_count(profiler);
-    zt__begin_writing(&document->writer, write, user);
-    document->stats = (zt_stats *)zt__allocate(allocator, profiler->row_length, sizeof *document->stats);
-    document->out_of_memory = !document->stats || !zt__read_nesting(document);
 #ifdef ZETOOLS_TRACER
     if (format != ZT_FORMAT_TRACE && format != ZT_FORMAT_OPENMETRICS && format != ZT_FORMAT_INSTANCES) {
-        zt_hotspots_find_lines(document->profiler);
+        zt_hotspots_find_lines(locked);
     }
 #endif
     if (!document->out_of_memory) {
-        switch (format) {
-        case ZT_FORMAT_TABLE:
-            zt__write_region_table(document, write == zt__write_to_file && user == stdout);
-            break;
-        case ZT_FORMAT_CSV:
-            zt__write_csv(document);
-            break;
-        case ZT_FORMAT_JSON:
-            zt__write_json(document);
-            break;
-        case ZT_FORMAT_TRACE:
-            document->out_of_memory = !zt__write_trace(document->profiler, &document->writer);
-            break;
-        case ZT_FORMAT_HTML:
-            zt__write_html(document);
-            break;
-        case ZT_FORMAT_OPENMETRICS:
-            zt__write_openmetrics(document);
-            break;
-        case ZT_FORMAT_INSTANCES:
-            zt__write_instances(document);
-            break;
-        case ZT_FORMAT_FOLDED:
-            zt__write_folded(document);
-            break;
-        }
+        writers[format](document);
     }
     stopped = !zt__end_writing(&document->writer);
     if (document->out_of_memory) {
@@ -29770,39 +29681,18 @@ typedef struct zt__target_file {
     char beside[4096 + 64];
 } zt__target_file;
 
-/* Stores what `path` leads to through symbolic links; it need not exist. Returns 0, with errno, if there
-   are too many links or the path is too long. */
-ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
-    enum { MOST_LINKS = 40 };
-    const char *next = path;
-    size_t directory = 0; /* length of the directory that `next` is relative to */
-    uint32_t i;
-    for (i = 0; i <= MOST_LINKS; i++) {
-        size_t length = strlen(next);
-        if (directory + length >= sizeof file->path) {
-            errno = ENAMETOOLONG;
-            return 0;
-        }
-        memcpy(file->path + directory, next, length + 1);
-        if (!zt__read_link(file->path, file->link, sizeof file->link)) {
-            return 1;
-        }
-        next = file->link;
-        directory = zt__is_absolute(next) ? 0 : (size_t)(zt__file_name(file->path) - file->path);
-    }
-    errno = ELOOP;
-    return 0;
-}
-
 /* Writes a file beside the target and renames it, so that nobody reads an incomplete one. Pipes, terminals
    and devices are written to, and not replaced by a file. */
 ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
+    enum { MOST_LINKS = 40 };
     FILE *stream = zt__find_standard_stream(output->path), *part;
     zt__file_properties target, before;
     zt__target_file *file;
-    const char *name;
+    const char *name, *next = output->path;
+    size_t directory = 0; /* length of the directory that `next` is relative to */
+    uint32_t links;
     ze_result_t result;
-    int has_before;
+    int is_link = 1, has_before;
     if (stream) {
         return zt__write_content(output, stream, fflush);
     }
@@ -29813,11 +29703,21 @@ ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
     if (!file) {
         return zt__report_no_memory(output->diagnostics, output->call, "a path");
     }
-    if (!zt__follow_links(file, output->path)) {
+
+    /* Follows symbolic links. What they lead to need not exist. */
+    for (links = 0; is_link && links <= MOST_LINKS && directory + strlen(next) < sizeof file->path; links++) {
+        strcpy(file->path + directory, next);
+        is_link = zt__read_link(file->path, file->link, sizeof file->link) > 0;
+        next = file->link;
+        directory = zt__is_absolute(next) ? 0 : (size_t)(zt__file_name(file->path) - file->path);
+    }
+    if (is_link) {
+        errno = links > MOST_LINKS ? ELOOP : ENAMETOOLONG;
         result = zt__report_unwritable(output);
         zt__free(output->allocator, file);
         return result;
     }
+
     name = zt__file_name(file->path);
     /* A long name is cut, because the name of a file has 255 bytes at the most. */
     snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
