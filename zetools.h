@@ -25417,87 +25417,45 @@ ZT__PRIVATE void zt__write_csv_sum(zt__writer *writer, const char *region, const
     zt__write_csv_value(writer, region, &metric, count, sum, NULL);
 }
 
-/* Writes what became of all samples, and how they cover the time of the device, if a timeline is kept. */
-ZT__PRIVATE void zt__write_csv_totals(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
-    const zt_overlap *overlap = zt__read_overlap(document);
-    zt__overlap_times times = zt__list_overlap(overlap);
-    zt__writer *writer = &document->writer;
-    zt_counts counts = zt_get_counts(profiler);
-    uint32_t i;
-    zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
-    zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
-    zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
-    zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
-    zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
-    zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
-    for (i = 0; i < ZT__COUNT_OF(times.ns) && overlap->samples > 0; i++) {
-        zt__write_csv_sum(writer, "", zt__overlap_names[i][0], "ns", ZET_METRIC_TYPE_DURATION,
-                          overlap->samples, times.ns[i]);
-    }
-    if (overlap->samples > 0 && overlap->missing > 0) {
-        zt__write_csv_sum(writer, "", "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT, overlap->samples,
-                          (double)overlap->missing);
-    }
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
-        char name[64];
-        if (count) {
-            snprintf(name, sizeof name, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                     zt_cause_name((zt_cause)i));
-            zt__write_csv_count(writer, "", name, "samples", count);
-        }
-    }
-}
-
-/* Writes times that are of a region or derived from its samples, and the bytes that were copied, where they
-   are known. */
-ZT__PRIVATE void zt__write_csv_times(zt__document *document) {
-    const zt_region_info *region = &document->region;
-    const zt__nesting *nesting = &document->nesting[document->index];
-    zt__writer *writer = &document->writer;
-    uint64_t count = document->stats[0].count;
-    uint32_t i;
-    zt__write_csv_sum(writer, region->name, "own GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
-                      nesting->own_ns);
-    zt__write_csv_sum(writer, region->name, "total GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
-                      nesting->total_ns);
-    zt__write_csv_sum(writer, region->name, "share", "percent", ZET_METRIC_TYPE_RATIO, count,
-                      100 * nesting->share);
-    if (nesting->parent != UINT32_MAX) {
-        zt__write_csv_text(writer, region->name, "parent", "",
-                           zt__record_at(document->profiler, nesting->parent)->name);
-    }
-    for (i = 0; i < ZT_LATENCY_COUNT; i++) {
-        zt_metric metric = {zt__latency_names[i][0], "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
-                            ZT_AGGREGATE_SUM,        0};
-        zt__csv_line line = {region->name, &metric, NULL, "all", "all", 0, NULL};
-        line.stats = &document->stats[zt__latency_column(document->profiler, i)];
-        if (line.stats->count) {
-            zt__write_csv_line(writer, &line);
-        }
-    }
-    if (region->bytes) {
-        zt__write_csv_sum(writer, region->name, "copied bytes", "bytes", ZET_METRIC_TYPE_EVENT, region->count,
-                          (double)region->bytes);
-        zt__write_csv_sum(writer, region->name, "copied bytes a second", "bytes/s",
-                          ZET_METRIC_TYPE_THROUGHPUT, region->count, region->bytes_per_second);
-    }
-}
-
+/* Writes the figures of the region that was read last. */
 ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     static const zt_metric gpu_time = {"GPU time",       "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
                                        ZT_AGGREGATE_SUM, 0};
-    const zt_profiler *profiler = document->profiler;
+    zt_profiler *profiler = document->profiler;
+    const zt_region_info *region = &document->region;
+    const zt__nesting *nesting = &document->nesting[document->index];
     zt__writer *writer = &document->writer;
-    const char *name = document->region.name;
-    zt__csv_line line = {name, &gpu_time, &document->stats[0], "all", "all", document->region.differs, NULL};
+    const char *name = region->name;
+    zt__csv_line line = {name, &gpu_time, &document->stats[0], "all", "all", region->differs, NULL};
+    uint64_t count = document->stats[0].count;
     uint32_t metric, part;
     char tile[16] = "all", pass[16] = "all";
     int shows_passes;
     zt_limit_info limit;
     zt__write_csv_line(writer, &line);
-    zt__write_csv_times(document);
+    zt__write_csv_sum(writer, name, "own GPU time", "ns", ZET_METRIC_TYPE_DURATION, count, nesting->own_ns);
+    zt__write_csv_sum(writer, name, "total GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
+                      nesting->total_ns);
+    zt__write_csv_sum(writer, name, "share", "percent", ZET_METRIC_TYPE_RATIO, count, 100 * nesting->share);
+    if (nesting->parent != UINT32_MAX) {
+        zt__write_csv_text(writer, name, "parent", "", zt__record_at(profiler, nesting->parent)->name);
+    }
+    for (part = 0; part < ZT_LATENCY_COUNT; part++) {
+        zt_metric latency = gpu_time;
+        zt__csv_line latency_line = {name, &latency, NULL, "all", "all", 0, NULL};
+        latency.name = zt__latency_names[part][0];
+        latency_line.stats = &document->stats[zt__latency_column(profiler, part)];
+        if (latency_line.stats->count) {
+            zt__write_csv_line(writer, &latency_line);
+        }
+    }
+    if (region->bytes) {
+        zt__write_csv_sum(writer, name, "copied bytes", "bytes", ZET_METRIC_TYPE_EVENT, region->count,
+                          (double)region->bytes);
+        zt__write_csv_sum(writer, name, "copied bytes a second", "bytes/s", ZET_METRIC_TYPE_THROUGHPUT,
+                          region->count, region->bytes_per_second);
+    }
+
     line.tile = tile;
     line.pass = pass;
     shows_passes = profiler->pass_count > 1 || zt__has_times_alone(document);
@@ -25532,41 +25490,14 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
             zt__write_csv_line(writer, &streamed_line);
         }
     }
-    zt__write_csv_count(writer, name, "lost", "samples", document->region.lost);
-    zt__write_csv_count(writer, name, "dropped", "samples", document->region.dropped);
-    zt__find_limit(document->profiler, &document->advice, document->record, &limit);
+    zt__write_csv_count(writer, name, "lost", "samples", region->lost);
+    zt__write_csv_count(writer, name, "dropped", "samples", region->dropped);
+    zt__find_limit(profiler, &document->advice, document->record, &limit);
     zt__write_csv_text(writer, name, "limit", "", zt_limit_name(limit.limit));
     zt__write_csv_text(writer, name, "limit: reason", "", limit.text);
 }
 
 #ifdef ZETOOLS_TRACER
-
-/* Writes the samples of each instruction, a line for each kind of sample that it has. */
-ZT__PRIVATE void zt__write_csv_hotspots(zt__document *document) {
-    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
-    uint32_t i, j, count;
-    zt_hotspots_counts counts;
-    zt__hot_row *rows = zt__read_hot_rows(document, 0, &count, &counts);
-    char place[4096 + 64];
-    for (i = 0; i < count; i++) {
-        int used = snprintf(place, sizeof place, "+0x%llx", (unsigned long long)rows[i].offset);
-        if (*rows[i].file) {
-            snprintf(place + used, sizeof place - (size_t)used, " %.4000s:%u", rows[i].file,
-                     (unsigned)rows[i].line);
-        }
-        for (j = 0; j < hotspots->count_count; j++) {
-            zt_metric metric = {hotspots->count_names[j], hotspots->group,  "hotspot", "samples", "",
-                                ZET_METRIC_TYPE_EVENT,    ZT_AGGREGATE_SUM, 0};
-            if (rows[i].counts[j] > 0) {
-                zt__write_csv_value(&document->writer, rows[i].kernel->name, &metric, rows[i].samples,
-                                    (double)rows[i].counts[j], place);
-            }
-        }
-    }
-    if (rows) {
-        zt__free(&hotspots->allocator, rows);
-    }
-}
 
 /* Writes a line about a kernel. Its index is the group, because several kernels may have one name. A number
    that is not known has no line. */
@@ -25585,71 +25516,42 @@ ZT__PRIVATE void zt__write_csv_kernel_line(zt__document *document, const char *k
     }
 }
 
-/* Writes what a kernel is made of, a line for each number, and one for each shape of its launches. */
-ZT__PRIVATE void zt__write_csv_kernel(zt__document *document, uint32_t index) {
+/* Writes what a tracer has seen: what kernels are made of, calls, and hot spots. */
+ZT__PRIVATE void zt__write_csv_traced(zt__document *document) {
     static const char *const launched[2] = {"launches", ""}, *const shaped[2] = {"occupancy", "percent"};
     static const char *const from[2] = {"module", ""}, *const advice[2] = {"advice", ""};
-    zt_kernel_info info;
-    zt__kernel_values list;
-    char group[32], text[128];
-    uint32_t i;
-    zt_get_kernel(document->profiler, index, &info);
-    list = zt__list_kernel_values(&info);
-    snprintf(group, sizeof group, "kernel %u", (unsigned)index);
-    zt__write_csv_kernel_line(document, info.name, group, launched, info.launches, (double)info.launches,
-                              NULL);
-    zt__write_csv_kernel_line(document, info.name, group, from, info.launches, zt__nan(),
-                              zt__format_module(&info).text);
-    for (i = 0; i < ZT__COUNT_OF(list.values); i++) {
-        zt__write_csv_kernel_line(document, info.name, group, zt__kernel_numbers[i], info.launches,
-                                  list.values[i] == UINT32_MAX ? zt__nan() : list.values[i], NULL);
-    }
-    for (i = 0; i < info.shape_count; i++) {
-        const zt_kernel_shape *shape = &info.shapes[i];
-        snprintf(text, sizeof text, "%s of %s", zt__format_sizes(shape->group_count).text,
-                 zt__format_sizes(shape->group_size).text);
-        zt__write_csv_kernel_line(document, info.name, group, shaped, shape->launches, 100 * shape->occupancy,
-                                  text);
-    }
-    if (info.advice[0]) {
-        zt__write_csv_kernel_line(document, info.name, group, advice, info.launches, zt__nan(), info.advice);
-    }
-}
-
-#endif
-
-ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
-    const zt__facts *facts = &profiler->facts;
     zt__writer *writer = &document->writer;
-    char number[32];
-    uint32_t i;
-    zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
-                           "sum,mean,stddev,min,max,median,p95,tile,pass,differs,text\n");
-    /* Lines without a region are of the whole profiler. */
-    zt__write_csv_text(writer, "", "zetools", "", ZETOOLS_VERSION);
-    zt__write_csv_text(writer, "", "program", "", facts->program);
-    zt__write_csv_text(writer, "", "date", "", zt__format_now().text);
-    zt__write_csv_text(writer, "", "opened", "", zt__format_date(facts->opened_s).text);
-    zt__write_csv_text(writer, "", "device", "", profiler->device_name);
-    zt__write_csv_text(writer, "", "driver version", "", facts->driver_version);
-    zt__write_csv_text(writer, "", "UUID", "", facts->uuid);
-    zt__write_csv_text(writer, "", "PCI address", "", facts->pci_address);
-    snprintf(number, sizeof number, "%u", (unsigned)facts->core_clock_mhz);
-    zt__write_csv_text(writer, "", "core clock", "MHz", facts->core_clock_mhz ? number : "");
-    snprintf(number, sizeof number, "%llu", (unsigned long long)facts->timer_hz);
-    zt__write_csv_text(writer, "", "timer", "Hz", facts->timer_hz ? number : "");
-    zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
-    zt__prepare_advice(profiler, &document->advice);
-    for (i = 0; i < document->region_count; i++) {
-        zt__read_region(document, i);
-        if (!document->out_of_memory) { /* those without samples are written, as in JSON */
-            zt__write_csv_region(document);
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    zt_hotspots_counts counts;
+    zt__hot_row *rows;
+    char group[32], text[4096 + 64];
+    uint32_t i, j, count;
+    for (i = 0; i < zt_get_kernel_count(profiler); i++) { /* a line for each number, and for each shape */
+        zt_kernel_info info;
+        zt__kernel_values list;
+        zt_get_kernel(profiler, i, &info);
+        list = zt__list_kernel_values(&info);
+        snprintf(group, sizeof group, "kernel %u", (unsigned)i);
+        zt__write_csv_kernel_line(document, info.name, group, launched, info.launches, (double)info.launches,
+                                  NULL);
+        zt__write_csv_kernel_line(document, info.name, group, from, info.launches, zt__nan(),
+                                  zt__format_module(&info).text);
+        for (j = 0; j < ZT__COUNT_OF(list.values); j++) {
+            zt__write_csv_kernel_line(document, info.name, group, zt__kernel_numbers[j], info.launches,
+                                      list.values[j] == UINT32_MAX ? zt__nan() : list.values[j], NULL);
         }
-    }
-#ifdef ZETOOLS_TRACER
-    for (i = 0; i < zt_get_kernel_count(profiler); i++) {
-        zt__write_csv_kernel(document, i);
+        for (j = 0; j < info.shape_count; j++) {
+            const zt_kernel_shape *shape = &info.shapes[j];
+            snprintf(text, sizeof text, "%s of %s", zt__format_sizes(shape->group_count).text,
+                     zt__format_sizes(shape->group_size).text);
+            zt__write_csv_kernel_line(document, info.name, group, shaped, shape->launches,
+                                      100 * shape->occupancy, text);
+        }
+        if (info.advice[0]) {
+            zt__write_csv_kernel_line(document, info.name, group, advice, info.launches, zt__nan(),
+                                      info.advice);
+        }
     }
     for (i = 0; i < zt__calls_to_report(profiler); i++) { /* two lines each */
         zt_metric host_time = {"host time",      "", "host", "ns", "", ZET_METRIC_TYPE_DURATION,
@@ -25662,9 +25564,92 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
         zt__write_csv_line(writer, &line);
         zt__write_csv_value(writer, call.name, &errors, call.count, (double)call.errors, NULL);
     }
-    zt__write_csv_hotspots(document);
+
+    rows = zt__read_hot_rows(document, 0, &count, &counts);
+    for (i = 0; i < count; i++) { /* of each instruction, a line for each kind of sample that it has */
+        int used = snprintf(text, sizeof text, "+0x%llx", (unsigned long long)rows[i].offset);
+        if (*rows[i].file) {
+            snprintf(text + used, sizeof text - (size_t)used, " %.4000s:%u", rows[i].file,
+                     (unsigned)rows[i].line);
+        }
+        for (j = 0; j < hotspots->count_count; j++) {
+            zt_metric metric = {hotspots->count_names[j], hotspots->group,  "hotspot", "samples", "",
+                                ZET_METRIC_TYPE_EVENT,    ZT_AGGREGATE_SUM, 0};
+            if (rows[i].counts[j] > 0) {
+                zt__write_csv_value(writer, rows[i].kernel->name, &metric, rows[i].samples,
+                                    (double)rows[i].counts[j], text);
+            }
+        }
+    }
+    if (rows) {
+        zt__free(&hotspots->allocator, rows);
+    }
+}
+
 #endif
-    zt__write_csv_totals(document);
+
+ZT__PRIVATE void zt__write_csv(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
+    const zt__facts *facts = &profiler->facts;
+    zt__writer *writer = &document->writer;
+    const zt_overlap *overlap;
+    zt__overlap_times times;
+    zt_counts counts;
+    char text[64];
+    uint32_t i;
+    zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
+                           "sum,mean,stddev,min,max,median,p95,tile,pass,differs,text\n");
+    /* Lines without a region are of the whole profiler. */
+    zt__write_csv_text(writer, "", "zetools", "", ZETOOLS_VERSION);
+    zt__write_csv_text(writer, "", "program", "", facts->program);
+    zt__write_csv_text(writer, "", "date", "", zt__format_now().text);
+    zt__write_csv_text(writer, "", "opened", "", zt__format_date(facts->opened_s).text);
+    zt__write_csv_text(writer, "", "device", "", profiler->device_name);
+    zt__write_csv_text(writer, "", "driver version", "", facts->driver_version);
+    zt__write_csv_text(writer, "", "UUID", "", facts->uuid);
+    zt__write_csv_text(writer, "", "PCI address", "", facts->pci_address);
+    snprintf(text, sizeof text, "%u", (unsigned)facts->core_clock_mhz);
+    zt__write_csv_text(writer, "", "core clock", "MHz", facts->core_clock_mhz ? text : "");
+    snprintf(text, sizeof text, "%llu", (unsigned long long)facts->timer_hz);
+    zt__write_csv_text(writer, "", "timer", "Hz", facts->timer_hz ? text : "");
+    zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
+    zt__prepare_advice(profiler, &document->advice);
+    for (i = 0; i < document->region_count; i++) {
+        zt__read_region(document, i);
+        if (!document->out_of_memory) { /* those without samples are written, as in JSON */
+            zt__write_csv_region(document);
+        }
+    }
+#ifdef ZETOOLS_TRACER
+    zt__write_csv_traced(document);
+#endif
+
+    /* what became of all samples, and how they cover the time of the device, if a timeline is kept */
+    overlap = zt__read_overlap(document);
+    times = zt__list_overlap(overlap);
+    counts = zt_get_counts(profiler);
+    zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
+    zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
+    zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
+    zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
+    zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
+    zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
+    for (i = 0; i < ZT__COUNT_OF(times.ns) && overlap->samples > 0; i++) {
+        zt__write_csv_sum(writer, "", zt__overlap_names[i][0], "ns", ZET_METRIC_TYPE_DURATION,
+                          overlap->samples, times.ns[i]);
+    }
+    if (overlap->samples > 0 && overlap->missing > 0) {
+        zt__write_csv_sum(writer, "", "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT, overlap->samples,
+                          (double)overlap->missing);
+    }
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                 zt_cause_name((zt_cause)i));
+        if (count) {
+            zt__write_csv_count(writer, "", text, "samples", count);
+        }
+    }
     zt__list_notes(document, zt__write_csv_note);
 }
 
@@ -25906,6 +25891,12 @@ ZT__PRIVATE void zt__write_json_stats(zt__writer *writer, const zt_stats *stats)
     zt__write_text(writer, "}");
 }
 
+/* Writes a member with the figures of a time. */
+ZT__PRIVATE void zt__write_json_times(zt__writer *writer, const char *name, const zt_stats *stats) {
+    zt__print(writer, ",\n\"%s\":", name);
+    zt__write_json_stats(writer, stats);
+}
+
 /* Writes the figures of a metric. In a page they have no names, which would make up half of it. */
 ZT__PRIVATE void zt__write_json_metric(zt__writer *writer, const zt_stats *stats) {
     zt__figures figures = zt__list_figures(stats);
@@ -25967,45 +25958,19 @@ ZT__PRIVATE void zt__write_json_metrics(zt__document *document, const zt__json *
     zt__write_text(writer, "}");
 }
 
-/* Writes what limits the region, and what it does a second. */
-ZT__PRIVATE void zt__write_json_advice(zt__document *document) {
-    zt__writer *writer = &document->writer;
-    /* The memory traffic, with which a roofline compares operations, is that of samples with metrics. */
-    const zt_stats *time =
-        document->region.with_metrics ? &document->time_with_metrics : &document->region.time_ns;
-    double figures[ZT__ROLE_COUNT];
-    zt_limit_info limit;
-    memset(&limit, 0, sizeof limit);
-    zt__read_figures(document->profiler, &document->advice, document->record, figures);
-    zt__apply_rules(&document->advice, figures, &limit);
-    zt__write_text(writer, ",\n\"limit\":{");
-    zt__write_json_text(writer, "what", zt_limit_name(limit.limit));
-    zt__write_json_text(writer, "why", limit.text);
-    zt__write_json_text(writer, "add", limit.missing);
-    zt__write_text(writer, "}");
-    if (!zt__is_nan(figures[ZT__ROLE_MEMORY_TRAFFIC])) {
-        zt__write_json_figure(writer, "bytes", figures[ZT__ROLE_MEMORY_TRAFFIC] * 1e9);
-    }
-    if (!zt__is_nan(figures[ZT__ROLE_ALU0_INSTRUCTIONS])) {
-        zt__write_json_figure(writer, "instructions",
-                              (figures[ZT__ROLE_ALU0_INSTRUCTIONS] +
-                               zt__first_measured(figures[ZT__ROLE_ALU1_INSTRUCTIONS], 0) +
-                               zt__first_measured(figures[ZT__ROLE_XMX_INSTRUCTIONS], 0)) *
-                                  1e9);
-    }
-    if (document->operations > 0 && zt__is_positive(time->sum)) {
-        zt__write_json_figure(writer, "operations",
-                              document->operations * (double)time->count / time->sum * 1e9);
-    }
-}
-
-/* Writes how often a region ran, and how long, and what limits it. */
-ZT__PRIVATE void zt__write_json_times(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
+/* Writes the region that was read last: how often it ran, and how long, what limits it, and its metrics. */
+ZT__PRIVATE void zt__write_json_region(zt__document *document, const zt__json *json) {
+    zt_profiler *profiler = document->profiler;
     const zt_region_info *region = &document->region;
     const zt__histogram *histogram = &document->histogram;
     zt__writer *writer = &document->writer;
+    /* The memory traffic, with which a roofline compares operations, is that of samples with metrics. */
+    const zt_stats *time = region->with_metrics ? &document->time_with_metrics : &region->time_ns;
+    double figures[ZT__ROLE_COUNT], instructions;
+    zt_limit_info limit;
     uint32_t i;
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n{");
     zt__write_json_text(writer, "name", region->name);
     zt__write_json_count(writer, "count", region->count);
     zt__write_json_count(writer, "lost", region->lost);
@@ -26015,8 +25980,7 @@ ZT__PRIVATE void zt__write_json_times(zt__document *document) {
     zt__write_json_figure(writer, "total_ns", region->total_ns);
     zt__write_json_figure(writer, "share", document->nesting[document->index].share);
     zt__write_json_count(writer, "with_metrics", region->with_metrics);
-    zt__write_text(writer, ",\n\"time_ns\":");
-    zt__write_json_stats(writer, &document->stats[0]);
+    zt__write_json_times(writer, "time_ns", &document->stats[0]);
     if (profiler->pass_count > 1) {
         zt__write_json_text(writer, "differs", zt__differences[region->differs]);
     }
@@ -26028,12 +25992,31 @@ ZT__PRIVATE void zt__write_json_times(zt__document *document) {
         }
         zt__write_text(writer, "]");
     }
-    zt__write_json_advice(document);
+    memset(&limit, 0, sizeof limit);
+    zt__read_figures(profiler, &document->advice, document->record, figures);
+    zt__apply_rules(&document->advice, figures, &limit);
+    zt__write_text(writer, ",\n\"limit\":{");
+    zt__write_json_text(writer, "what", zt_limit_name(limit.limit));
+    zt__write_json_text(writer, "why", limit.text);
+    zt__write_json_text(writer, "add", limit.missing);
+    zt__write_text(writer, "}");
+    if (!zt__is_nan(figures[ZT__ROLE_MEMORY_TRAFFIC])) {
+        zt__write_json_figure(writer, "bytes", figures[ZT__ROLE_MEMORY_TRAFFIC] * 1e9);
+    }
+    instructions = figures[ZT__ROLE_ALU0_INSTRUCTIONS] +
+                   zt__first_measured(figures[ZT__ROLE_ALU1_INSTRUCTIONS], 0) +
+                   zt__first_measured(figures[ZT__ROLE_XMX_INSTRUCTIONS], 0);
+    if (!zt__is_nan(instructions)) {
+        zt__write_json_figure(writer, "instructions", instructions * 1e9);
+    }
+    if (document->operations > 0 && zt__is_positive(time->sum)) {
+        zt__write_json_figure(writer, "operations",
+                              document->operations * (double)time->count / time->sum * 1e9);
+    }
     for (i = 0; i < ZT_LATENCY_COUNT; i++) {
         const zt_stats *stats = &document->stats[zt__latency_column(profiler, i)];
         if (stats->count) {
-            zt__print(writer, ",\n\"%s\":", zt__latency_names[i][1]);
-            zt__write_json_stats(writer, stats);
+            zt__write_json_times(writer, zt__latency_names[i][1], stats);
         }
     }
     if (region->bytes) {
@@ -26050,43 +26033,30 @@ ZT__PRIVATE void zt__write_json_times(zt__document *document) {
         }
         zt__write_text(writer, "]}");
     }
-}
 
-ZT__PRIVATE void zt__write_json_region(zt__document *document, const zt__json *json) {
-    const zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    uint32_t i;
-    zt__write_comma(writer);
-    zt__write_text(writer, "\n{");
-    zt__write_json_times(document);
     zt__write_text(writer, ",\n\"metrics\":");
     zt__write_json_metrics(document, json, 1);
-    if (json->streamed_count > 0) {
-        zt__write_text(writer, ",\n\"streamed\":{");
-        for (i = 0; i < json->streamed_count; i++) {
-            const zt_metric *metric = zt_get_streamed_metric(profiler, i);
-            zt_streamed streamed;
-            zt_get_streamed(profiler, document->index, i, &streamed);
-            if (metric && streamed.rows) {
-                zt__write_json_key(writer, metric, json->is_repeated[profiler->metric_count + i]);
-                zt__write_text(writer, "{");
-                zt__write_json_count(writer, "rows", streamed.rows);
-                zt__write_json_figure(writer, "mean", streamed.mean);
-                zt__write_json_figure(writer, "peak", streamed.peak);
-                zt__write_text(writer, "}");
-            }
+    zt__write_text(writer, json->streamed_count > 0 ? ",\n\"streamed\":{" : "");
+    for (i = 0; i < json->streamed_count; i++) {
+        const zt_metric *metric = zt_get_streamed_metric(profiler, i);
+        zt_streamed streamed;
+        zt_get_streamed(profiler, document->index, i, &streamed);
+        if (metric && streamed.rows) {
+            zt__write_json_key(writer, metric, json->is_repeated[profiler->metric_count + i]);
+            zt__write_text(writer, "{");
+            zt__write_json_count(writer, "rows", streamed.rows);
+            zt__write_json_figure(writer, "mean", streamed.mean);
+            zt__write_json_figure(writer, "peak", streamed.peak);
+            zt__write_text(writer, "}");
         }
-        zt__write_text(writer, "}");
     }
-    if (profiler->tile_count > 0) {
-        zt__write_text(writer, ",\n\"tiles\":[");
-        for (i = 0; i < profiler->tile_count; i++) {
-            zt__write_comma(writer);
-            zt__write_json_metrics(document, json, zt__tile_column(profiler, i, 0));
-        }
-        zt__write_text(writer, "]");
+    zt__write_text(writer, json->streamed_count > 0 ? "}" : "");
+    zt__write_text(writer, profiler->tile_count > 0 ? ",\n\"tiles\":[" : "");
+    for (i = 0; i < profiler->tile_count; i++) {
+        zt__write_comma(writer);
+        zt__write_json_metrics(document, json, zt__tile_column(profiler, i, 0));
     }
-    zt__write_text(writer, "}");
+    zt__write_text(writer, profiler->tile_count > 0 ? "]}" : "}");
 }
 
 /* Writes a member with what describes a metric. */
@@ -26108,65 +26078,18 @@ ZT__PRIVATE void zt__write_json_description(zt__writer *writer, const zt_metric 
     zt__write_text(writer, "}");
 }
 
-/* Writes the keys of the metrics that tables show, and a description of each metric by its key. */
-ZT__PRIVATE void zt__write_json_descriptions(zt__document *document, const zt__json *json) {
-    const zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    const zt__ranked_column *end = json->columns + json->column_count, *column;
-    uint32_t i;
-    zt__write_text(writer, ",\n\"columns\":[");
-    for (column = json->columns; column < end; column++) {
-        zt__write_comma(writer);
-        if (column->metric == UINT32_MAX) {
-            zt__write_json_string(writer, zt__roles[column->role].name);
-        } else {
-            zt__write_json_key_text(writer, &profiler->metrics[column->metric],
-                                    json->is_repeated[column->metric]);
-        }
-    }
-    zt__write_text(writer, "],\n\"metrics\":{");
-    for (i = 0; i < profiler->metric_count; i++) {
-        const char *label = NULL;
-        for (column = json->columns; column < end; column++) {
-            if (column->metric == i && column->role != ZT__NO_ROLE) {
-                label = zt__roles[column->role].name;
-            }
-        }
-        zt__write_json_description(writer, &profiler->metrics[i], json->is_repeated[i], label);
-    }
-    for (column = json->columns; column < end; column++) {
-        zt_metric derived = {"",
-                             "",
-                             "",
-                             "percent",
-                             "Hits as a share of all accesses, calculated from other metrics.",
-                             ZET_METRIC_TYPE_RATIO,
-                             ZT_AGGREGATE_MEAN,
-                             0};
-        if (column->metric == UINT32_MAX) {
-            derived.name = zt__roles[column->role].name;
-            zt__write_json_description(writer, &derived, 0, NULL);
-        }
-    }
-    zt__write_text(writer, "}");
-    if (json->streamed_count > 0) {
-        zt__write_text(writer, ",\n\"streamed\":{");
-        for (i = 0; i < json->streamed_count; i++) {
-            const zt_metric *metric = zt_get_streamed_metric(profiler, i);
-            if (metric) {
-                zt__write_json_description(writer, metric, json->is_repeated[profiler->metric_count + i],
-                                           NULL);
-            }
-        }
-        zt__write_text(writer, "}");
-    }
-}
-
-/* Reads what the document needs of all regions before it writes the first. Returns 0 without memory. */
-ZT__PRIVATE int zt__prepare_json(zt__document *document, zt__json *json) {
+/* Reads what the document needs of all regions before it writes the first, and writes what a reader needs who
+   sees the file a year later, what is of the whole device, and what describes metrics. What is not known is ""
+   or null. */
+ZT__PRIVATE void zt__write_json_head(zt__document *document, zt__json *json) {
     enum { MOST_COLUMNS = 8 }; /* without config.columns */
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
+    const zt__facts *facts = &profiler->facts;
+    const zt__peaks *peaks = &document->advice.peaks;
+    const zt_overlap *overlap = zt__read_overlap(document);
+    zt__writer *writer = &document->writer;
+    zt_counts counts = zt_get_counts(profiler);
     uint32_t i, metrics = profiler->metric_count;
     json->streamed_count = zt_get_streamed_count(profiler);
     json->is_repeated = (uint8_t *)zt__allocate(allocator, (size_t)metrics + json->streamed_count + 1, 1);
@@ -26174,7 +26097,8 @@ ZT__PRIVATE int zt__prepare_json(zt__document *document, zt__json *json) {
     json->columns = (zt__ranked_column *)zt__allocate(allocator, (size_t)metrics + ZT__DERIVED_COLUMNS,
                                                       sizeof *json->columns);
     if (!json->is_repeated || !json->figures || !json->columns) {
-        return 0;
+        document->out_of_memory = 1;
+        return;
     }
     for (i = 0; i < metrics + json->streamed_count; i++) {
         int is_streamed = i >= metrics;
@@ -26194,19 +26118,7 @@ ZT__PRIVATE int zt__prepare_json(zt__document *document, zt__json *json) {
             json->column_count = MOST_COLUMNS;
         }
     }
-    return 1;
-}
 
-/* Writes what a reader needs who sees the file a year later, and what is of the whole device. What is not
-   known is "" or null. */
-ZT__PRIVATE void zt__write_json_head(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
-    const zt__facts *facts = &profiler->facts;
-    const zt__peaks *peaks = &document->advice.peaks; /* 0 without memory */
-    const zt_overlap *overlap = zt__read_overlap(document);
-    zt__writer *writer = &document->writer;
-    zt_counts counts = zt_get_counts(profiler);
-    uint32_t i;
     zt__write_text(writer, "{\"zetools\":\"" ZETOOLS_VERSION "\"");
     zt__write_json_text(writer, "program", facts->program);
     zt__write_json_text(writer, "date", zt__format_now().text);
@@ -26266,70 +26178,6 @@ ZT__PRIVATE void zt__write_json_sizes(zt__writer *writer, const char *name, cons
     }
 }
 
-ZT__PRIVATE void zt__write_json_kernels(zt__document *document) {
-    zt__writer *writer = &document->writer;
-    uint32_t index, i, count = zt_get_kernel_count(document->profiler);
-    zt__write_text(writer, ",\n\"kernels\":[");
-    for (index = 0; index < count; index++) {
-        zt_kernel_info info;
-        zt__kernel_values list;
-        zt_get_kernel(document->profiler, index, &info);
-        list = zt__list_kernel_values(&info);
-        zt__write_comma(writer);
-        zt__write_text(writer, "\n{");
-        zt__write_json_text(writer, "name", info.name);
-        zt__write_json_text(writer, "module", zt__format_module(&info).text);
-        zt__write_json_index(writer, "region",
-                             info.region < document->region_count ? info.region : UINT32_MAX);
-        zt__write_json_count(writer, "launches", info.launches);
-        for (i = 0; i < ZT__COUNT_OF(list.values); i++) {
-            zt__write_json_index(writer, zt__kernel_numbers[i][0], list.values[i]);
-        }
-        zt__write_json_sizes(writer, "required_group_size", info.required_group_size);
-        zt__write_text(writer, ",\"shapes\":[");
-        for (i = 0; i < info.shape_count; i++) {
-            const zt_kernel_shape *shape = &info.shapes[i];
-            zt__write_comma(writer);
-            zt__write_text(writer, "{");
-            zt__write_json_sizes(writer, "group_size", shape->group_size);
-            zt__write_json_sizes(writer, "group_count", shape->group_count);
-            zt__write_json_count(writer, "launches", shape->launches);
-            zt__write_json_index(writer, "groups_per_subslice", shape->groups_per_subslice);
-            zt__write_json_figure(writer, "occupancy", shape->occupancy);
-            zt__write_json_figure(writer, "waves", shape->waves);
-            zt__write_text(writer, "}");
-        }
-        zt__write_text(writer, "]");
-        zt__write_json_count(writer, "other_launches", info.other_launches);
-        zt__write_json_figure(writer, "occupancy", info.occupancy);
-        zt__write_json_text(writer, "advice", info.advice);
-        zt__write_text(writer, "}");
-    }
-    zt__write_text(writer, "]");
-}
-
-ZT__PRIVATE void zt__write_json_calls(zt__document *document) {
-    zt__writer *writer = &document->writer;
-    uint32_t i;
-    zt__write_text(writer, ",\n\"calls\":[");
-    for (i = 0; i < zt__calls_to_report(document->profiler); i++) {
-        zt_call_info call;
-        zt_get_call(document->profiler, i, &call);
-        zt__write_comma(writer);
-        zt__write_text(writer, "\n{");
-        zt__write_json_text(writer, "name", call.name);
-        zt__write_json_count(writer, "count", call.count);
-        zt__write_json_count(writer, "errors", call.errors);
-        zt__write_text(writer, ",\"time_ns\":");
-        zt__write_json_stats(writer, &call.time_ns);
-        zt__write_text(writer, "}");
-    }
-    zt__write_text(writer, "]");
-}
-#endif
-
-#ifdef ZETOOLS_TRACER
-
 /* Writes a number of samples, and how many of each kind there are. */
 ZT__PRIVATE void zt__write_json_samples(zt__document *document, const uint64_t *counts, uint64_t samples) {
     const zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
@@ -26359,55 +26207,16 @@ ZT__PRIVATE void zt__write_json_source_line(zt__document *document, uint32_t lin
     zt__write_text(writer, "}");
 }
 
-/* Writes the lines of one file that have samples, with the text of these and of those between and around
-   them, if the file can be read, is not very large, and they are not too many. */
-ZT__PRIVATE void zt__write_json_source(zt__document *document, const zt__hot_row *rows, uint32_t count) {
-    enum { AROUND = 2, MOST_BETWEEN = 500, LARGEST = 64 << 20 };
-    uint32_t line = 0, next = 0, first = rows[0].line, last = rows[count - 1].line;
-    int is_whole = last - first <= MOST_BETWEEN, is_cut = 0;
-    zt__file_properties source;
-    FILE *file = NULL;
-    char text[512];
-    zt__writer *writer = &document->writer;
-    if (zt__get_file_properties(rows[0].file, &source) && source.is_regular && source.size <= LARGEST) {
-        file = zt__open_file(rows[0].file, "rb");
-    }
-    zt__write_comma(writer);
-    zt__write_text(writer, "\n{");
-    zt__write_json_text(writer, "file", rows[0].file);
-    zt__write_text(writer, ",\"lines\":[");
-    while (file && line < (uint64_t)last + AROUND && fgets(text, sizeof text, file)) {
-        size_t length = strlen(text);
-        int is_rest = is_cut; /* of a long line, which is cut */
-        int has_samples;
-        is_cut = length + 1 == sizeof text && text[length - 1] != '\n';
-        if (is_rest) {
-            continue;
-        }
-        text[strcspn(text, "\r\n")] = 0;
-        line++;
-        has_samples = next < count && rows[next].line == line;
-        if (has_samples || (is_whole && (uint64_t)line + AROUND >= first)) {
-            zt__write_json_source_line(document, line, text, has_samples ? &rows[next] : NULL);
-        }
-        next += (uint32_t)has_samples;
-    }
-    for (; next < count; next++) { /* the file cannot be read, or has become shorter */
-        zt__write_json_source_line(document, rows[next].line, NULL, &rows[next]);
-    }
-    zt__write_text(writer, "]}");
-    if (file) {
-        fclose(file);
-    }
-}
-
 /* Writes a kernel: its instructions with samples, and its annotated source by file, for which the
-   instructions are merged into lines. Returns how many rows are of it. */
+   instructions are merged into lines: those that have samples, with the text of these and of those between and
+   around them, if the file can be read, is not very large, and they are not too many. Returns how many rows
+   are of the kernel. */
 ZT__PRIVATE uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_row *rows, uint32_t count,
                                                uint64_t all) {
+    enum { AROUND = 2, MOST_BETWEEN = 500, LARGEST = 64 << 20 };
     zt__writer *writer = &document->writer;
     const zt__sampled_kernel *kernel = rows[0].kernel;
-    uint32_t i, last, end = 0, lines;
+    uint32_t i, next, end = 0, lines;
     while (end < count && rows[end].kernel == kernel) {
         end++;
     }
@@ -26431,25 +26240,119 @@ ZT__PRIVATE uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_r
     }
     zt__write_text(writer, "],\"sources\":[");
     lines = zt__merge_hot_lines(rows, end);
-    for (i = 0; i < lines; i = last) {
-        for (last = i + 1; last < lines && strcmp(rows[last].file, rows[i].file) == 0;) {
+    for (i = 0; i < lines; i = next) { /* each file */
+        const char *path = rows[i].file;
+        uint32_t line = 0, last = i + 1, first_line = rows[i].line, last_line;
+        int is_whole, is_cut = 0;
+        zt__file_properties source;
+        FILE *file = NULL;
+        char text[512];
+        while (last < lines && strcmp(rows[last].file, path) == 0) {
             last++;
         }
-        if (*rows[i].file) {
-            zt__write_json_source(document, &rows[i], last - i);
+        next = last;
+        if (!*path) {
+            continue;
+        }
+        last_line = rows[last - 1].line;
+        is_whole = last_line - first_line <= MOST_BETWEEN;
+        if (zt__get_file_properties(path, &source) && source.is_regular && source.size <= LARGEST) {
+            file = zt__open_file(path, "rb");
+        }
+        zt__write_comma(writer);
+        zt__write_text(writer, "\n{");
+        zt__write_json_text(writer, "file", path);
+        zt__write_text(writer, ",\"lines\":[");
+        next = i;
+        while (file && line < (uint64_t)last_line + AROUND && fgets(text, sizeof text, file)) {
+            size_t length = strlen(text);
+            int is_rest = is_cut; /* of a long line, which is cut */
+            int has_samples;
+            is_cut = length + 1 == sizeof text && text[length - 1] != '\n';
+            if (is_rest) {
+                continue;
+            }
+            text[strcspn(text, "\r\n")] = 0;
+            line++;
+            has_samples = next < last && rows[next].line == line;
+            if (has_samples || (is_whole && (uint64_t)line + AROUND >= first_line)) {
+                zt__write_json_source_line(document, line, text, has_samples ? &rows[next] : NULL);
+            }
+            next += (uint32_t)has_samples;
+        }
+        for (; next < last; next++) { /* the file cannot be read, or has become shorter */
+            zt__write_json_source_line(document, rows[next].line, NULL, &rows[next]);
+        }
+        zt__write_text(writer, "]}");
+        if (file) {
+            fclose(file);
         }
     }
     zt__write_text(writer, "]}");
     return end;
 }
 
-ZT__PRIVATE void zt__write_json_hotspots(zt__document *document) {
+/* Writes what a tracer has seen: what kernels are made of, calls, and hot spots. */
+ZT__PRIVATE void zt__write_json_traced(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
     zt_hotspots_counts counts;
+    zt__hot_row *rows;
     char group[ZET_MAX_METRIC_GROUP_NAME];
-    uint32_t i, count, period_ns;
-    zt__hot_row *rows = zt__read_hot_rows(document, 0, &count, &counts);
+    uint32_t i, j, count = zt_get_kernel_count(profiler), period_ns;
+    zt__write_text(writer, ",\n\"kernels\":[");
+    for (i = 0; i < count; i++) {
+        zt_kernel_info info;
+        zt__kernel_values list;
+        zt_get_kernel(profiler, i, &info);
+        list = zt__list_kernel_values(&info);
+        zt__write_comma(writer);
+        zt__write_text(writer, "\n{");
+        zt__write_json_text(writer, "name", info.name);
+        zt__write_json_text(writer, "module", zt__format_module(&info).text);
+        zt__write_json_index(writer, "region",
+                             info.region < document->region_count ? info.region : UINT32_MAX);
+        zt__write_json_count(writer, "launches", info.launches);
+        for (j = 0; j < ZT__COUNT_OF(list.values); j++) {
+            zt__write_json_index(writer, zt__kernel_numbers[j][0], list.values[j]);
+        }
+        zt__write_json_sizes(writer, "required_group_size", info.required_group_size);
+        zt__write_text(writer, ",\"shapes\":[");
+        for (j = 0; j < info.shape_count; j++) {
+            const zt_kernel_shape *shape = &info.shapes[j];
+            zt__write_comma(writer);
+            zt__write_text(writer, "{");
+            zt__write_json_sizes(writer, "group_size", shape->group_size);
+            zt__write_json_sizes(writer, "group_count", shape->group_count);
+            zt__write_json_count(writer, "launches", shape->launches);
+            zt__write_json_index(writer, "groups_per_subslice", shape->groups_per_subslice);
+            zt__write_json_figure(writer, "occupancy", shape->occupancy);
+            zt__write_json_figure(writer, "waves", shape->waves);
+            zt__write_text(writer, "}");
+        }
+        zt__write_text(writer, "]");
+        zt__write_json_count(writer, "other_launches", info.other_launches);
+        zt__write_json_figure(writer, "occupancy", info.occupancy);
+        zt__write_json_text(writer, "advice", info.advice);
+        zt__write_text(writer, "}");
+    }
+    zt__write_text(writer, "],\n\"calls\":[");
+    for (i = 0; i < zt__calls_to_report(profiler); i++) {
+        zt_call_info call;
+        zt_get_call(profiler, i, &call);
+        zt__write_comma(writer);
+        zt__write_text(writer, "\n{");
+        zt__write_json_text(writer, "name", call.name);
+        zt__write_json_count(writer, "count", call.count);
+        zt__write_json_count(writer, "errors", call.errors);
+        zt__write_text(writer, ",\"time_ns\":");
+        zt__write_json_stats(writer, &call.time_ns);
+        zt__write_text(writer, "}");
+    }
+    zt__write_text(writer, "]");
+
+    rows = zt__read_hot_rows(document, 0, &count, &counts);
     if (!hotspots || counts.samples + counts.discarded + counts.drops == 0) {
         return;
     }
@@ -26532,15 +26435,55 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__writer *writer = &document->writer;
+    static const zt_metric hits = {"",
+                                   "",
+                                   "",
+                                   "percent",
+                                   "Hits as a share of all accesses, calculated from other metrics.",
+                                   ZET_METRIC_TYPE_RATIO,
+                                   ZT_AGGREGATE_MEAN,
+                                   0};
+    const zt__ranked_column *column, *end;
     zt__json json;
     uint32_t i, paths;
     memset(&json, 0, sizeof json);
-    document->out_of_memory |= !zt__prepare_json(document, &json);
-    zt__write_json_head(document);
-    if (!document->out_of_memory) {
-        zt__write_json_descriptions(document, &json);
+    zt__write_json_head(document, &json);
+    end = json.columns + json.column_count;
+    zt__write_text(writer, ",\n\"columns\":[");
+    for (column = json.columns; column < end; column++) { /* the keys of the metrics that tables show */
+        zt__write_comma(writer);
+        if (column->metric == UINT32_MAX) {
+            zt__write_json_string(writer, zt__roles[column->role].name);
+        } else {
+            zt__write_json_key_text(writer, &profiler->metrics[column->metric],
+                                    json.is_repeated[column->metric]);
+        }
     }
-    zt__write_text(writer, ",\n\"regions\":[");
+    zt__write_text(writer, "],\n\"metrics\":{");
+    for (i = 0; i < profiler->metric_count && !document->out_of_memory; i++) {
+        const char *label = NULL;
+        for (column = json.columns; column < end; column++) {
+            if (column->metric == i && column->role != ZT__NO_ROLE) {
+                label = zt__roles[column->role].name;
+            }
+        }
+        zt__write_json_description(writer, &profiler->metrics[i], json.is_repeated[i], label);
+    }
+    for (column = json.columns; column < end; column++) {
+        if (column->metric == UINT32_MAX) {
+            zt_metric derived = hits;
+            derived.name = zt__roles[column->role].name;
+            zt__write_json_description(writer, &derived, 0, NULL);
+        }
+    }
+    zt__write_text(writer, json.streamed_count > 0 ? "},\n\"streamed\":{" : "");
+    for (i = 0; i < json.streamed_count && !document->out_of_memory; i++) {
+        const zt_metric *metric = zt_get_streamed_metric(profiler, i);
+        if (metric) {
+            zt__write_json_description(writer, metric, json.is_repeated[profiler->metric_count + i], NULL);
+        }
+    }
+    zt__write_text(writer, "},\n\"regions\":[");
     for (i = 0; i < document->region_count && !document->out_of_memory; i++) {
         /* Those without samples are written, too, so that indices are those of zt_get_region. */
         zt__read_region(document, i);
@@ -26572,9 +26515,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
         zt__write_json_timeline(document);
     }
 #ifdef ZETOOLS_TRACER
-    zt__write_json_kernels(document);
-    zt__write_json_calls(document);
-    zt__write_json_hotspots(document);
+    zt__write_json_traced(document);
 #endif
     zt__write_text(writer, "}\n");
     zt__free(allocator, json.columns);
@@ -27479,37 +27420,9 @@ typedef struct zt__trace {
 
 /* ---- columns --------------------------------------------------------------------------------------------- */
 
-/* Describes a column. Of regions, figures are those of the sample. Of streams, what adds up is shown as a
-   rate, because rows differ in length. */
-ZT__PRIVATE void zt__describe_column(const zt_metric *metric, int is_stream, int several_groups,
-                                     zt__trace_column *column) {
-    zt__quantity quantity = metric ? zt__quantity_of(metric) : ZT__QUANTITY_SHARE;
-    const char *units = metric ? metric->units : "", *suffix = "";
-    int adds_up = metric && (metric->aggregation == ZT_AGGREGATE_SUM || quantity == ZT__QUANTITY_BYTES);
-    column->scale = 1;
-    column->is_rate = is_stream && adds_up;
-    if (quantity == ZT__QUANTITY_SHARE) {
-        units = "%";
-    } else if (quantity == ZT__QUANTITY_RATE) {
-        units = "GB/s";
-        column->scale = zt__scale_of_rate(metric->units);
-    } else if (column->is_rate && quantity == ZT__QUANTITY_BYTES) {
-        units = "GB/s";
-    } else if (column->is_rate && strcmp(units, "ns") == 0) {
-        units = "% of time";
-        column->scale = 100;
-    } else if (column->is_rate) {
-        suffix = "/s";
-        column->scale = 1e9;
-    }
-    snprintf(column->label.text, sizeof column->label.text, "%s%s%s%s%s%s%s",
-             several_groups && metric ? metric->group : "", several_groups && metric ? "." : "",
-             metric ? metric->name : zt__roles[column->shown.role].name, *units || *suffix ? " [" : "", units,
-             suffix, *units || *suffix ? "]" : "");
-}
-
 /* Chooses what is shown: what config.columns names; if it names none of these metrics, the first that tables
-   show. Returns 0 without memory. */
+   show. Of regions, figures are those of the sample. Of streams, what adds up is shown as a rate, because rows
+   differ in length. Returns 0 without memory. */
 ZT__PRIVATE int zt__choose_trace_columns(const zt_profiler *profiler, const zt_metric *metrics,
                                          uint32_t metric_count, const zt__mean_table *means, int is_stream,
                                          int several_groups, zt__trace_columns *chosen) {
@@ -27534,9 +27447,32 @@ ZT__PRIVATE int zt__choose_trace_columns(const zt_profiler *profiler, const zt_m
         }
     }
     for (i = 0; i < chosen->count; i++) {
-        chosen->columns[i].shown = ranked[i];
-        zt__describe_column(ranked[i].metric == UINT32_MAX ? NULL : &metrics[ranked[i].metric], is_stream,
-                            several_groups, &chosen->columns[i]);
+        zt__trace_column *column = &chosen->columns[i];
+        const zt_metric *metric = ranked[i].metric == UINT32_MAX ? NULL : &metrics[ranked[i].metric];
+        zt__quantity quantity = metric ? zt__quantity_of(metric) : ZT__QUANTITY_SHARE;
+        const char *units = metric ? metric->units : "", *suffix = "";
+        int adds_up = metric && (metric->aggregation == ZT_AGGREGATE_SUM || quantity == ZT__QUANTITY_BYTES);
+        column->shown = ranked[i];
+        column->scale = 1;
+        column->is_rate = is_stream && adds_up;
+        if (quantity == ZT__QUANTITY_SHARE) {
+            units = "%";
+        } else if (quantity == ZT__QUANTITY_RATE) {
+            units = "GB/s";
+            column->scale = zt__scale_of_rate(metric->units);
+        } else if (column->is_rate && quantity == ZT__QUANTITY_BYTES) {
+            units = "GB/s";
+        } else if (column->is_rate && strcmp(units, "ns") == 0) {
+            units = "% of time";
+            column->scale = 100;
+        } else if (column->is_rate) {
+            suffix = "/s";
+            column->scale = 1e9;
+        }
+        snprintf(column->label.text, sizeof column->label.text, "%s%s%s%s%s%s%s",
+                 several_groups && metric ? metric->group : "", several_groups && metric ? "." : "",
+                 metric ? metric->name : zt__roles[column->shown.role].name, *units || *suffix ? " [" : "",
+                 units, suffix, *units || *suffix ? "]" : "");
     }
     zt__free(allocator, ranked);
     return has_memory;
@@ -27576,16 +27512,19 @@ ZT__PRIVATE int zt__compare_spans(const void *a, const void *b) {
     return one->order > other->order ? -1 : one->order < other->order; /* inner regions end first */
 }
 
-/* Copies the kept samples, with the figures that are shown of each. Returns 0 without memory. */
-ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
+/* Copies the kept samples, with the figures that are shown of each, and what is kept of missing samples and of
+   executions. Returns 0 without memory. */
+ZT__PRIVATE int zt__copy_timeline(zt__trace *trace) {
     zt_profiler *profiler = trace->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
+    const zt__timeline *timeline = profiler->timeline;
     uint32_t regions = zt_get_region_count(profiler), metrics = profiler->metric_count;
+    uint32_t capacity = timeline ? timeline->capacity : 0;
     double *means = zt__read_means(profiler, regions);
     double *values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
     zt__mean_table table = {means, metrics, regions};
     size_t room, width;
-    uint64_t first, end, i;
+    uint64_t first, end, i, written;
     int has_memory = means && values &&
                      zt__choose_trace_columns(profiler, profiler->metrics, metrics, &table, 0,
                                               profiler->selection.group_count > 1, &trace->columns);
@@ -27595,7 +27534,10 @@ ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
     width = 1 + (size_t)trace->columns.count;
     trace->spans = (zt__span *)zt__allocate(allocator, room, sizeof *trace->spans);
     trace->figures = (double *)zt__allocate(allocator, room, width * sizeof *trace->figures);
-    has_memory = has_memory && trace->spans && trace->figures;
+    trace->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *trace->missing);
+    trace->executions =
+        (zt__execution *)zt__allocate(allocator, (size_t)capacity + 1, sizeof *trace->executions);
+    has_memory = has_memory && trace->spans && trace->figures && trace->missing && trace->executions;
     for (i = first; i < end && has_memory; i++) {
         zt__span *span = &trace->spans[trace->span_count];
         if (zt__copy_kept_sample(profiler, i, &span->sample, values)) {
@@ -27613,25 +27555,10 @@ ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
     if (trace->span_count) {
         qsort(trace->spans, trace->span_count, sizeof *trace->spans, zt__compare_spans);
     }
-    return has_memory;
-}
+    if (!has_memory || !timeline) {
+        return has_memory;
+    }
 
-/* Copies what is kept of missing samples and of executions. Returns 0 without memory. */
-ZT__PRIVATE int zt__copy_missing_and_executions(zt__trace *trace) {
-    zt_profiler *profiler = trace->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__timeline *timeline = profiler->timeline;
-    uint32_t capacity = timeline ? timeline->capacity : 0;
-    uint64_t i, written;
-    trace->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *trace->missing);
-    trace->executions =
-        (zt__execution *)zt__allocate(allocator, (size_t)capacity + 1, sizeof *trace->executions);
-    if (!trace->missing || !trace->executions) {
-        return 0;
-    }
-    if (!timeline) {
-        return 1;
-    }
     zt__lock(&profiler->mutex);
     written = timeline->missing_written;
     for (i = zt__oldest_kept(written, ZT__MISSING_KEPT); i < written; i++) {
@@ -27815,41 +27742,11 @@ ZT__PRIVATE int zt__compare_begin(const void *key, const void *element) {
     return begin_ns < execution->begin_ns ? -1 : begin_ns > execution->begin_ns;
 }
 
-/* Makes tracks of the sorted slices. Those that stand for one call become one: it has executed several
-   regions, or what it has appended has run several times. One that would end after another that contains its
-   begin is shortened: regions of a thread may overlap, and slices of a track must not. */
-ZT__PRIVATE void zt__nest_slices(zt__trace *trace) {
-    uint32_t i, count = 0, outer = UINT32_MAX;
-    for (i = 0; i < trace->slice_count; i++) {
-        zt__host_slice slice = trace->slices[i];
-        zt__host_slice *before = count ? &trace->slices[count - 1] : NULL;
-        if (before && before->thread != slice.thread) {
-            before = NULL;
-            outer = UINT32_MAX;
-        }
-        if (before && slice.kind != ZT__SLICE_CALL && before->kind == slice.kind &&
-            before->begin_ns == slice.begin_ns && before->name == slice.name) {
-            before->regions++;
-            continue;
-        }
-        while (outer != UINT32_MAX && trace->slices[outer].end_ns <= slice.begin_ns) {
-            outer = trace->slices[outer].outer;
-        }
-        if (outer != UINT32_MAX && slice.end_ns > trace->slices[outer].end_ns) {
-            slice.end_ns = trace->slices[outer].end_ns;
-        }
-        slice.outer = outer;
-        trace->slices[count] = slice;
-        outer = count++;
-    }
-    trace->slice_count = count;
-}
-
-/* Finds what the threads of the program have done. Returns 0 without memory. */
+/* Finds what the threads of the program have done, a track for each thread. Returns 0 without memory. */
 ZT__PRIVATE int zt__make_slices(zt__trace *trace) {
     const zt_allocator *allocator = &trace->profiler->config.allocator;
     uint64_t first = 0, end = 0;
-    uint32_t i;
+    uint32_t i, count = 0, outer = UINT32_MAX;
 #ifdef ZETOOLS_TRACER
     zt__get_kept_calls(trace->profiler, &first, &end);
 #endif
@@ -27900,44 +27797,34 @@ ZT__PRIVATE int zt__make_slices(zt__trace *trace) {
     if (trace->slice_count) {
         qsort(trace->slices, trace->slice_count, sizeof *trace->slices, zt__compare_slices);
     }
-    zt__nest_slices(trace);
-    return 1;
-}
 
-/* Writes what the threads of the program have done. It is named by the file that it was started from, and a
-   thread as the system names it, if it still runs. */
-ZT__PRIVATE void zt__write_program(zt__trace *trace) {
-    zt__writer *writer = trace->writer;
-    const char *program = trace->profiler->facts.program;
-    size_t end = strcspn(program, " "), begin = end;
-    char name[256];
-    uint32_t i;
-    while (begin > 0 && !zt__is_separator(program[begin - 1])) {
-        begin--;
-    }
-    zt__copy_text(name, sizeof name, program + begin, end - begin);
-    zt__write_name(trace, "process_name", trace->program, 0, name[0] ? name : "program");
-    zt__write_place(trace, "process_sort_index", trace->program, 0, 0);
+    /* Those that stand for one call become one: it has executed several regions, or what it has appended has
+       run several times. One that would end after another that contains its begin is shortened: regions of a
+       thread may overlap, and slices of a track must not. */
     for (i = 0; i < trace->slice_count; i++) {
-        const zt__host_slice *slice = &trace->slices[i];
-        if (i == 0 || trace->slices[i - 1].thread != slice->thread) {
-            zt__read_thread_name(slice->thread, name, sizeof name);
-            zt__write_name(trace, "thread_name", trace->program, slice->thread, name[0] ? name : "thread");
+        zt__host_slice slice = trace->slices[i];
+        zt__host_slice *before = count ? &trace->slices[count - 1] : NULL;
+        if (before && before->thread != slice.thread) {
+            before = NULL;
+            outer = UINT32_MAX;
         }
-        snprintf(name, sizeof name, "append %.240s", slice->name ? slice->name : "");
-        zt__begin_event(writer, "X",
-                        slice->kind == ZT__SLICE_CALL     ? slice->name
-                        : slice->kind == ZT__SLICE_APPEND ? name
-                                                          : "execute lists",
-                        trace->program, slice->thread);
-        zt__write_event_time(writer, "ts", slice->begin_ns);
-        zt__write_event_time(writer, "dur", slice->end_ns - slice->begin_ns);
-        zt__print(writer, ",\"cat\":\"%s\"", slice->kind == ZT__SLICE_CALL ? "call" : "submit");
-        if (slice->kind == ZT__SLICE_EXECUTE) {
-            zt__print(writer, ",\"args\":{\"regions\":%u}", (unsigned)slice->regions);
+        if (before && slice.kind != ZT__SLICE_CALL && before->kind == slice.kind &&
+            before->begin_ns == slice.begin_ns && before->name == slice.name) {
+            before->regions++;
+            continue;
         }
-        zt__write_text(writer, "}");
+        while (outer != UINT32_MAX && trace->slices[outer].end_ns <= slice.begin_ns) {
+            outer = trace->slices[outer].outer;
+        }
+        if (outer != UINT32_MAX && slice.end_ns > trace->slices[outer].end_ns) {
+            slice.end_ns = trace->slices[outer].end_ns;
+        }
+        slice.outer = outer;
+        trace->slices[count] = slice;
+        outer = count++;
     }
+    trace->slice_count = count;
+    return 1;
 }
 
 /* ---- regions --------------------------------------------------------------------------------------------- */
@@ -27965,64 +27852,14 @@ ZT__PRIVATE void zt__write_extent(zt__writer *writer, const char *label, const u
     }
 }
 
-/* Writes a region, and the flow that leads to it from the call that has submitted it. What is not known is
-   left out. */
-ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
-    const zt__span *span = &trace->spans[index];
-    const zt__timeline_sample *sample = &span->sample;
-    const zt__origin *origin = &sample->origin;
-    const zt__region_record *record = zt__record_at(trace->profiler, sample->region);
-    zt__writer *writer = trace->writer;
-    uint32_t track = trace->tracks[span->track].number, i;
-    double error_ns;
-    zt__lock(&trace->profiler->mutex);
-    error_ns = record->launch_error_ns;
-    zt__unlock(&trace->profiler->mutex);
-    zt__begin_event(writer, "X", record->name, trace->device, track);
-    zt__write_event_time(writer, "ts", sample->begin_ns);
-    zt__write_event_time(writer, "dur", sample->end_ns - sample->begin_ns);
-    zt__write_text(writer, ",\"cat\":\"region\",\"args\":{");
-    zt__write_argument(writer, "GPU time [ns]", span->figures[0]);
-    for (i = 0; i < trace->columns.count; i++) {
-        if (zt__is_finite(span->figures[1 + i])) {
-            zt__write_argument(writer, trace->columns.columns[i].label.text, span->figures[1 + i]);
-        }
-    }
-    zt__write_extent(writer, "groups", origin->group_count);
-    zt__write_extent(writer, "group size", origin->group_size);
-    if (!zt__is_nan(span->latencies[ZT_LATENCY_QUEUE])) {
-        zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT_LATENCY_QUEUE]);
-    }
-    if (!zt__is_nan(span->latencies[ZT_LATENCY_LAUNCH]) && span->latencies[ZT_LATENCY_LAUNCH] > error_ns) {
-        zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT_LATENCY_LAUNCH]);
-    }
-    if (sample->bytes) {
-        zt__write_argument(writer, "bytes", (double)sample->bytes);
-    }
-    if (sample->bytes && span->figures[0] > 0) {
-        zt__write_argument(writer, "GB/s", (double)sample->bytes / span->figures[0]);
-    }
-    if (origin->appended_by) {
-        zt__print(writer, ",\"appended by thread\":%u", (unsigned)origin->appended_by);
-    }
-    zt__write_text(writer, "}}");
-    if (origin->submitted_by) {
-        zt__begin_event(writer, "s", "submit", trace->program, origin->submitted_by);
-        zt__write_event_time(writer, "ts", sample->submitted_ns);
-        zt__print(writer, ",\"cat\":\"flow\",\"id\":%u}", (unsigned)index + 1);
-        zt__begin_event(writer, "f", "submit", trace->device, track);
-        zt__write_event_time(writer, "ts", sample->begin_ns);
-        zt__print(writer, ",\"cat\":\"flow\",\"id\":%u,\"bp\":\"e\"}", (unsigned)index + 1);
-    }
-}
-
-/* Writes what the device has done: the names of tracks, the regions on them, and what is missing there at the
-   time when it was submitted. */
+/* Writes what the device has done: the names of tracks, the regions on them, each with the flow that leads to it
+   from the call that has submitted it, and what is missing there at the time when it was submitted. What is not
+   known of a region is left out. */
 ZT__PRIVATE void zt__write_device(zt__trace *trace) {
     zt__writer *writer = trace->writer;
     uint64_t first_ns = UINT64_MAX;
     char name[256];
-    uint32_t i;
+    uint32_t i, k;
     zt__write_name(trace, "process_name", trace->device, 0, trace->profiler->device_name);
     zt__write_place(trace, "process_sort_index", trace->device, 0, 1);
     for (i = 0; i < trace->track_count; i++) {
@@ -28038,9 +27875,53 @@ ZT__PRIVATE void zt__write_device(zt__trace *trace) {
         zt__write_place(trace, "thread_sort_index", trace->device, track->number, track->number);
     }
     for (i = 0; i < trace->span_count; i++) {
-        uint64_t begin_ns = trace->spans[i].sample.begin_ns;
-        first_ns = begin_ns < first_ns ? begin_ns : first_ns;
-        zt__write_span(trace, i);
+        const zt__span *span = &trace->spans[i];
+        const zt__timeline_sample *sample = &span->sample;
+        const zt__origin *origin = &sample->origin;
+        const zt__region_record *record = zt__record_at(trace->profiler, sample->region);
+        uint32_t track = trace->tracks[span->track].number;
+        double error_ns;
+        zt__lock(&trace->profiler->mutex);
+        error_ns = record->launch_error_ns;
+        zt__unlock(&trace->profiler->mutex);
+        first_ns = sample->begin_ns < first_ns ? sample->begin_ns : first_ns;
+        zt__begin_event(writer, "X", record->name, trace->device, track);
+        zt__write_event_time(writer, "ts", sample->begin_ns);
+        zt__write_event_time(writer, "dur", sample->end_ns - sample->begin_ns);
+        zt__write_text(writer, ",\"cat\":\"region\",\"args\":{");
+        zt__write_argument(writer, "GPU time [ns]", span->figures[0]);
+        for (k = 0; k < trace->columns.count; k++) {
+            if (zt__is_finite(span->figures[1 + k])) {
+                zt__write_argument(writer, trace->columns.columns[k].label.text, span->figures[1 + k]);
+            }
+        }
+        zt__write_extent(writer, "groups", origin->group_count);
+        zt__write_extent(writer, "group size", origin->group_size);
+        if (!zt__is_nan(span->latencies[ZT_LATENCY_QUEUE])) {
+            zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT_LATENCY_QUEUE]);
+        }
+        if (!zt__is_nan(span->latencies[ZT_LATENCY_LAUNCH]) &&
+            span->latencies[ZT_LATENCY_LAUNCH] > error_ns) {
+            zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT_LATENCY_LAUNCH]);
+        }
+        if (sample->bytes) {
+            zt__write_argument(writer, "bytes", (double)sample->bytes);
+        }
+        if (sample->bytes && span->figures[0] > 0) {
+            zt__write_argument(writer, "GB/s", (double)sample->bytes / span->figures[0]);
+        }
+        if (origin->appended_by) {
+            zt__print(writer, ",\"appended by thread\":%u", (unsigned)origin->appended_by);
+        }
+        zt__write_text(writer, "}}");
+        if (origin->submitted_by) {
+            zt__begin_event(writer, "s", "submit", trace->program, origin->submitted_by);
+            zt__write_event_time(writer, "ts", sample->submitted_ns);
+            zt__print(writer, ",\"cat\":\"flow\",\"id\":%u}", (unsigned)i + 1);
+            zt__begin_event(writer, "f", "submit", trace->device, track);
+            zt__write_event_time(writer, "ts", sample->begin_ns);
+            zt__print(writer, ",\"cat\":\"flow\",\"id\":%u,\"bp\":\"e\"}", (unsigned)i + 1);
+        }
     }
     for (i = 0; i < trace->missing_count; i++) {
         const zt__missing *missing = &trace->missing[i];
@@ -28177,73 +28058,15 @@ ZT__PRIVATE void zt__merge_rows(zt__traced_rows *rows) {
     rows->count = to;
 }
 
-/* Writes markers as instants, and gaps as spans: one before a row, which it may follow or contain. */
-ZT__PRIVATE void zt__write_markers_and_gaps(zt__trace *trace, const zt__traced_rows *rows, uint64_t period_ns,
-                                            uint32_t track) {
-    zt__writer *writer = trace->writer;
-    uint32_t i;
-    for (i = 0; i < rows->count; i++) {
-        const zt__kept_row *row = &rows->rows[i];
-        if (row->gap && i > 0) {
-            uint64_t before_ns = row[-1].end_ns;
-            int is_contained = row->begin_ns <= before_ns;
-            uint64_t begin_ns = is_contained ? row->begin_ns : before_ns;
-            uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
-            uint64_t periods = (row->end_ns - before_ns + period_ns / 2) / period_ns;
-            zt__begin_event(writer, "X", "gap", trace->device, track);
-            zt__write_event_time(writer, "ts", begin_ns);
-            zt__write_event_time(writer, "dur", end_ns - begin_ns);
-            zt__write_text(writer, ",\"cat\":\"missing\",\"args\":{");
-            if (periods > 1) {
-                zt__write_json_count(writer, "missing rows, about", periods - 1);
-            }
-            zt__write_text(writer, "}}");
-        } else if (row->gap) {
-            zt__begin_instant(trace, "gap before this", "missing", track, row->begin_ns);
-            zt__write_text(writer, "}}");
-        }
-        if (row->marker) {
-            zt__begin_instant(trace, row->marker, "marker", track, row->end_ns);
-            zt__write_text(writer, "}}");
-        }
-    }
-}
-
-/* Writes the copied rows of a stream: a track with its gaps and markers, and a counter for each chosen
-   metric. `most` is how many values these may have. */
-ZT__PRIVATE void zt__write_rows(zt__trace *trace, zt__stream_data *data, zt__traced_rows *rows, uint32_t most,
-                                uint32_t track) {
-    char name[ZET_MAX_METRIC_GROUP_NAME + 16];
-    uint64_t merged = 1;
-    uint32_t before = rows->count;
-    snprintf(name, sizeof name, "stream %s", data->group.properties.name);
-    zt__write_name(trace, "thread_name", trace->device, track, name);
-    zt__write_place(trace, "thread_sort_index", trace->device, track, track);
-    if (rows->first > 0) {
-        zt__write_remark(trace, "earlier rows are not kept", "missing", track, rows->rows[0].begin_ns, "rows",
-                         rows->first, "raise zt_stream_config.timeline_rows");
-    }
-    zt__write_markers_and_gaps(trace, rows, data->period_ns, track);
-    while (zt__write_changes(NULL, rows) > most && rows->count > 1) {
-        zt__merge_rows(rows);
-        merged *= 2;
-        if (rows->count == before) {
-            break; /* there is a gap before each row */
-        }
-        before = rows->count;
-    }
-    if (merged > 1) {
-        zt__write_remark(trace, "values are means of several rows", "merged", track, rows->rows[0].begin_ns,
-                         "rows", merged, "choose fewer metrics with config.columns or ZT_COLUMNS");
-    }
-    zt__write_changes(trace, rows);
-}
-
-/* Reads and writes an attached stream. Returns 0 without memory. */
+/* Reads an attached stream, and writes it: a track with its gaps and markers, and a counter for each chosen
+   metric. `most` is how many values these may have. Returns 0 without memory. */
 ZT__PRIVATE int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several, uint32_t most,
                                  uint32_t track) {
     const zt_allocator *allocator = &trace->profiler->config.allocator;
-    uint32_t metrics = data->group.metric_count, i;
+    zt__writer *writer = trace->writer;
+    uint64_t merged = 1, period_ns = data->period_ns;
+    uint32_t metrics = data->group.metric_count, before, i;
+    char name[ZET_MAX_METRIC_GROUP_NAME + 16];
     zt__traced_rows rows;
     zt__mean_table table;
     int has_memory;
@@ -28274,8 +28097,52 @@ ZT__PRIVATE int zt__write_stream(zt__trace *trace, zt__stream_data *data, int se
     if (has_memory) {
         zt__visit_rows(data, zt__copy_row, &rows);
     }
+
     if (rows.count > 0) {
-        zt__write_rows(trace, data, &rows, most, track);
+        snprintf(name, sizeof name, "stream %s", data->group.properties.name);
+        zt__write_name(trace, "thread_name", trace->device, track, name);
+        zt__write_place(trace, "thread_sort_index", trace->device, track, track);
+    }
+    if (rows.count > 0 && rows.first > 0) {
+        zt__write_remark(trace, "earlier rows are not kept", "missing", track, rows.rows[0].begin_ns, "rows",
+                         rows.first, "raise zt_stream_config.timeline_rows");
+    }
+    for (i = 0; i < rows.count; i++) {
+        const zt__kept_row *row = &rows.rows[i];
+        if (row->gap && i > 0) { /* a span before the row, which that may follow or contain */
+            uint64_t before_ns = row[-1].end_ns;
+            int is_contained = row->begin_ns <= before_ns;
+            uint64_t begin_ns = is_contained ? row->begin_ns : before_ns;
+            uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
+            uint64_t periods = (row->end_ns - before_ns + period_ns / 2) / period_ns;
+            zt__begin_event(writer, "X", "gap", trace->device, track);
+            zt__write_event_time(writer, "ts", begin_ns);
+            zt__write_event_time(writer, "dur", end_ns - begin_ns);
+            zt__write_text(writer, ",\"cat\":\"missing\",\"args\":{");
+            if (periods > 1) {
+                zt__write_json_count(writer, "missing rows, about", periods - 1);
+            }
+            zt__write_text(writer, "}}");
+        } else if (row->gap) {
+            zt__begin_instant(trace, "gap before this", "missing", track, row->begin_ns);
+            zt__write_text(writer, "}}");
+        }
+        if (row->marker) {
+            zt__begin_instant(trace, row->marker, "marker", track, row->end_ns);
+            zt__write_text(writer, "}}");
+        }
+    }
+    for (before = UINT32_MAX; rows.count > 1 && rows.count < before && zt__write_changes(NULL, &rows) > most;
+         merged *= 2) {
+        before = rows.count; /* it stays if there is a gap before each row */
+        zt__merge_rows(&rows);
+    }
+    if (merged > 1) {
+        zt__write_remark(trace, "values are means of several rows", "merged", track, rows.rows[0].begin_ns,
+                         "rows", merged, "choose fewer metrics with config.columns or ZT_COLUMNS");
+    }
+    if (rows.count > 0) {
+        zt__write_changes(trace, &rows);
     }
     zt__free(allocator, rows.means);
     zt__free(allocator, rows.counts);
@@ -28295,16 +28162,18 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt_counts counts = zt_get_counts(profiler);
     zt__stream_data *data = NULL;
     zt__trace trace;
+    const char *program = profiler->facts.program;
+    size_t begin, end;
+    char name[256];
     int has_memory;
-    uint32_t streams = 0, track;
+    uint32_t streams = 0, track, i;
     memset(&trace, 0, sizeof trace);
     trace.profiler = profiler;
     trace.writer = writer;
     trace.program = zt__get_process_id();
     trace.device = trace.program + (1 + (long)(profiler->id % ZT__MAX_PROFILERS)) * ZT__SYSTEM_NUMBERS;
     zt__relate_clocks(profiler, 1);
-    has_memory = zt__copy_spans(&trace) && zt__copy_missing_and_executions(&trace) &&
-                 zt__make_tracks(&trace) && zt__make_slices(&trace);
+    has_memory = zt__copy_timeline(&trace) && zt__make_tracks(&trace) && zt__make_slices(&trace);
     zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
     zt__write_json_text(writer, "zetools", ZETOOLS_VERSION);
     zt__write_json_text(writer, "clock", "CLOCK_MONOTONIC");
@@ -28312,8 +28181,39 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt__write_json_text(writer, "device", profiler->device_name);
     zt__write_json_counts(writer, &counts);
     zt__write_text(writer, "},\n\"traceEvents\":[");
+
+    /* The program is named by the file that it was started from, and a thread as the system names it, if it
+       still runs. */
+    end = strcspn(program, " ");
+    for (begin = end; begin > 0 && !zt__is_separator(program[begin - 1]);) {
+        begin--;
+    }
+    zt__copy_text(name, sizeof name, program + begin, end - begin);
     if (has_memory) {
-        zt__write_program(&trace);
+        zt__write_name(&trace, "process_name", trace.program, 0, name[0] ? name : "program");
+        zt__write_place(&trace, "process_sort_index", trace.program, 0, 0);
+    }
+    for (i = 0; i < trace.slice_count && has_memory; i++) {
+        const zt__host_slice *slice = &trace.slices[i];
+        if (i == 0 || trace.slices[i - 1].thread != slice->thread) {
+            zt__read_thread_name(slice->thread, name, sizeof name);
+            zt__write_name(&trace, "thread_name", trace.program, slice->thread, name[0] ? name : "thread");
+        }
+        snprintf(name, sizeof name, "append %.240s", slice->name ? slice->name : "");
+        zt__begin_event(writer, "X",
+                        slice->kind == ZT__SLICE_CALL     ? slice->name
+                        : slice->kind == ZT__SLICE_APPEND ? name
+                                                          : "execute lists",
+                        trace.program, slice->thread);
+        zt__write_event_time(writer, "ts", slice->begin_ns);
+        zt__write_event_time(writer, "dur", slice->end_ns - slice->begin_ns);
+        zt__print(writer, ",\"cat\":\"%s\"", slice->kind == ZT__SLICE_CALL ? "call" : "submit");
+        if (slice->kind == ZT__SLICE_EXECUTE) {
+            zt__print(writer, ",\"args\":{\"regions\":%u}", (unsigned)slice->regions);
+        }
+        zt__write_text(writer, "}");
+    }
+    if (has_memory) {
         zt__write_device(&trace);
     }
     while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
