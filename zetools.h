@@ -4835,35 +4835,6 @@ ZT__PRIVATE int zt__ends_with(const char *text, const char *end, int (*compare)(
 
 /* ---- the names nearest to a wrong one -------------------------------------------------------------------- */
 
-/* Returns the Levenshtein distance of two names, without regard to case. Only the first 63 bytes count. */
-ZT__PRIVATE uint32_t zt__edit_distance(const char *a, const char *b) {
-    enum { LONGEST = 63 };
-    uint32_t row[LONGEST + 1];
-    uint32_t i, j, columns = 0;
-    while (columns < LONGEST && b[columns]) {
-        columns++;
-    }
-    for (j = 0; j <= columns; j++) {
-        row[j] = j;
-    }
-    for (i = 0; i < LONGEST && a[i]; i++) {
-        uint32_t diagonal = row[0];
-        row[0] = i + 1;
-        for (j = 0; j < columns; j++) {
-            uint32_t best = diagonal + ((a[i] | 32) != (b[j] | 32));
-            if (row[j] + 1 < best) {
-                best = row[j] + 1;
-            }
-            diagonal = row[j + 1];
-            if (diagonal + 1 < best) {
-                best = diagonal + 1;
-            }
-            row[j + 1] = best;
-        }
-    }
-    return row[columns];
-}
-
 /* The names nearest to a wrong one, as text for a message. */
 typedef struct zt__nearest {
     char text[320];
@@ -4872,35 +4843,56 @@ typedef struct zt__nearest {
 /* Returns a name by its index, or NULL if it is not to be shown. */
 typedef const char *(*zt__name_fn)(const void *names, uint32_t index);
 
-/* Finds the three nearest names, the nearest first. A name that occurs twice is shown once. */
+/* Finds the three nearest names by their Levenshtein distance without regard to case, the nearest first. Only the
+   first 63 bytes count. A name that occurs twice is shown once. */
 ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, uint32_t count,
                                          zt__name_fn name_at) {
-    enum { SHOWN = 3 };
+    enum { SHOWN = 3, LONGEST = 63 };
     const char *shown[SHOWN] = {NULL};
-    uint32_t found, i, j;
+    uint32_t distances[SHOWN] = {UINT32_MAX, UINT32_MAX, UINT32_MAX}, row[LONGEST + 1];
+    uint32_t n, i, j, columns;
     size_t used = 0;
     zt__nearest nearest;
     strcpy(nearest.text, "none, because there are no names");
-    for (found = 0; found < SHOWN; found++) {
-        uint32_t least = UINT32_MAX;
-        for (i = 0; i < count; i++) {
-            const char *name = name_at(names, i);
-            int is_new = name != NULL;
-            uint32_t distance;
-            for (j = 0; j < found && is_new; j++) {
-                is_new = strcmp(shown[j], name) != 0;
-            }
-            distance = is_new ? zt__edit_distance(wanted, name) : UINT32_MAX;
-            if (distance < least) {
-                least = distance;
-                shown[found] = name;
+    for (n = 0; n < count; n++) {
+        const char *name = name_at(names, n);
+        int is_new = name != NULL;
+        for (i = 0; i < SHOWN && is_new && shown[i]; i++) {
+            is_new = strcmp(shown[i], name) != 0;
+        }
+        if (!is_new) {
+            continue;
+        }
+        for (columns = 0; columns < LONGEST && name[columns];) {
+            columns++;
+        }
+        for (j = 0; j <= columns; j++) {
+            row[j] = j;
+        }
+        for (i = 0; i < LONGEST && wanted[i]; i++) {
+            uint32_t diagonal = row[0];
+            row[0] = i + 1;
+            for (j = 0; j < columns; j++) {
+                uint32_t best = diagonal + ((wanted[i] | 32) != (name[j] | 32));
+                diagonal = row[j + 1];
+                best = row[j] + 1 < best ? row[j] + 1 : best;
+                row[j + 1] = diagonal + 1 < best ? diagonal + 1 : best;
             }
         }
-        if (least == UINT32_MAX) {
-            break;
+        for (i = SHOWN; i > 0 && row[columns] < distances[i - 1]; i--) {
+            if (i < SHOWN) {
+                shown[i] = shown[i - 1];
+                distances[i] = distances[i - 1];
+            }
         }
-        used += (size_t)snprintf(nearest.text + used, sizeof nearest.text - used, "%s'%.80s'",
-                                 found ? ", " : "", shown[found]);
+        if (i < SHOWN) {
+            shown[i] = name;
+            distances[i] = row[columns];
+        }
+    }
+    for (i = 0; i < SHOWN && shown[i]; i++) {
+        used += (size_t)snprintf(nearest.text + used, sizeof nearest.text - used, "%s'%.80s'", i ? ", " : "",
+                                 shown[i]);
     }
     return nearest;
 }
@@ -26591,54 +26583,17 @@ static const struct {
     {ZT__KERNEL_ROW_SLM, "SLM", "bytes", 2},         {ZT__KERNEL_ROW_PRIVATE, "private", "bytes", 2},
     {ZT__KERNEL_ROW_BARRIERS, "barriers", "", 3},    {ZT__KERNEL_ROW_ARGUMENTS, "arguments", "", 3}};
 
-/* What a table of kernels holds beside its figures. */
-typedef struct zt__kernel_table {
-    zt__figure_table shown;
-    double *figures;
-    zt__sizes_text *sizes, *modules; /* of each kernel */
-    const char **size_texts, **module_texts;
-    int is_ambiguous; /* kernels of different modules have one name */
-} zt__kernel_table;
+/* Returns a number of a kernel. UINT32_MAX stands for one that is not known. */
+ZT__PRIVATE double zt__known_or_nan(uint32_t number) {
+    return number == UINT32_MAX ? zt__nan() : number;
+}
 
-ZT__PRIVATE void zt__read_kernel_row(zt__document *document, zt__kernel_table *table, uint32_t index) {
-    zt__figure_row *row = &table->shown.rows[index];
-    double *figures = table->figures + (size_t)index * ZT__KERNEL_ROW_FIGURES;
-    zt_kernel_info info;
-    const struct {
-        uint32_t figure;
-        const uint32_t *value;
-    } numbers[] = {{ZT__KERNEL_ROW_SIMD, &info.simd_width},       {ZT__KERNEL_ROW_REGISTERS, &info.registers},
-                   {ZT__KERNEL_ROW_SPILL, &info.spill_bytes},     {ZT__KERNEL_ROW_SLM, &info.slm_bytes},
-                   {ZT__KERNEL_ROW_PRIVATE, &info.private_bytes}, {ZT__KERNEL_ROW_BARRIERS, &info.barriers},
-                   {ZT__KERNEL_ROW_ARGUMENTS, &info.arguments}};
-    uint32_t i;
-    zt_get_kernel(document->profiler, index, &info);
-    row->demangled = zt__demangle(info.name);
-    row->name = row->demangled ? row->demangled : info.name;
-    row->figures = figures;
-    row->index = index;
-    figures[ZT__KERNEL_ROW_SHARE] =
-        info.region < document->region_count ? 100 * document->nesting[info.region].share : zt__nan();
-    figures[ZT__KERNEL_ROW_LAUNCHES] = (double)info.launches;
-    figures[ZT__KERNEL_ROW_SIZE] = figures[ZT__KERNEL_ROW_MODULE] = index;
-    figures[ZT__KERNEL_ROW_OCCUPANCY] = 100 * info.occupancy;
-    for (i = 0; i < ZT__COUNT_OF(numbers); i++) {
-        figures[numbers[i].figure] = *numbers[i].value == UINT32_MAX ? zt__nan() : *numbers[i].value;
-    }
-    table->sizes[index] = zt__format_sizes(info.shapes[0].group_size);
-    if (!table->sizes[index].text[0]) {
-        strcpy(table->sizes[index].text, "-");
-    }
-    strcpy(table->modules[index].text, "-");
-    if (info.module) { /* eight digits differ between the modules of a program */
-        snprintf(table->modules[index].text, sizeof table->modules[index].text, "%08x",
-                 (unsigned)(info.module >> 32));
-    }
-    table->size_texts[index] = table->sizes[index].text;
-    table->module_texts[index] = table->modules[index].text;
-    for (i = 0; i < index && !table->is_ambiguous; i++) {
-        table->is_ambiguous = strcmp(table->shown.rows[i].name, row->name) == 0 &&
-                              strcmp(table->modules[i].text, table->modules[index].text) != 0;
+/* Writes a table below a heading, if it has rows. */
+ZT__PRIVATE void zt__show_table(zt__document *document, zt__figure_table *table, const char *heading) {
+    if (table->row_count > 0) {
+        zt__fit_columns(table, document->room);
+        zt__print(&document->writer, "\n%s\n", heading);
+        zt__write_figures(&document->writer, table, document->room);
     }
 }
 
@@ -26657,78 +26612,104 @@ ZT__PRIVATE int zt__compare_kernel_rows(const void *a, const void *b) {
     return one->index < other->index ? -1 : 1;
 }
 
-/* Writes the advice about the kernels, those with the largest shares first, a paragraph each. */
-ZT__PRIVATE void zt__write_kernel_advice(zt__document *document, const zt__figure_table *table) {
-    enum { SHOWN = 10 };
-    uint32_t i, shown = 0, others = 0;
+/* Writes a table of kernels, and below it the advice about those with the largest shares, a paragraph each. */
+ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
+    enum { ADVISED = 10 };
+    const zt_allocator *allocator = &document->profiler->config.allocator;
+    uint32_t i, j, count = zt_get_kernel_count(document->profiler), shown = 0, others = 0;
+    zt__figure_column columns[ZT__KERNEL_ROW_FIGURES];
+    zt__figure_table table;
+    double *figures;
+    zt__sizes_text *sizes, *modules;         /* of each kernel */
+    const char **size_texts, **module_texts; /* the same, for zt__add_texts */
+    int is_ambiguous = 0;                    /* kernels of different modules have one name */
     zt_kernel_info info;
     char text[128];
-    for (i = 0; i < table->row_count; i++) {
-        zt_get_kernel(document->profiler, table->rows[i].index, &info);
-        if (!info.advice[0]) {
-            continue;
+    if (count == 0) {
+        return;
+    }
+    memset(&table, 0, sizeof table);
+    table.heading = "kernel";
+    table.columns = columns;
+    table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
+    figures = (double *)zt__allocate(allocator, count, ZT__KERNEL_ROW_FIGURES * sizeof *figures);
+    sizes = (zt__sizes_text *)zt__allocate(allocator, count, 2 * sizeof *sizes);
+    size_texts = (const char **)zt__allocate(allocator, count, 2 * sizeof *size_texts);
+    modules = sizes ? sizes + count : NULL;
+    module_texts = size_texts ? size_texts + count : NULL;
+    if (table.rows && figures && sizes && size_texts) {
+        table.row_count = count;
+    } else {
+        document->out_of_memory = 1;
+    }
+    for (i = 0; i < table.row_count; i++) {
+        zt__figure_row *row = &table.rows[i];
+        double *figure = figures + (size_t)i * ZT__KERNEL_ROW_FIGURES;
+        zt_get_kernel(document->profiler, i, &info);
+        row->demangled = zt__demangle(info.name);
+        row->name = row->demangled ? row->demangled : info.name;
+        row->figures = figure;
+        row->index = i;
+        figure[ZT__KERNEL_ROW_SHARE] =
+            info.region < document->region_count ? 100 * document->nesting[info.region].share : zt__nan();
+        figure[ZT__KERNEL_ROW_LAUNCHES] = (double)info.launches;
+        figure[ZT__KERNEL_ROW_SIZE] = figure[ZT__KERNEL_ROW_MODULE] = i;
+        figure[ZT__KERNEL_ROW_OCCUPANCY] = 100 * info.occupancy;
+        figure[ZT__KERNEL_ROW_SIMD] = zt__known_or_nan(info.simd_width);
+        figure[ZT__KERNEL_ROW_REGISTERS] = zt__known_or_nan(info.registers);
+        figure[ZT__KERNEL_ROW_SPILL] = zt__known_or_nan(info.spill_bytes);
+        figure[ZT__KERNEL_ROW_SLM] = zt__known_or_nan(info.slm_bytes);
+        figure[ZT__KERNEL_ROW_PRIVATE] = zt__known_or_nan(info.private_bytes);
+        figure[ZT__KERNEL_ROW_BARRIERS] = zt__known_or_nan(info.barriers);
+        figure[ZT__KERNEL_ROW_ARGUMENTS] = zt__known_or_nan(info.arguments);
+        sizes[i] = zt__format_sizes(info.shapes[0].group_size);
+        if (!sizes[i].text[0]) {
+            strcpy(sizes[i].text, "-");
         }
-        if (shown == SHOWN) {
+        strcpy(modules[i].text, "-");
+        if (info.module) { /* eight digits differ between the modules of a program */
+            snprintf(modules[i].text, sizeof modules[i].text, "%08x", (unsigned)(info.module >> 32));
+        }
+        size_texts[i] = sizes[i].text;
+        module_texts[i] = modules[i].text;
+        for (j = 0; j < i && !is_ambiguous; j++) {
+            is_ambiguous =
+                strcmp(table.rows[j].name, row->name) == 0 && strcmp(modules[j].text, modules[i].text) != 0;
+        }
+    }
+    if (table.row_count > 0) {
+        qsort(table.rows, count, sizeof *table.rows, zt__compare_kernel_rows);
+    }
+    for (i = 0; i < ZT__COUNT_OF(zt__kernel_columns); i++) {
+        uint32_t figure = zt__kernel_columns[i].figure;
+        const char *name = zt__kernel_columns[i].name, *units = zt__kernel_columns[i].units;
+        if (units) {
+            zt__add_figures(&table, figure, name, units, units[0] == 'b', zt__kernel_columns[i].rank);
+        } else if (figure == ZT__KERNEL_ROW_SIZE || is_ambiguous) {
+            zt__add_texts(&table, figure, name, figure == ZT__KERNEL_ROW_SIZE ? size_texts : module_texts);
+        }
+    }
+    zt__show_table(document, &table, "Kernels; group size and occupancy are those of most launches");
+    for (i = 0; i < table.row_count; i++) {
+        zt_get_kernel(document->profiler, table.rows[i].index, &info);
+        if (info.advice[0] && shown < ADVISED) {
+            zt__write_text(&document->writer, shown++ ? "" : "\n");
+            zt__write_paragraph_about(document, table.rows[i].name, info.advice);
+        } else if (info.advice[0]) {
             others++;
-            continue;
         }
-        zt__write_text(&document->writer, shown++ ? "" : "\n");
-        zt__write_paragraph_about(document, table->rows[i].name, info.advice);
     }
     if (others) {
         snprintf(text, sizeof text, "What to do about %u more is in JSON and CSV.", (unsigned)others);
         zt__write_table_note(document, text);
     }
-}
-
-ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
-    const zt_allocator *allocator = &document->profiler->config.allocator;
-    uint32_t i, count = zt_get_kernel_count(document->profiler);
-    zt__figure_column columns[ZT__KERNEL_ROW_FIGURES];
-    zt__kernel_table table;
-    if (count == 0) {
-        return;
+    for (i = 0; i < table.row_count; i++) {
+        free(table.rows[i].demangled);
     }
-    memset(&table, 0, sizeof table);
-    table.figures = (double *)zt__allocate(allocator, count, ZT__KERNEL_ROW_FIGURES * sizeof *table.figures);
-    table.sizes = (zt__sizes_text *)zt__allocate(allocator, count, 2 * sizeof *table.sizes);
-    table.size_texts = (const char **)zt__allocate(allocator, count, 2 * sizeof *table.size_texts);
-    table.shown.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.shown.rows);
-    table.shown.heading = "kernel";
-    table.shown.columns = columns;
-    if (table.figures && table.sizes && table.size_texts && table.shown.rows) {
-        table.modules = table.sizes + count;
-        table.module_texts = table.size_texts + count;
-        for (i = 0; i < count; i++) {
-            zt__read_kernel_row(document, &table, i);
-        }
-        table.shown.row_count = count;
-        qsort(table.shown.rows, count, sizeof *table.shown.rows, zt__compare_kernel_rows);
-        for (i = 0; i < ZT__COUNT_OF(zt__kernel_columns); i++) {
-            uint32_t figure = zt__kernel_columns[i].figure;
-            const char *name = zt__kernel_columns[i].name, *units = zt__kernel_columns[i].units;
-            if (units) {
-                zt__add_figures(&table.shown, figure, name, units, units[0] == 'b',
-                                zt__kernel_columns[i].rank);
-            } else if (figure == ZT__KERNEL_ROW_SIZE || table.is_ambiguous) {
-                zt__add_texts(&table.shown, figure, name,
-                              figure == ZT__KERNEL_ROW_SIZE ? table.size_texts : table.module_texts);
-            }
-        }
-        zt__fit_columns(&table.shown, document->room);
-        zt__write_text(&document->writer, "\nKernels; group size and occupancy are those of most launches\n");
-        zt__write_figures(&document->writer, &table.shown, document->room);
-        zt__write_kernel_advice(document, &table.shown);
-    } else {
-        document->out_of_memory = 1;
-    }
-    for (i = 0; i < table.shown.row_count; i++) {
-        free(table.shown.rows[i].demangled);
-    }
-    zt__free(allocator, table.shown.rows);
-    zt__free(allocator, (void *)table.size_texts);
-    zt__free(allocator, table.sizes);
-    zt__free(allocator, table.figures);
+    zt__free(allocator, table.rows);
+    zt__free(allocator, (void *)size_texts);
+    zt__free(allocator, sizes);
+    zt__free(allocator, figures);
 }
 
 ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
@@ -26766,34 +26747,15 @@ ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
     for (i = 0; i < FIGURES; i++) {
         zt__add_figures(&table, i, names[i], i < TOTAL ? "" : "ns", 1, 0);
     }
-    if (table.row_count > 0) {
-        zt__fit_columns(&table, document->room);
-        zt__write_text(&document->writer, "\nHost time of calls\n");
-        zt__write_figures(&document->writer, &table, document->room);
-    }
+    zt__show_table(document, &table, "Host time of calls");
     zt__free(allocator, table.rows);
     zt__free(allocator, figures);
 }
 
-/* Returns the name of a row: the kernel, which is shortened, and the place in it. NULL without memory. */
-ZT__PRIVATE char *zt__name_hot_row(const zt__hotspots *hotspots, const zt__hot_row *row) {
-    enum { SHORTENED = 40 };
-    char *demangled = zt__demangle(row->kernel->name);
-    zt__hot_place place = zt__describe_hot_place(row);
-    zt__writer name;
-    zt__begin_writing(&name, NULL, NULL);
-    name.stopped = 1; /* it only keeps the bytes */
-    zt__write_shortened(&name, demangled ? demangled : row->kernel->name, SHORTENED);
-    zt__write_text(&name, " ");
-    zt__write_text(&name, place.text);
-    zt__write_bytes(&name, "", 1);
-    free(demangled);
-    return zt__duplicate_text(&hotspots->allocator, name.bytes);
-}
-
 /* Writes the source lines, or instructions, with most samples. */
 ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
-    enum { SHOWN = 20, SHARE, SAMPLES, ACTIVE, STALL, STALLED, FIGURES };
+    enum { SHOWN = 20, SHORTENED = 40 };
+    enum { SHARE, SAMPLES, ACTIVE, STALL, STALLED, FIGURES };
     const zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
     const char *stalls[ZT__MOST_COUNTS + 1];
     double figures[SHOWN][FIGURES], all;
@@ -26801,6 +26763,8 @@ ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
     zt__figure_row shown[SHOWN];
     zt__figure_column columns[FIGURES];
     zt__figure_table table;
+    zt__writer name; /* of a row: the kernel, which is shortened, and the place in it */
+    char *demangled;
     uint32_t i, count;
     zt__hot_row *rows = zt__read_hot_rows(document, 1, &count, &counts);
     if (!rows) {
@@ -26826,7 +26790,15 @@ ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
                 stall = j;
             }
         }
-        shown[i].demangled = zt__name_hot_row(hotspots, &rows[i]);
+        demangled = zt__demangle(rows[i].kernel->name);
+        zt__begin_writing(&name, NULL, NULL);
+        name.stopped = 1; /* it only keeps the bytes */
+        zt__write_shortened(&name, demangled ? demangled : rows[i].kernel->name, SHORTENED);
+        zt__write_text(&name, " ");
+        zt__write_text(&name, zt__describe_hot_place(&rows[i]).text);
+        zt__write_bytes(&name, "", 1);
+        free(demangled);
+        shown[i].demangled = zt__duplicate_text(&hotspots->allocator, name.bytes);
         shown[i].name = shown[i].demangled ? shown[i].demangled : rows[i].kernel->name;
         shown[i].figures = figures[i];
         figures[i][SHARE] = 100 * samples / all;
@@ -26843,10 +26815,8 @@ ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
     zt__add_figures(&table, ACTIVE, "active", "percent", 0, 0);
     zt__add_texts(&table, STALL, "main stall", stalls);
     zt__add_figures(&table, STALLED, "main stall", "percent", 0, 0);
-    zt__fit_columns(&table, document->room);
-    zt__write_text(&document->writer,
-                   "\nHot spots in kernels: where threads were, and whether they executed or waited\n");
-    zt__write_figures(&document->writer, &table, document->room);
+    zt__show_table(document, &table,
+                   "Hot spots in kernels: where threads were, and whether they executed or waited");
     if (count > SHOWN) {
         zt__print(&document->writer, "There are %u more: write CSV, JSON or HTML, which have all.\n",
                   (unsigned)(count - SHOWN));
@@ -26903,43 +26873,6 @@ typedef struct zt__region_table {
     int shows_launch;  /* though not in config.columns: launching takes much of the time of a region */
 } zt__region_table;
 
-/* Adds the region that was read last. The table shows the mean of a metric; of a flag, in how many
-   samples it was set. */
-ZT__PRIVATE void zt__read_table_row(const zt__document *document, zt__region_table *table) {
-    const zt_profiler *profiler = document->profiler;
-    zt__figure_row *row = &table->shown.rows[table->shown.row_count];
-    double *figures = table->figures + (size_t)table->shown.row_count * table->figure_count;
-    const zt_stats *time = &document->stats[0];
-    const zt_stats *latencies = &document->stats[zt__latency_column(profiler, 0)];
-    uint32_t metric;
-    row->demangled = zt__demangle(document->region.name);
-    row->name = row->demangled ? row->demangled : document->region.name;
-    row->figures = figures;
-    row->index = document->index;
-    figures[ZT__ROW_SHARE] = time->count ? 100 * document->nesting[document->index].share : zt__nan();
-    figures[ZT__ROW_COUNT] = (double)time->count;
-    figures[ZT__ROW_TOTAL] = time->count ? document->region.total_ns : zt__nan();
-    figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
-    figures[ZT__ROW_MEAN] = time->mean;
-    figures[ZT__ROW_MEDIAN] = time->median;
-    figures[ZT__ROW_P95] = time->p95;
-    figures[ZT__ROW_MIN] = time->min;
-    figures[ZT__ROW_MAX] = time->max;
-    figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
-    figures[ZT__ROW_QUEUE] = latencies[ZT_LATENCY_QUEUE].median;
-    figures[ZT__ROW_LAUNCH] = latencies[ZT_LATENCY_LAUNCH].median;
-    figures[ZT__ROW_BYTES] = document->region.bytes_per_second;
-    /* The shortest, because others may have waited for work before them. */
-    table->shows_launch |= !zt__is_nan(latencies[ZT_LATENCY_LAUNCH].min) && !zt__is_nan(time->mean) &&
-                           latencies[ZT_LATENCY_LAUNCH].min >= 0.5 * time->mean;
-    for (metric = 0; metric < profiler->metric_count; metric++) {
-        const zt_stats *stats = &document->stats[1 + metric];
-        figures[ZT__TIME_FIGURES + metric] =
-            profiler->metrics[metric].aggregation == ZT_AGGREGATE_FLAG ? stats->sum : stats->mean;
-    }
-    table->shown.row_count++;
-}
-
 /* Where a region is in the table. The links are indices of regions, UINT32_MAX at the end. */
 typedef struct zt__row_place {
     uint32_t row;   /* UINT32_MAX: it has none */
@@ -26969,7 +26902,7 @@ ZT__PRIVATE int zt__order_rows(const zt__document *document, zt__region_table *t
     zt__figure_row *ordered = (zt__figure_row *)zt__allocate(allocator, regions, sizeof *ordered);
     zt__figure_row *rows = table->shown.rows;
     uint32_t i, at, depth = 0, count = 0, row_count = table->shown.row_count;
-    int has_memory = places && ordered;
+    int has_memory = places && ordered && rows;
     if (has_memory) {
         memset(places, 0xFF, regions * sizeof *places);
         for (i = 0; i < row_count; i++) {
@@ -27018,32 +26951,6 @@ ZT__PRIVATE int zt__order_rows(const zt__document *document, zt__region_table *t
     return has_memory;
 }
 
-ZT__PRIVATE void zt__add_time_columns(const zt__document *document, zt__region_table *table) {
-    const zt_profiler *profiler = document->profiler;
-    uint32_t i;
-    zt__add_figures(&table->shown, ZT__ROW_SHARE, "share", "percent", 0, 0);
-    zt__add_figures(&table->shown, ZT__ROW_COUNT, "count", "", 0, 0);
-    if (document->differs) {
-        zt__add_texts(&table->shown, ZT__ROW_DIFFERS, "passes differ", zt__differences);
-    }
-    for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
-        const char *list = profiler->columns, *name;
-        int is_requested = 0;
-        size_t length;
-        while (list && zt__next_name(&list, &name, &length)) {
-            is_requested |= zt__equals(zt__time_columns[i].name, name, length);
-        }
-        if (zt__time_columns[i].figure == ZT__ROW_OWN && !document->is_nested) {
-            continue; /* it is the total */
-        }
-        if (is_requested || zt__time_columns[i].is_default ||
-            (zt__time_columns[i].figure == ZT__ROW_LAUNCH && table->shows_launch)) {
-            zt__add_figures(&table->shown, zt__time_columns[i].figure, zt__time_columns[i].name,
-                            zt__time_columns[i].units, 1, is_requested ? 0 : zt__time_columns[i].rank);
-        }
-    }
-}
-
 /* Returns whether a name in config.columns is that of a time or count, which have columns of their own, or of
    a metric that attached streams have alone, for the trace. */
 ZT__PRIVATE int zt__is_other_column(const zt_profiler *profiler, const char *name) {
@@ -27070,17 +26977,86 @@ ZT__PRIVATE int zt__is_other_column(const zt_profiler *profiler, const char *nam
     return 0;
 }
 
-/* Adds the metrics that config.columns names, each once. A name that is too long for a heading is
-   replaced by that of the metric's role. */
-ZT__PRIVATE void zt__add_chosen_columns(zt_profiler *profiler, zt__region_table *table) {
-    const char *list = profiler->columns, *text;
+/* Reads the regions into rows, and adds columns: of times, and then of metrics, those that config.columns names,
+   each once, or those that matter most. A name that is too long for a heading is replaced by that of the metric's
+   role. */
+ZT__PRIVATE void zt__fill_region_table(zt__document *document, zt__region_table *table) {
+    zt_profiler *profiler = document->profiler;
+    const char *list, *text;
     zt__figure_table *shown = &table->shown;
+    const zt_stats *time = &document->stats[0];
+    const zt_stats *latencies = &document->stats[zt__latency_column(profiler, 0)];
     char name[ZET_MAX_METRIC_NAME];
     size_t length;
-    while (zt__next_name(&list, &text, &length)) {
-        uint32_t metric = UINT32_MAX, i, role;
+    uint32_t i, metric, role;
+    for (i = 0; i < document->region_count && !document->out_of_memory; i++) {
+        double *figures = table->figures + (size_t)shown->row_count * table->figure_count;
+        zt__figure_row *row = &shown->rows[shown->row_count];
+        if (!zt__read_region(document, i)) {
+            continue;
+        }
+        row->demangled = zt__demangle(document->region.name);
+        row->name = row->demangled ? row->demangled : document->region.name;
+        row->figures = figures;
+        row->index = i;
+        figures[ZT__ROW_SHARE] = time->count ? 100 * document->nesting[i].share : zt__nan();
+        figures[ZT__ROW_COUNT] = (double)time->count;
+        figures[ZT__ROW_TOTAL] = time->count ? document->region.total_ns : zt__nan();
+        figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
+        figures[ZT__ROW_MEAN] = time->mean;
+        figures[ZT__ROW_MEDIAN] = time->median;
+        figures[ZT__ROW_P95] = time->p95;
+        figures[ZT__ROW_MIN] = time->min;
+        figures[ZT__ROW_MAX] = time->max;
+        figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
+        figures[ZT__ROW_QUEUE] = latencies[ZT_LATENCY_QUEUE].median;
+        figures[ZT__ROW_LAUNCH] = latencies[ZT_LATENCY_LAUNCH].median;
+        figures[ZT__ROW_BYTES] = document->region.bytes_per_second;
+        /* The shortest, because others may have waited for work before them. */
+        table->shows_launch |= !zt__is_nan(latencies[ZT_LATENCY_LAUNCH].min) && !zt__is_nan(time->mean) &&
+                               latencies[ZT_LATENCY_LAUNCH].min >= 0.5 * time->mean;
+        for (metric = 0; metric < profiler->metric_count; metric++) { /* of a flag, how often it was set */
+            const zt_stats *stats = &document->stats[1 + metric];
+            figures[ZT__TIME_FIGURES + metric] =
+                profiler->metrics[metric].aggregation == ZT_AGGREGATE_FLAG ? stats->sum : stats->mean;
+        }
+        shown->row_count++;
+    }
+    if (document->out_of_memory) {
+        return;
+    }
+    zt__prepare_advice(profiler, &table->advice);
+    zt__choose_time_unit(shown, ZT__ROW_MEAN, ZT__ROW_TOTAL);
+    zt__add_figures(shown, ZT__ROW_SHARE, "share", "percent", 0, 0);
+    zt__add_figures(shown, ZT__ROW_COUNT, "count", "", 0, 0);
+    if (document->differs) {
+        zt__add_texts(shown, ZT__ROW_DIFFERS, "passes differ", zt__differences);
+    }
+    for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
+        uint32_t figure = zt__time_columns[i].figure;
+        int is_requested = 0;
+        list = profiler->columns;
+        while (list && zt__next_name(&list, &text, &length)) {
+            is_requested |= zt__equals(zt__time_columns[i].name, text, length);
+        }
+        if (figure == ZT__ROW_OWN && !document->is_nested) {
+            continue; /* it is the total */
+        }
+        if (is_requested || zt__time_columns[i].is_default ||
+            (figure == ZT__ROW_LAUNCH && table->shows_launch)) {
+            zt__add_figures(shown, figure, zt__time_columns[i].name, zt__time_columns[i].units, 1,
+                            is_requested ? 0 : zt__time_columns[i].rank);
+        }
+    }
+    list = profiler->columns;
+    if (!list) {
+        document->out_of_memory |= !zt__add_ranked_columns(profiler, &table->advice, shown, table->figures,
+                                                           table->figure_count, ZT__TIME_FIGURES, 0);
+    }
+    while (list && zt__next_name(&list, &text, &length)) {
         int adds_up;
         const char *units;
+        metric = UINT32_MAX;
         zt__copy_text(name, sizeof name, text, length);
         if (!zt__is_other_column(profiler, name)) {
             metric = zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
@@ -27118,70 +27094,6 @@ ZT__PRIVATE uint32_t zt__count_metric_columns(const zt__figure_table *table) {
     return count;
 }
 
-ZT__PRIVATE void zt__write_title(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
-    zt__paragraph title = zt__begin_paragraph(&document->writer, document->room, 0, 0);
-    const char *group = NULL;
-    uint32_t i;
-    zt__add_text(&title, "GPU time of regions on ");
-    zt__add_text(&title, profiler->device_name);
-    zt__add_text(&title, profiler->metric_count ? ", with metrics of " : ", times only");
-    for (i = 0; i < profiler->metric_count; i++) {
-        if (group && strcmp(group, profiler->metrics[i].group) == 0) {
-            continue;
-        }
-        zt__add_text(&title, group ? ", " : "");
-        group = profiler->metrics[i].group;
-        zt__add_text(&title, group);
-    }
-    zt__end_paragraph(&title);
-    zt__write_text(&document->writer, "\n");
-}
-
-/* Writes what limits the regions with the largest shares, a paragraph each. */
-ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table *table) {
-    enum { SHOWN = 3 };
-    zt_profiler *profiler = document->profiler;
-    const zt__figure_row *largest[SHOWN];
-    zt_limit_info infos[SHOWN];
-    zt__paragraph paragraph;
-    uint32_t i, place, count = 0, known = 0;
-    for (i = 0; i < table->shown.row_count; i++) {
-        const zt__figure_row *row = &table->shown.rows[i];
-        double share = row->figures[ZT__ROW_SHARE];
-        if (!(row->figures[ZT__ROW_COUNT] > 0)) {
-            continue;
-        }
-        for (place = count; place > 0 && share > largest[place - 1]->figures[ZT__ROW_SHARE]; place--) {
-            if (place < SHOWN) {
-                largest[place] = largest[place - 1];
-            }
-        }
-        if (place < SHOWN) {
-            largest[place] = row;
-            count += count < SHOWN;
-        }
-    }
-    for (i = 0; i < count; i++) {
-        zt__find_limit(profiler, &table->advice, zt__record_at(profiler, largest[i]->index), &infos[i]);
-        known += infos[i].limit != ZT_LIMIT_UNKNOWN;
-    }
-    if (count == 0 || (known == 0 && profiler->metric_count == 0)) {
-        return;
-    }
-    zt__write_text(&document->writer, "\n");
-    paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 2);
-    zt__add_text(&paragraph, "What limits the regions with the largest shares:");
-    if (known == 0) { /* the reason is the same */
-        zt__add_text(&paragraph, " ");
-        zt__add_text(&paragraph, infos[0].text);
-    }
-    zt__end_paragraph(&paragraph);
-    for (i = 0; i < count && known > 0; i++) {
-        zt__write_paragraph_about(document, largest[i]->name, infos[i].text);
-    }
-}
-
 /* Appends a time in a unit that suits it: "12.3 ms". */
 ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns) {
     uint32_t unit = 0;
@@ -27191,36 +27103,6 @@ ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns) {
     zt__append(text, room, "%.3g %s", ns / zt__time_units[unit].ns, zt__time_units[unit].name);
 }
 
-/* Describes in a sentence or two how samples cover the time of the device. The text is "" without a timeline
-   and without samples. */
-ZT__PRIVATE void zt__describe_overlap(const zt_overlap *overlap, char *text, size_t room) {
-    double all = overlap->span_ns / 100;
-    text[0] = 0;
-    if (overlap->samples < 2 || !(all > 0)) {
-        return;
-    }
-    if (overlap->missing) {
-        zt__append(text, room, "The idle time of the device is not known: %llu sample%s missing in the ",
-                   (unsigned long long)overlap->missing, overlap->missing == 1 ? " is" : "s are");
-        zt__append_time(text, room, overlap->span_ns);
-        zt__append(text, room, " from the first begin to the last end.");
-        return;
-    }
-    zt__append(text, room, "Of the ");
-    zt__append_time(text, room, overlap->span_ns);
-    zt__append(text, room, " from the first begin to the last end, ");
-    if (overlap->kernel_ns > 0 || overlap->copy_ns > 0) {
-        zt__append(text, room, "kernels take %.1f%%, ", overlap->kernel_ns / all);
-        if (overlap->copy_ns > 0) {
-            zt__append(text, room, "copies %.1f%%, both at once %.1f%%, ", overlap->copy_ns / all,
-                       overlap->both_ns / all);
-        }
-    } else {
-        zt__append(text, room, "regions take %.1f%%, ", overlap->busy_ns / all);
-    }
-    zt__append(text, room, "and in %.1f%% nothing that is measured runs.", overlap->idle_ns / all);
-}
-
 /* Writes what the table does not show, why, and what to do; what its columns of latencies are; and how
    samples cover the time of the device. */
 ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table *table) {
@@ -27228,7 +27110,9 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
     zt_availability availability = zt_get_availability(profiler);
     const char *list = profiler->columns, *text;
     char name[ZET_MAX_METRIC_NAME], note[ZET_MAX_METRIC_NAME + sizeof(zt__nearest) + 64];
-    int shows_queue = 0, shows_launch = 0;
+    const zt_overlap *overlap = zt__read_overlap(document);
+    double percent_ns;
+    int shows_queue = 0, shows_launch = 0, shows_overlap;
     zt__nearest nearest;
     size_t length;
     uint32_t i;
@@ -27272,59 +27156,121 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
         zt__write_table_note(document, "\"launch\" is the median time from the submission by the host to the "
                                        "begin on the device.");
     }
-    zt__describe_overlap(zt__read_overlap(document), note, sizeof note);
-    if (note[0]) {
+
+    /* how samples cover the time of the device, if a timeline is kept */
+    percent_ns = overlap->span_ns / 100;
+    shows_overlap = overlap->samples >= 2 && percent_ns > 0;
+    note[0] = 0;
+    if (shows_overlap && overlap->missing) {
+        zt__append(note, sizeof note,
+                   "The idle time of the device is not known: %llu sample%s missing in the ",
+                   (unsigned long long)overlap->missing, overlap->missing == 1 ? " is" : "s are");
+        zt__append_time(note, sizeof note, overlap->span_ns);
+        zt__append(note, sizeof note, " from the first begin to the last end.");
+    } else if (shows_overlap) {
+        zt__append(note, sizeof note, "Of the ");
+        zt__append_time(note, sizeof note, overlap->span_ns);
+        zt__append(note, sizeof note, " from the first begin to the last end, ");
+        if (overlap->kernel_ns > 0 || overlap->copy_ns > 0) {
+            zt__append(note, sizeof note, "kernels take %.1f%%, ", overlap->kernel_ns / percent_ns);
+        } else {
+            zt__append(note, sizeof note, "regions take %.1f%%, ", overlap->busy_ns / percent_ns);
+        }
+        if (overlap->copy_ns > 0) {
+            zt__append(note, sizeof note, "copies %.1f%%, both at once %.1f%%, ",
+                       overlap->copy_ns / percent_ns, overlap->both_ns / percent_ns);
+        }
+        zt__append(note, sizeof note, "and in %.1f%% nothing that is measured runs.",
+                   overlap->idle_ns / percent_ns);
+    }
+    if (shows_overlap) {
         zt__write_table_note(document, note);
     }
     zt__list_notes(document, zt__write_table_note);
 }
 
 ZT__PRIVATE void zt__write_region_table(zt__document *document) {
+    enum { LIMITS_SHOWN = 3 };
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     size_t rows = (size_t)document->region_count + 1; /* at least one */
     zt__region_table table;
     zt__figure_table *shown = &table.shown;
-    uint32_t i;
+    const zt__figure_row *largest[LIMITS_SHOWN];
+    zt_limit_info limits[LIMITS_SHOWN];
+    zt__paragraph paragraph;
+    const char *group = NULL;
+    uint32_t i, place, count = 0, known = 0;
     memset(&table, 0, sizeof table);
     table.figure_count = ZT__TIME_FIGURES + profiler->metric_count + ZT__DERIVED_COLUMNS;
     table.figures = (double *)zt__allocate(allocator, rows, table.figure_count * sizeof *table.figures);
     shown->heading = "region";
     shown->rows = (zt__figure_row *)zt__allocate(allocator, rows, sizeof *shown->rows);
     shown->columns = (zt__figure_column *)zt__allocate(allocator, table.figure_count, sizeof *shown->columns);
-    if (table.figures && shown->rows && shown->columns) {
-        for (i = 0; i < document->region_count; i++) {
-            if (zt__read_region(document, i)) {
-                zt__read_table_row(document, &table);
+    document->out_of_memory |= !table.figures || !shown->rows || !shown->columns;
+    zt__fill_region_table(document, &table); /* without memory, what follows has no columns */
+    document->out_of_memory |= !zt__order_rows(document, &table);
+    table.left_out = zt__count_metric_columns(shown);
+    zt__fit_columns(shown, document->room);
+    table.left_out -= zt__count_metric_columns(shown);
+
+    paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 0);
+    zt__add_text(&paragraph, "GPU time of regions on ");
+    zt__add_text(&paragraph, profiler->device_name);
+    zt__add_text(&paragraph, profiler->metric_count ? ", with metrics of " : ", times only");
+    for (i = 0; i < profiler->metric_count; i++) {
+        if (!group || strcmp(group, profiler->metrics[i].group) != 0) {
+            zt__add_text(&paragraph, group ? ", " : "");
+            group = profiler->metrics[i].group;
+            zt__add_text(&paragraph, group);
+        }
+    }
+    zt__end_paragraph(&paragraph);
+    zt__write_text(&document->writer, "\n");
+    if (shown->row_count > 0) {
+        zt__write_figures(&document->writer, shown, document->room);
+    }
+    zt__write_footer(document, &table);
+
+    /* what limits the regions with the largest shares, a paragraph each */
+    for (i = 0; i < shown->row_count; i++) {
+        const zt__figure_row *row = &shown->rows[i];
+        double share = row->figures[ZT__ROW_SHARE];
+        if (!(row->figures[ZT__ROW_COUNT] > 0)) {
+            continue;
+        }
+        for (place = count; place > 0 && share > largest[place - 1]->figures[ZT__ROW_SHARE]; place--) {
+            if (place < LIMITS_SHOWN) {
+                largest[place] = largest[place - 1];
             }
         }
-        zt__prepare_advice(profiler, &table.advice);
-        zt__choose_time_unit(shown, ZT__ROW_MEAN, ZT__ROW_TOTAL);
-        zt__add_time_columns(document, &table);
-        if (profiler->columns) {
-            zt__add_chosen_columns(profiler, &table);
-        } else {
-            document->out_of_memory |= !zt__add_ranked_columns(profiler, &table.advice, shown, table.figures,
-                                                               table.figure_count, ZT__TIME_FIGURES, 0);
+        if (place < LIMITS_SHOWN) {
+            largest[place] = row;
+            count += count < LIMITS_SHOWN;
         }
-        document->out_of_memory |= !zt__order_rows(document, &table);
-        table.left_out = zt__count_metric_columns(shown);
-        zt__fit_columns(shown, document->room);
-        table.left_out -= zt__count_metric_columns(shown);
-        zt__write_title(document);
-        if (shown->row_count > 0) {
-            zt__write_figures(&document->writer, shown, document->room);
-        }
-        zt__write_footer(document, &table);
-        zt__write_limits(document, &table);
-#ifdef ZETOOLS_TRACER
-        zt__write_table_of_kernels(document);
-        zt__write_table_of_calls(document);
-        zt__write_table_of_hotspots(document);
-#endif
-    } else {
-        document->out_of_memory = 1;
     }
+    for (i = 0; i < count; i++) {
+        zt__find_limit(profiler, &table.advice, zt__record_at(profiler, largest[i]->index), &limits[i]);
+        known += limits[i].limit != ZT_LIMIT_UNKNOWN;
+    }
+    if (known > 0 || (count > 0 && profiler->metric_count > 0)) {
+        zt__write_text(&document->writer, "\n");
+        paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 2);
+        zt__add_text(&paragraph, "What limits the regions with the largest shares:");
+        if (known == 0) { /* the reason is the same */
+            zt__add_text(&paragraph, " ");
+            zt__add_text(&paragraph, limits[0].text);
+        }
+        zt__end_paragraph(&paragraph);
+    }
+    for (i = 0; i < count && known > 0; i++) {
+        zt__write_paragraph_about(document, largest[i]->name, limits[i].text);
+    }
+#ifdef ZETOOLS_TRACER
+    zt__write_table_of_kernels(document);
+    zt__write_table_of_calls(document);
+    zt__write_table_of_hotspots(document);
+#endif
     for (i = 0; i < shown->row_count; i++) {
         free(shown->rows[i].demangled);
     }
