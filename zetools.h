@@ -4814,35 +4814,6 @@ ZT__PRIVATE int zt__ends_with(const char *text, const char *end, int (*compare)(
 
 /* ---- the names nearest to a wrong one -------------------------------------------------------------------- */
 
-/* Returns the Levenshtein distance of two names, without regard to case. Only the first 63 bytes count. */
-ZT__PRIVATE uint32_t zt__edit_distance(const char *a, const char *b) {
-    enum { LONGEST = 63 };
-    uint32_t row[LONGEST + 1];
-    uint32_t i, j, columns = 0;
-    while (columns < LONGEST && b[columns]) {
-        columns++;
-    }
-    for (j = 0; j <= columns; j++) {
-        row[j] = j;
-    }
-    for (i = 0; i < LONGEST && a[i]; i++) {
-        uint32_t diagonal = row[0];
-        row[0] = i + 1;
-        for (j = 0; j < columns; j++) {
-            uint32_t best = diagonal + ((a[i] | 32) != (b[j] | 32));
-            if (row[j] + 1 < best) {
-                best = row[j] + 1;
-            }
-            diagonal = row[j + 1];
-            if (diagonal + 1 < best) {
-                best = diagonal + 1;
-            }
-            row[j + 1] = best;
-        }
-    }
-    return row[columns];
-}
-
 /* The names nearest to a wrong one, as text for a message. */
 typedef struct zt__nearest {
     char text[320];
@@ -4851,35 +4822,56 @@ typedef struct zt__nearest {
 /* Returns a name by its index, or NULL if it is not to be shown. */
 typedef const char *(*zt__name_fn)(const void *names, uint32_t index);
 
-/* Finds the three nearest names, the nearest first. A name that occurs twice is shown once. */
+/* Finds the three nearest names by their Levenshtein distance without regard to case, the nearest first. Only the
+   first 63 bytes count. A name that occurs twice is shown once. */
 ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, uint32_t count,
                                          zt__name_fn name_at) {
-    enum { SHOWN = 3 };
+    enum { SHOWN = 3, LONGEST = 63 };
     const char *shown[SHOWN] = {NULL};
-    uint32_t found, i, j;
+    uint32_t distances[SHOWN] = {UINT32_MAX, UINT32_MAX, UINT32_MAX}, row[LONGEST + 1];
+    uint32_t n, i, j, columns;
     size_t used = 0;
     zt__nearest nearest;
     strcpy(nearest.text, "none, because there are no names");
-    for (found = 0; found < SHOWN; found++) {
-        uint32_t least = UINT32_MAX;
-        for (i = 0; i < count; i++) {
-            const char *name = name_at(names, i);
-            int is_new = name != NULL;
-            uint32_t distance;
-            for (j = 0; j < found && is_new; j++) {
-                is_new = strcmp(shown[j], name) != 0;
-            }
-            distance = is_new ? zt__edit_distance(wanted, name) : UINT32_MAX;
-            if (distance < least) {
-                least = distance;
-                shown[found] = name;
+    for (n = 0; n < count; n++) {
+        const char *name = name_at(names, n);
+        int is_new = name != NULL;
+        for (i = 0; i < SHOWN && is_new && shown[i]; i++) {
+            is_new = strcmp(shown[i], name) != 0;
+        }
+        if (!is_new) {
+            continue;
+        }
+        for (columns = 0; columns < LONGEST && name[columns];) {
+            columns++;
+        }
+        for (j = 0; j <= columns; j++) {
+            row[j] = j;
+        }
+        for (i = 0; i < LONGEST && wanted[i]; i++) {
+            uint32_t diagonal = row[0];
+            row[0] = i + 1;
+            for (j = 0; j < columns; j++) {
+                uint32_t best = diagonal + ((wanted[i] | 32) != (name[j] | 32));
+                diagonal = row[j + 1];
+                best = row[j] + 1 < best ? row[j] + 1 : best;
+                row[j + 1] = diagonal + 1 < best ? diagonal + 1 : best;
             }
         }
-        if (least == UINT32_MAX) {
-            break;
+        for (i = SHOWN; i > 0 && row[columns] < distances[i - 1]; i--) {
+            if (i < SHOWN) {
+                shown[i] = shown[i - 1];
+                distances[i] = distances[i - 1];
+            }
         }
-        used += (size_t)snprintf(nearest.text + used, sizeof nearest.text - used, "%s'%.80s'",
-                                 found ? ", " : "", shown[found]);
+        if (i < SHOWN) {
+            shown[i] = name;
+            distances[i] = row[columns];
+        }
+    }
+    for (i = 0; i < SHOWN && shown[i]; i++) {
+        used += (size_t)snprintf(nearest.text + used, sizeof nearest.text - used, "%s'%.80s'", i ? ", " : "",
+                                 shown[i]);
     }
     return nearest;
 }
@@ -23658,45 +23650,16 @@ ZT__PRIVATE int zt__has_times_alone(const zt__document *document) {
     return document->profiler->metric_count > 0 && document->region.with_metrics < document->region.count;
 }
 
-/* Counts times. The buckets are as narrow as their number allows, but not narrower than 0.5 %. */
-ZT__PRIVATE void zt__count_times(const double *times, uint32_t count, zt__histogram *histogram) {
-    double first = 0, last = 0;
-    uint32_t i;
-    memset(histogram, 0, sizeof *histogram);
-    for (i = 0; i < count; i++) {
-        if (zt__is_countable(times[i])) {
-            first = first > 0 && first < times[i] ? first : times[i];
-            last = last > times[i] ? last : times[i];
-        }
-    }
-    if (first <= 0) {
-        return;
-    }
-    histogram->first = first;
-    histogram->ratio = pow(last / first, 1.0 / (double)ZT__HISTOGRAM_BUCKETS);
-    if (histogram->ratio < 1.005) {
-        histogram->ratio = 1.005;
-    }
-    for (i = 0; i < count; i++) {
-        if (zt__is_countable(times[i])) {
-            double place = log(times[i] / first) / log(histogram->ratio);
-            uint32_t bucket =
-                place < ZT__HISTOGRAM_BUCKETS - 1 ? (uint32_t)place : ZT__HISTOGRAM_BUCKETS - 1u;
-            histogram->counts[bucket]++;
-            histogram->used = bucket + 1 > histogram->used ? bucket + 1 : histogram->used;
-        }
-    }
-}
-
 /* Reads the statistics of a region that have this layout. */
 ZT__PRIVATE void zt__read_columns(zt__document *document, const zt__sample_layout *layout,
                                   const zt__statistics *statistics) {
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     int are_times = layout == &profiler->times_layout;
-    double *values = NULL;
+    double *values = NULL, first = 0, last = 0;
+    zt__histogram *histogram = &document->histogram;
     zt__statistics copy;
-    uint32_t column;
+    uint32_t column, kept = 0, i;
     if (!zt__copy_statistics(profiler, layout, statistics, &copy)) {
         document->out_of_memory = 1;
         return;
@@ -23706,18 +23669,41 @@ ZT__PRIVATE void zt__read_columns(zt__document *document, const zt__sample_layou
         document->out_of_memory |= !values;
     }
     *(are_times ? &document->region.count : &document->region.with_metrics) = zt__collected(profiler, &copy);
-    for (column = 0; column < layout->column_count; column++) {
+    for (column = layout->column_count; column-- > 0;) { /* `values` are the GPU times at the end */
         zt_stats *stats = &document->stats[column];
-        uint32_t kept = values ? zt__copy_column(layout, &copy, column, values) : 0;
-        if (are_times && column == 0) {
-            zt__count_times(values, kept, &document->histogram);
-        } else if (are_times) {
+        kept = values ? zt__copy_column(layout, &copy, column, values) : 0;
+        if (are_times && column > 0) {
             stats = &document->stats[zt__latency_column(profiler, column - 1)];
-        } else if (column == 0) {
+        } else if (!are_times && column == 0) {
             stats = &document->time_with_metrics;
         }
         zt__get_moments(layout, &copy, column, stats);
         zt__add_quantiles(layout, column, values, kept, stats);
+    }
+
+    /* The buckets are as narrow as their number allows, but not narrower than 0.5 %. */
+    if (are_times) {
+        memset(histogram, 0, sizeof *histogram);
+    }
+    for (i = 0; i < kept && are_times; i++) {
+        if (zt__is_countable(values[i])) {
+            first = first > 0 && first < values[i] ? first : values[i];
+            last = last > values[i] ? last : values[i];
+        }
+    }
+    if (first > 0) {
+        histogram->first = first;
+        histogram->ratio = pow(last / first, 1.0 / (double)ZT__HISTOGRAM_BUCKETS);
+        histogram->ratio = histogram->ratio < 1.005 ? 1.005 : histogram->ratio;
+    }
+    for (i = 0; i < kept && first > 0; i++) {
+        if (zt__is_countable(values[i])) {
+            double place = log(values[i] / first) / log(histogram->ratio);
+            uint32_t bucket =
+                place < ZT__HISTOGRAM_BUCKETS - 1 ? (uint32_t)place : ZT__HISTOGRAM_BUCKETS - 1u;
+            histogram->counts[bucket]++;
+            histogram->used = bucket + 1 > histogram->used ? bucket + 1 : histogram->used;
+        }
     }
     zt__free(allocator, values);
     zt__free_statistics(allocator, &copy);
@@ -24047,59 +24033,29 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, z
     note(document, text);
 }
 
+/* What to do about samples that are lost or dropped, of the causes from ZT_LOST_NEVER_DELIVERED on. */
+static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
+    "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
+    "Execute recorded lists with zt_execute, or collect after each execution.",
+    "Wait for the work inside of ZT_PASSES.",
+    "The log names the call that failed.",
+    "Some drivers return a wrong GPU time of a region around others.",
+    "Let no two commands that signal an event be in flight at once.",
+    "Open a new profiler when the device is back.",
+    "Raise config.max_slots, or call zt_collect more often.",
+    "Free memory, or lower config.slots_per_step and config.samples.",
+    "Use fewer names.",
+    "The log names the call that failed.",
+    "Call zt_end before zt_release and zt_close.",
+    "Open a new profiler when the device is back.",
+};
+
 /* Notes how many of something are missing, and what to do. */
 ZT__PRIVATE void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t count, const char *what,
                                   const char *remedy) {
     if (count > 0) {
         zt__add_note(document, note, "%llu sample%s %s. %s", (unsigned long long)count,
                      count == 1 ? " is" : "s are", what, remedy);
-    }
-}
-
-/* Notes which samples are not in the report. */
-ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn note) {
-    static const char *const remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
-        /* of the causes from ZT_LOST_NEVER_DELIVERED on */
-        "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
-        "Execute recorded lists with zt_execute, or collect after each execution.",
-        "Wait for the work inside of ZT_PASSES.",
-        "The log names the call that failed.",
-        "Some drivers return a wrong GPU time of a region around others.",
-        "Let no two commands that signal an event be in flight at once.",
-        "Open a new profiler when the device is back.",
-        "Raise config.max_slots, or call zt_collect more often.",
-        "Free memory, or lower config.slots_per_step and config.samples.",
-        "Use fewer names.",
-        "The log names the call that failed.",
-        "Call zt_end before zt_release and zt_close.",
-        "Open a new profiler when the device is back.",
-    };
-    const zt_profiler *profiler = document->profiler;
-    zt_counts counts = zt_get_counts(profiler);
-    uint64_t states[ZT__SLOT_STATE_COUNT], waiting;
-    char text[256];
-    uint32_t i;
-    zt__count_states(profiler, states);
-    waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
-    zt__note_missing(document, note, states[ZT__SLOT_OPEN], "not ended",
-                     "Call zt_end for each region that was begun.");
-    zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
-                     "Call zt_collect after the execution.");
-    zt__note_missing(document, note, counts.in_flight > waiting ? counts.in_flight - waiting : 0, "in flight",
-                     "Call zt_collect when the work is done.");
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                 zt_cause_name((zt_cause)i));
-        zt__note_missing(document, note, zt_get_cause(profiler, (zt_cause)i), text,
-                         i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
-                                                     : remedies[i - ZT_LOST_NEVER_DELIVERED]);
-    }
-    if (counts.unobserved_lists > 0) {
-        zt__add_note(document, note,
-                     "%llu %s ran outside of zt_execute: only the last execution before each collection is "
-                     "measured. Execute recorded lists with zt_execute.",
-                     (unsigned long long)counts.unobserved_lists,
-                     counts.unobserved_lists == 1 ? "list" : "lists");
     }
 }
 
@@ -24161,41 +24117,6 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 }
 
 #ifdef ZETOOLS_TRACER
-
-/* Notes kernels for which there was no room or that were replaced, and failures to write files of modules. */
-ZT__PRIVATE void zt__note_kernels(zt__document *document, zt__note_fn note) {
-    zt_profiler *profiler = document->profiler;
-    zt__tracer *tracer = zt__load(&profiler->tracer);
-    uint64_t unknown, replaced = zt_trace_get_counts(profiler).replaced;
-    zt__lock(&profiler->mutex);
-    unknown = profiler->unknown_launches;
-    zt__unlock(&profiler->mutex);
-    if (unknown > 0) {
-        zt__add_note(document, note,
-                     "What the kernels of %llu launches are made of is not known: there is no memory, or "
-                     "there are more than %u kernels.",
-                     (unsigned long long)unknown, (unsigned)ZT__MAX_KERNELS);
-    }
-    if (replaced > 0) {
-        zt__add_note(document, note,
-                     "zt_replace has replaced %llu kernel%s: figures are those of the replacements.",
-                     (unsigned long long)replaced, replaced == 1 ? "" : "s");
-    }
-    if (tracer && zt__load(&tracer->modules.failures)) {
-        zt__message_text first;
-        uint32_t failures;
-        zt__lock(&tracer->modules.mutex);
-        failures = tracer->modules.failures;
-        first = tracer->modules.failure;
-        zt__unlock(&tracer->modules.mutex);
-        if (failures == 1) {
-            zt__add_note(document, note, "Writing files of modules has failed. %s", first.text);
-        } else {
-            zt__add_note(document, note, "Writing files of modules has failed %u times. The first: %s",
-                         (unsigned)failures, first.text);
-        }
-    }
-}
 
 /* Notes a number of samples, as a share of all. */
 ZT__PRIVATE void zt__note_samples(zt__document *document, zt__note_fn note, uint64_t samples, uint64_t all,
@@ -24270,9 +24191,14 @@ ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt_get_availability(profiler);
-    uint64_t all = 0, with_metrics = 0;
+    zt_counts counts = zt_get_counts(profiler);
+    uint64_t all = 0, with_metrics = 0, states[ZT__SLOT_STATE_COUNT], waiting;
     uint32_t i, unknown = 0, hotspots = 0;
+    char text[256];
 #ifdef ZETOOLS_TRACER
+    zt__tracer *tracer = zt__load(&profiler->tracer);
+    uint64_t unknown_launches, replaced = zt_trace_get_counts(profiler).replaced;
+    uint32_t failures;
     hotspots = zt_get_hotspot_count(profiler);
 #endif
     if (document->shown_count == 0 && hotspots == 0) {
@@ -24280,7 +24206,29 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     }
     zt__note_elsewhere(document, note);
 #ifdef ZETOOLS_TRACER
-    zt__note_kernels(document, note);
+    zt__lock(&profiler->mutex);
+    unknown_launches = profiler->unknown_launches;
+    zt__unlock(&profiler->mutex);
+    if (unknown_launches > 0) {
+        zt__add_note(document, note,
+                     "What the kernels of %llu launches are made of is not known: there is no memory, or "
+                     "there are more than %u kernels.",
+                     (unsigned long long)unknown_launches, (unsigned)ZT__MAX_KERNELS);
+    }
+    if (replaced > 0) {
+        zt__add_note(document, note,
+                     "zt_replace has replaced %llu kernel%s: figures are those of the replacements.",
+                     (unsigned long long)replaced, replaced == 1 ? "" : "s");
+    }
+    if (tracer && zt__load(&tracer->modules.failures)) {
+        zt__message_text first;
+        zt__lock(&tracer->modules.mutex);
+        failures = tracer->modules.failures;
+        first = tracer->modules.failure;
+        zt__unlock(&tracer->modules.mutex);
+        snprintf(text, sizeof text, failures == 1 ? "." : " %u times. The first:", (unsigned)failures);
+        zt__add_note(document, note, "Writing files of modules has failed%s %s", text, first.text);
+    }
 #endif
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
         zt__add_note(document, note, "There are no metrics: %s", zt_get_availability_text(profiler));
@@ -24311,7 +24259,30 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
         note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
                        "the same work in each pass, or raise config.pass_tolerance.");
     }
-    zt__note_missing_samples(document, note);
+
+    /* samples that are not in the report */
+    zt__count_states(profiler, states);
+    waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
+    zt__note_missing(document, note, states[ZT__SLOT_OPEN], "not ended",
+                     "Call zt_end for each region that was begun.");
+    zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
+                     "Call zt_collect after the execution.");
+    zt__note_missing(document, note, counts.in_flight > waiting ? counts.in_flight - waiting : 0, "in flight",
+                     "Call zt_collect when the work is done.");
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                 zt_cause_name((zt_cause)i));
+        zt__note_missing(document, note, zt_get_cause(profiler, (zt_cause)i), text,
+                         i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
+                                                     : zt__remedies[i - ZT_LOST_NEVER_DELIVERED]);
+    }
+    if (counts.unobserved_lists > 0) {
+        zt__add_note(document, note,
+                     "%llu %s ran outside of zt_execute: only the last execution before each collection is "
+                     "measured. Execute recorded lists with zt_execute.",
+                     (unsigned long long)counts.unobserved_lists,
+                     counts.unobserved_lists == 1 ? "list" : "lists");
+    }
 #ifdef ZETOOLS_TRACER
     zt__note_hotspots(document, note);
 #endif
@@ -24342,25 +24313,31 @@ ZT__PRIVATE void zt__write_openmetrics_text(zt__writer *writer, const char *text
     }
 }
 
-/* Begins a metric family. Its name ends with its unit, which may be "". */
-ZT__PRIVATE void zt__begin_family(zt__writer *writer, const char *name, const char *type, const char *unit,
-                                  const char *help) {
-    const char *const lines[][2] = {{"TYPE", type}, {"UNIT", unit}, {"HELP", help}};
+/* A metric family. Its head is written before its first sample. */
+typedef struct zt__family {
+    const char *name, *type, *unit, *help; /* the name ends with the unit, which may be "" */
+    int is_begun;
+} zt__family;
+
+ZT__PRIVATE void zt__begin_family(zt__writer *writer, zt__family *family) {
+    const char *const lines[][2] = {{"TYPE", family->type}, {"UNIT", family->unit}, {"HELP", family->help}};
     uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(lines); i++) {
+    for (i = 0; i < ZT__COUNT_OF(lines) && !family->is_begun; i++) {
         if (*lines[i][1]) {
             zt__print(writer, "# %s ", lines[i][0]);
-            zt__write_text(writer, name);
+            zt__write_text(writer, family->name);
             zt__write_text(writer, " ");
             zt__write_openmetrics_text(writer, lines[i][1]);
             zt__write_text(writer, "\n");
         }
     }
+    family->is_begun = 1;
 }
 
 /* Begins a sample of a family. Labels and the value follow. */
-ZT__PRIVATE void zt__begin_sample(zt__writer *writer, const char *family, const char *suffix) {
-    zt__write_text(writer, family);
+ZT__PRIVATE void zt__begin_sample(zt__writer *writer, zt__family *family, const char *suffix) {
+    zt__begin_family(writer, family);
+    zt__write_text(writer, family->name);
     zt__write_text(writer, suffix);
     zt__write_text(writer, "{");
 }
@@ -24389,7 +24366,7 @@ ZT__PRIVATE void zt__end_count(zt__writer *writer, uint64_t count) {
 }
 
 /* Writes a sample of a counter, with one label. */
-ZT__PRIVATE void zt__write_counter_sample(zt__writer *writer, const char *family, const char *label,
+ZT__PRIVATE void zt__write_counter_sample(zt__writer *writer, zt__family *family, const char *label,
                                           const char *value, uint64_t count) {
     zt__begin_sample(writer, family, "_total");
     zt__write_label(writer, label, value);
@@ -24397,7 +24374,7 @@ ZT__PRIVATE void zt__write_counter_sample(zt__writer *writer, const char *family
 }
 
 /* Writes the samples of a summary in seconds. Its quantiles 0 and 1 are minimum and maximum. */
-ZT__PRIVATE void zt__write_summary(zt__writer *writer, const char *family, const char *label,
+ZT__PRIVATE void zt__write_summary(zt__writer *writer, zt__family *family, const char *label,
                                    const char *value, const zt_stats *time_ns) {
     const struct {
         const char *quantile;
@@ -24424,15 +24401,107 @@ ZT__PRIVATE void zt__write_summary(zt__writer *writer, const char *family, const
     zt__end_count(writer, time_ns->count);
 }
 
+/* ---- figures of regions ---------------------------------------------------------------------------------- */
+
+/* What the samples of a family describe. */
+typedef enum zt__family_kind {
+    ZT__OF_REGIONS, /* sums of regions: the first four, by their index */
+    ZT__OF_PASSES,  /* the GPU time of samples with metrics, by which these are to be divided */
+    ZT__OF_DEVICE,  /* metrics, by their index, here and below */
+    ZT__OF_TILES,
+    ZT__STREAMED_MEAN, /* this and the next are of streams, while regions run */
+    ZT__STREAMED_PEAK,
+    ZT__FAMILY_KIND_COUNT
+} zt__family_kind;
+
+/* The sums of ZT__OF_REGIONS. */
+enum { ZT__SUM_OWN_TIME, ZT__SUM_BYTES, ZT__SUM_LOST, ZT__SUM_DROPPED, ZT__REGION_SUMS };
+
+/* Writes the samples of a family: the figure of each region, and of its tiles or passes, times `factor`. One
+   that is not known is left out, and a counter that is negative, as it is in a buffer that was forged. */
+ZT__PRIVATE void zt__write_samples(zt__document *document, zt__family *family, zt__family_kind kind,
+                                   uint32_t index, double factor) {
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    int is_counter = strcmp(family->type, "counter") == 0, is_metric = kind >= ZT__OF_DEVICE;
+    const zt_metric *metric = is_metric ? zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, index) : NULL;
+    uint32_t region, part, parts = 1, stream = 0;
+    zt_streamed streamed;
+    zt_stats stats;
+    if (kind == ZT__OF_TILES || kind == ZT__OF_PASSES) {
+        parts = kind == ZT__OF_TILES ? profiler->tile_count : profiler->pass_count;
+    }
+    if (kind >= ZT__STREAMED_MEAN) {
+        zt__stream_data *data = NULL;
+        do {
+            data = zt__next_attached_stream(profiler, data);
+            stream++;
+        } while (data && index - data->first_streamed >= data->group.metric_count);
+    }
+    for (region = 0; region < document->region_count; region++) {
+        const zt__region_record *record = zt__record_at(profiler, region);
+        for (part = 0; part < parts; part++) {
+            double figure;
+            if (stream) {
+                zt_get_streamed(profiler, region, index, &streamed);
+                figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
+                figure = streamed.rows > 0 ? figure : zt__nan();
+            } else if (kind == ZT__OF_PASSES) {
+                zt_get_pass(profiler, region, part, &stats);
+                figure = stats.sum;
+            } else if (is_metric) {
+                zt__lock(&profiler->mutex);
+                zt__get_moments(&profiler->layout, &record->statistics,
+                                kind == ZT__OF_TILES ? zt__tile_column(profiler, part, index) : 1 + index,
+                                &stats);
+                zt__unlock(&profiler->mutex);
+                figure = is_counter ? stats.sum : stats.mean;
+            } else {
+                double sums[ZT__REGION_SUMS];
+                zt__lock(&profiler->mutex);
+                sums[ZT__SUM_OWN_TIME] = document->nesting[region].own_ns;
+                sums[ZT__SUM_BYTES] = record->bytes ? (double)record->bytes : zt__nan();
+                sums[ZT__SUM_LOST] = (double)record->lost;
+                sums[ZT__SUM_DROPPED] = (double)record->dropped;
+                figure = sums[index];
+                if (zt__collected(profiler, &record->times) == 0 && index != ZT__SUM_BYTES &&
+                    (index == ZT__SUM_OWN_TIME || !(record->lost || record->dropped))) {
+                    figure = zt__nan();
+                }
+                zt__unlock(&profiler->mutex);
+            }
+            if (!zt__is_finite(figure) || (is_counter && figure < 0)) {
+                continue;
+            }
+            zt__begin_sample(writer, family, is_counter ? "_total" : "");
+            zt__write_label(writer, "region", record->name);
+            if (is_metric) {
+                zt__write_label(writer, "metric", metric->name);
+                zt__write_label(writer, "group", metric->group);
+            }
+            if (profiler->pass_count > 1 && !stream && (is_metric || kind == ZT__OF_PASSES)) {
+                zt__write_number_label(writer, "pass", is_metric ? metric->pass : part);
+            }
+            if (kind == ZT__OF_TILES) {
+                zt__write_number_label(writer, "tile", part);
+            }
+            if (stream) {
+                zt__write_number_label(writer, "stream", stream);
+            }
+            zt__end_sample(writer, figure * factor);
+        }
+    }
+}
+
 /* ---- metrics of the device ------------------------------------------------------------------------------- */
 
-/* An OpenMetrics family: the name, unit and type under which a metric is exported. */
-typedef struct zt__family {
+/* The family under which a metric is exported. */
+typedef struct zt__metric_family {
+    zt__family family;
     char name[1024];
     char unit[ZET_MAX_METRIC_RESULT_UNITS];
-    const char *type;
     double factor; /* figures are multiplied by it, to be in base units */
-} zt__family;
+} zt__metric_family;
 
 /* Appends a name in snake case: "GpuTime" becomes "gpu_time", "GPU_BUSY" "gpu_busy". `from` has `length`
    bytes. */
@@ -24478,57 +24547,56 @@ static const struct {
     {"GBpS", "bytes_per_second", 1e9},
 };
 
-/* What the samples of a family describe. */
-typedef enum zt__family_kind {
-    ZT__OF_DEVICE,
-    ZT__OF_TILES,
-    ZT__STREAMED_MEAN, /* this and the next are of streams, while regions run */
-    ZT__STREAMED_PEAK,
-    ZT__FAMILY_KIND_COUNT
-} zt__family_kind;
-
 /* Describes the family of a metric. `infix` makes its name differ from those of other families. Metrics that
    neither add up nor have a mean have none: then its name is "". */
-ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, const zt_metric *metric,
-                                     const char *infix) {
+ZT__PRIVATE void zt__describe_family(zt__metric_family *described, zt__family_kind kind,
+                                     const zt_metric *metric, const char *infix) {
     static const char *const reserved[] = {"_total", "_count", "_sum", "_bucket", "_created", "_info"};
-    static const char *const prefixes[] = {"zetools_metric_", "zetools_tile_metric_",
-                                           "zetools_streamed_mean_", "zetools_streamed_peak_"};
+    static const char *const prefixes[ZT__FAMILY_KIND_COUNT] = {"",
+                                                                "",
+                                                                "zetools_metric_",
+                                                                "zetools_tile_metric_",
+                                                                "zetools_streamed_mean_",
+                                                                "zetools_streamed_peak_"};
     const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units, *base = units;
     size_t length = strlen(metric->name);
     int is_streamed = kind >= ZT__STREAMED_MEAN;
+    char *name = described->name;
     uint32_t i;
-    memset(family, 0, sizeof *family);
+    memset(described, 0, sizeof *described);
+    described->family.name = name;
+    described->family.unit = described->unit;
+    described->family.help = *metric->description ? metric->description : metric->name;
+    described->factor = 1;
     if (metric->aggregation == ZT_AGGREGATE_NONE ||
         (is_streamed && metric->aggregation == ZT_AGGREGATE_FLAG)) {
         return;
     }
-    family->factor = 1;
     for (i = 0; i < ZT__COUNT_OF(zt__base_units); i++) {
         if (strcmp(units, zt__base_units[i].units) == 0) {
-            family->factor = zt__base_units[i].factor;
+            described->factor = zt__base_units[i].factor;
             base = zt__base_units[i].base;
         }
     }
-    zt__append_snake_case(family->unit, sizeof family->unit, base, strlen(base));
-    family->type = is_streamed || metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
+    zt__append_snake_case(described->unit, sizeof described->unit, base, strlen(base));
+    described->family.type = is_streamed || metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
     if (*units && zt__ends_with(metric->name, units, strcmp)) {
         length -= strlen(units); /* "FrequencyMHz" in MHz becomes "frequency_hertz" */
     }
-    strcpy(family->name, prefixes[kind]);
-    zt__append_snake_case(family->name, sizeof family->name, metric->name, length);
-    zt__append(family->name, sizeof family->name, "%s%s%s%s", *infix ? "_" : "", infix,
-               *family->unit ? "_" : "", family->unit);
+    strcpy(name, prefixes[kind]);
+    zt__append_snake_case(name, sizeof described->name, metric->name, length);
+    zt__append(name, sizeof described->name, "%s%s%s%s", *infix ? "_" : "", infix,
+               *described->unit ? "_" : "", described->unit);
     for (i = 0; i < ZT__COUNT_OF(reserved); i++) {
-        if (zt__ends_with(family->name, reserved[i], strcmp)) {
-            strcat(family->name, "_value");
-            family->unit[0] = 0; /* the name of a family with a unit ends with that */
+        if (zt__ends_with(name, reserved[i], strcmp)) {
+            strcat(name, "_value");
+            described->unit[0] = 0; /* the name of a family with a unit ends with that */
         }
     }
 }
 
 /* Returns the index of the first metric that shares the family name of `metric`. */
-ZT__PRIVATE uint32_t zt__first_of_family(const zt__family *families, uint32_t metric) {
+ZT__PRIVATE uint32_t zt__first_of_family(const zt__metric_family *families, uint32_t metric) {
     uint32_t i = 0;
     while (i < metric && strcmp(families[i].name, families[metric].name) != 0) {
         i++;
@@ -24536,94 +24604,38 @@ ZT__PRIVATE uint32_t zt__first_of_family(const zt__family *families, uint32_t me
     return i;
 }
 
-/* Writes the figures of a metric in each region, and on each tile. The family begins with the first sample. */
-ZT__PRIVATE void zt__write_metric_samples(zt__document *document, zt__family_kind kind, uint32_t metric,
-                                          const zt__family *family, uint32_t *written) {
-    zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    const zt_metric *described = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, metric);
-    int is_gauge = described->aggregation == ZT_AGGREGATE_MEAN;
-    uint32_t i, tile, tiles = kind == ZT__OF_TILES ? profiler->tile_count : 1, stream = 0;
-    if (kind >= ZT__STREAMED_MEAN) {
-        zt__stream_data *data = NULL;
-        do {
-            data = zt__next_attached_stream(profiler, data);
-            stream++;
-        } while (data && metric - data->first_streamed >= data->group.metric_count);
-    }
-    for (i = 0; i < document->region_count; i++) {
-        const zt__region_record *record = zt__record_at(profiler, i);
-        for (tile = 0; tile < tiles; tile++) {
-            double figure = zt__nan();
-            if (stream) {
-                zt_streamed streamed;
-                zt_get_streamed(profiler, i, metric, &streamed);
-                if (streamed.rows > 0) {
-                    figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
-                }
-            } else {
-                zt_stats stats;
-                zt__lock(&profiler->mutex);
-                zt__get_moments(&profiler->layout, &record->statistics,
-                                kind == ZT__OF_TILES ? zt__tile_column(profiler, tile, metric) : 1 + metric,
-                                &stats);
-                zt__unlock(&profiler->mutex);
-                figure = is_gauge ? stats.mean : stats.sum < 0 ? zt__nan() : stats.sum;
-            }
-            if (!zt__is_finite(figure)) {
-                continue;
-            }
-            if ((*written)++ == 0) {
-                zt__begin_family(writer, family->name, family->type, family->unit,
-                                 *described->description ? described->description : described->name);
-            }
-            zt__begin_sample(writer, family->name, strcmp(family->type, "counter") == 0 ? "_total" : "");
-            zt__write_label(writer, "region", record->name);
-            zt__write_label(writer, "metric", described->name);
-            zt__write_label(writer, "group", described->group);
-            if (profiler->pass_count > 1 && !stream) {
-                zt__write_number_label(writer, "pass", described->pass);
-            }
-            if (kind == ZT__OF_TILES) {
-                zt__write_number_label(writer, "tile", tile);
-            }
-            if (stream) {
-                zt__write_number_label(writer, "stream", stream);
-            }
-            zt__end_sample(writer, figure * family->factor);
-        }
-    }
-}
-
 /* Writes a family for each name of a metric. Metrics of several groups or streams that have the same name
    share one. */
-ZT__PRIVATE void zt__write_metric_families(zt__document *document, zt__family_kind kind, uint32_t count) {
+ZT__PRIVATE void zt__write_metric_families(zt__document *document, zt__family_kind kind) {
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t i, k;
-    zt__family *families = NULL;
-    if (count > 0) {
-        families = (zt__family *)zt__allocate(allocator, count, sizeof *families);
+    int is_streamed = kind >= ZT__STREAMED_MEAN, is_begun;
+    uint32_t i, k, count = is_streamed ? zt_get_streamed_count(profiler) : profiler->metric_count;
+    zt__metric_family *families = NULL;
+    if (count > 0 && (kind != ZT__OF_TILES || profiler->tile_count > 0)) {
+        families = (zt__metric_family *)zt__allocate(allocator, count, sizeof *families);
         document->out_of_memory |= !families;
     }
     if (!families) {
         return;
     }
     for (i = 0; i < count; i++) {
-        const zt_metric *metric = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, i);
+        const zt_metric *metric = zt__metric_at(profiler, is_streamed, i);
         zt__describe_family(&families[i], kind, metric, "");
-        if (families[zt__first_of_family(families, i)].type != families[i].type) {
-            zt__describe_family(&families[i], kind, metric, families[i].type);
+        if (families[zt__first_of_family(families, i)].family.type != families[i].family.type) {
+            zt__describe_family(&families[i], kind, metric, families[i].family.type);
         }
     }
     for (i = 0; i < count; i++) {
-        uint32_t written = 0;
         if (!*families[i].name || zt__first_of_family(families, i) < i) {
             continue; /* none, or written already */
         }
-        for (k = i; k < count; k++) {
+        for (k = i, is_begun = 0; k < count; k++) {
+            zt__family *family = &families[k].family;
             if (strcmp(families[k].name, families[i].name) == 0) {
-                zt__write_metric_samples(document, kind, k, &families[k], &written);
+                family->is_begun = is_begun;
+                zt__write_samples(document, family, kind, k, families[k].factor);
+                is_begun = family->is_begun;
             }
         }
     }
@@ -24632,173 +24644,91 @@ ZT__PRIVATE void zt__write_metric_families(zt__document *document, zt__family_ki
 
 /* ---- the whole ------------------------------------------------------------------------------------------- */
 
-/* Writes the times of regions of which there is more than a sum. */
-ZT__PRIVATE void zt__write_region_summaries(zt__document *document) {
-    static const struct {
-        const char *family, *help;
-    } summaries[1 + ZT_LATENCY_COUNT] = {
-        {"zetools_region_gpu_time_seconds", "GPU time of the samples of a region, with regions inside it"},
-        {"zetools_region_queue_latency_seconds",
-         "Time from the append of a region to the execution of its list"},
-        {"zetools_region_launch_latency_seconds",
-         "Time from the submission of a region to its begin on the device"}};
+ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
+    zt__family info = {"zetools", "info", "", "Version of zetools.h, device, and availability of metrics", 0};
+    zt__family collected = {"zetools_collected_samples", "counter", "samples", "Samples that were collected",
+                            0};
+    zt__family lost = {"zetools_lost_samples", "counter", "samples",
+                       "Samples whose data is missing or invalid, by cause", 0};
+    zt__family dropped = {"zetools_dropped_samples", "counter", "samples",
+                          "Samples that were not measured, by cause", 0};
+    zt__family in_flight = {"zetools_in_flight_samples", "gauge", "samples",
+                            "Samples that were begun and are not collected yet", 0};
+    zt__family unobserved = {"zetools_unobserved_lists", "counter", "lists",
+                             "Command lists that ran outside of zt_execute", 0};
+    zt__family times[] = {/* of regions of which there is more than a sum */
+                          {"zetools_region_gpu_time_seconds", "summary", "seconds",
+                           "GPU time of the samples of a region, with regions inside it", 0},
+                          {"zetools_region_queue_latency_seconds", "summary", "seconds",
+                           "Time from the append of a region to the execution of its list", 0},
+                          {"zetools_region_launch_latency_seconds", "summary", "seconds",
+                           "Time from the submission of a region to its begin on the device", 0}};
+    zt__family sums[ZT__REGION_SUMS] = {
+        {"zetools_region_own_gpu_time_seconds", "counter", "seconds",
+         "GPU time of a region outside of those inside", 0},
+        {"zetools_region_copied_bytes", "counter", "bytes", "Bytes that traced copies and fills moved", 0},
+        {"zetools_region_lost_samples", "counter", "samples",
+         "Samples of a region whose data is missing or invalid", 0},
+        {"zetools_region_dropped_samples", "counter", "samples", "Samples of a region that were not measured",
+         0}};
+    zt__family pass_time = {"zetools_region_pass_gpu_time_seconds", "counter", "seconds",
+                            "GPU time of the samples of a region with metrics, of each pass", 0};
     zt_profiler *profiler = document->profiler;
-    uint32_t i, kind, written;
+    zt__writer *writer = &document->writer;
+    zt_counts counts = zt_get_counts(profiler);
+    uint32_t i, kind;
     zt_stats stats;
-    for (kind = 0; kind < ZT__COUNT_OF(summaries); kind++) {
-        for (i = 0, written = 0; i < document->region_count; i++) {
+#ifdef ZETOOLS_TRACER
+    zt__family call_time = {"zetools_call_seconds", "summary", "seconds", "Host time of calls", 0};
+    zt__family call_errors = {"zetools_call_errors", "counter", "errors", "Calls that failed", 0};
+    uint32_t calls = zt__calls_to_report(profiler);
+    zt_call_info call;
+#endif
+    zt__begin_sample(writer, &info, "_info");
+    zt__write_label(writer, "version", ZETOOLS_VERSION);
+    zt__write_label(writer, "device", profiler->device_name);
+    zt__write_label(writer, "availability", zt_get_availability_text(profiler));
+    zt__end_count(writer, 1);
+    zt__begin_family(writer, &collected);
+    zt__print(writer, "%s_total %llu\n", collected.name, (unsigned long long)counts.collected);
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        zt__write_counter_sample(writer, i < ZT_DROPPED_NO_SLOT ? &lost : &dropped, "cause",
+                                 zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
+    }
+    zt__begin_family(writer, &in_flight);
+    zt__print(writer, "%s %llu\n", in_flight.name, (unsigned long long)counts.in_flight);
+    zt__begin_family(writer, &unobserved);
+    zt__print(writer, "%s_total %llu\n", unobserved.name, (unsigned long long)counts.unobserved_lists);
+
+    for (kind = 0; kind < ZT__COUNT_OF(times); kind++) {
+        for (i = 0; i < document->region_count; i++) {
             if (kind == 0) {
                 zt__get_column(profiler, "zt_write", i, &profiler->times_layout, 0, &stats);
             } else {
                 zt_get_latency(profiler, i, (zt_latency)(kind - 1), &stats);
             }
-            if (stats.count == 0) {
-                continue;
+            if (stats.count > 0) {
+                zt__write_summary(writer, &times[kind], "region", zt__record_at(profiler, i)->name, &stats);
             }
-            if (written++ == 0) {
-                zt__begin_family(&document->writer, summaries[kind].family, "summary", "seconds",
-                                 summaries[kind].help);
-            }
-            zt__write_summary(&document->writer, summaries[kind].family, "region",
-                              zt__record_at(profiler, i)->name, &stats);
         }
     }
-}
-
-/* Writes sums of regions. One that is not known is left out. */
-ZT__PRIVATE void zt__write_region_counters(zt__document *document) {
-    static const struct {
-        const char *family, *unit, *help;
-    } counters[] = {
-        {"zetools_region_own_gpu_time_seconds", "seconds", "GPU time of a region outside of those inside"},
-        {"zetools_region_copied_bytes", "bytes", "Bytes that traced copies and fills moved"},
-        {"zetools_region_lost_samples", "samples", "Samples of a region whose data is missing or invalid"},
-        {"zetools_region_dropped_samples", "samples", "Samples of a region that were not measured"}};
-    zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    uint32_t i, kind, written;
-    for (kind = 0; kind < ZT__COUNT_OF(counters); kind++) {
-        for (i = 0, written = 0; i < document->region_count; i++) {
-            const zt__region_record *record = zt__record_at(profiler, i);
-            double sums[ZT__COUNT_OF(counters)];
-            uint64_t collected;
-            zt__lock(&profiler->mutex);
-            collected = zt__collected(profiler, &record->times);
-            sums[0] = collected ? document->nesting[i].own_ns * 1e-9 : zt__nan();
-            sums[1] = record->bytes ? (double)record->bytes : zt__nan();
-            sums[2] = collected || record->lost || record->dropped ? (double)record->lost : zt__nan();
-            sums[3] = collected || record->lost || record->dropped ? (double)record->dropped : zt__nan();
-            zt__unlock(&profiler->mutex);
-            if (!zt__is_finite(sums[kind])) {
-                continue;
-            }
-            if (written++ == 0) {
-                zt__begin_family(writer, counters[kind].family, "counter", counters[kind].unit,
-                                 counters[kind].help);
-            }
-            zt__begin_sample(writer, counters[kind].family, "_total");
-            zt__write_label(writer, "region", record->name);
-            zt__end_sample(writer, sums[kind]);
-        }
+    for (i = 0; i < ZT__REGION_SUMS; i++) {
+        zt__write_samples(document, &sums[i], ZT__OF_REGIONS, i, i == ZT__SUM_OWN_TIME ? 1e-9 : 1);
     }
-}
-
-/* Writes the GPU time by which metrics of a pass are to be divided. */
-ZT__PRIVATE void zt__write_pass_times(zt__document *document) {
-    static const char *const family = "zetools_region_pass_gpu_time_seconds";
-    zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    uint32_t i, pass, written = 0;
-    zt_stats stats;
-    if (profiler->metric_count == 0) {
-        return;
+    if (profiler->metric_count > 0) {
+        zt__write_samples(document, &pass_time, ZT__OF_PASSES, 0, 1e-9);
     }
-    for (i = 0; i < document->region_count; i++) {
-        for (pass = 0; pass < profiler->pass_count; pass++) {
-            zt_get_pass(profiler, i, pass, &stats);
-            if (!zt__is_finite(stats.sum)) {
-                continue;
-            }
-            if (written++ == 0) {
-                zt__begin_family(writer, family, "counter", "seconds",
-                                 "GPU time of the samples of a region with metrics, of each pass");
-            }
-            zt__begin_sample(writer, family, "_total");
-            zt__write_label(writer, "region", zt__record_at(profiler, i)->name);
-            if (profiler->pass_count > 1) {
-                zt__write_number_label(writer, "pass", pass);
-            }
-            zt__end_sample(writer, stats.sum * 1e-9);
-        }
-    }
-}
-
-/* Writes what became of all samples. */
-ZT__PRIVATE void zt__write_count_families(const zt_profiler *profiler, zt__writer *writer) {
-    static const struct {
-        const char *family, *help;
-        uint32_t first, end;
-    } causes[] = {
-        {"zetools_lost_samples", "Samples whose data is missing or invalid, by cause", 0, ZT_DROPPED_NO_SLOT},
-        {"zetools_dropped_samples", "Samples that were not measured, by cause", ZT_DROPPED_NO_SLOT,
-         ZT_CAUSE_COUNT}};
-    zt_counts counts = zt_get_counts(profiler);
-    uint32_t i, cause;
-    zt__begin_family(writer, "zetools", "info", "",
-                     "Version of zetools.h, device, and availability of metrics");
-    zt__begin_sample(writer, "zetools", "_info");
-    zt__write_label(writer, "version", ZETOOLS_VERSION);
-    zt__write_label(writer, "device", profiler->device_name);
-    zt__write_label(writer, "availability", zt_get_availability_text(profiler));
-    zt__end_count(writer, 1);
-    zt__begin_family(writer, "zetools_collected_samples", "counter", "samples",
-                     "Samples that were collected");
-    zt__print(writer, "zetools_collected_samples_total %llu\n", (unsigned long long)counts.collected);
-    for (i = 0; i < ZT__COUNT_OF(causes); i++) {
-        zt__begin_family(writer, causes[i].family, "counter", "samples", causes[i].help);
-        for (cause = causes[i].first; cause < causes[i].end; cause++) {
-            zt__write_counter_sample(writer, causes[i].family, "cause", zt_cause_name((zt_cause)cause),
-                                     zt_get_cause(profiler, (zt_cause)cause));
-        }
-    }
-    zt__begin_family(writer, "zetools_in_flight_samples", "gauge", "samples",
-                     "Samples that were begun and are not collected yet");
-    zt__print(writer, "zetools_in_flight_samples %llu\n", (unsigned long long)counts.in_flight);
-    zt__begin_family(writer, "zetools_unobserved_lists", "counter", "lists",
-                     "Command lists that ran outside of zt_execute");
-    zt__print(writer, "zetools_unobserved_lists_total %llu\n", (unsigned long long)counts.unobserved_lists);
-}
-
-ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
-    zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    const uint32_t streamed = zt_get_streamed_count(profiler);
-    const uint32_t counts[ZT__FAMILY_KIND_COUNT] = {
-        profiler->metric_count, profiler->tile_count ? profiler->metric_count : 0, streamed, streamed};
-    uint32_t kind;
-#ifdef ZETOOLS_TRACER
-    uint32_t i, calls = zt__calls_to_report(profiler);
-    zt_call_info call;
-#endif
-    zt__write_count_families(profiler, writer);
-    zt__write_region_summaries(document);
-    zt__write_region_counters(document);
-    zt__write_pass_times(document);
-    for (kind = 0; kind < ZT__FAMILY_KIND_COUNT; kind++) {
-        zt__write_metric_families(document, (zt__family_kind)kind, counts[kind]);
+    for (kind = ZT__OF_DEVICE; kind < ZT__FAMILY_KIND_COUNT; kind++) {
+        zt__write_metric_families(document, (zt__family_kind)kind);
     }
 #ifdef ZETOOLS_TRACER
-    if (calls > 0) {
-        zt__begin_family(writer, "zetools_call_seconds", "summary", "seconds", "Host time of calls");
-        for (i = 0; i < calls; i++) {
-            zt_get_call(profiler, i, &call);
-            zt__write_summary(writer, "zetools_call_seconds", "call", call.name, &call.time_ns);
-        }
-        zt__begin_family(writer, "zetools_call_errors", "counter", "errors", "Calls that failed");
-        for (i = 0; i < calls; i++) {
-            zt_get_call(profiler, i, &call);
-            zt__write_counter_sample(writer, "zetools_call_errors", "call", call.name, call.errors);
-        }
+    for (i = 0; i < calls; i++) {
+        zt_get_call(profiler, i, &call);
+        zt__write_summary(writer, &call_time, "call", call.name, &call.time_ns);
+    }
+    for (i = 0; i < calls; i++) {
+        zt_get_call(profiler, i, &call);
+        zt__write_counter_sample(writer, &call_errors, "call", call.name, call.errors);
     }
 #endif
     zt__write_text(writer, "# EOF\n");
@@ -24893,87 +24823,45 @@ ZT__PRIVATE void zt__write_csv_sum(zt__writer *writer, const char *region, const
     zt__write_csv_value(writer, region, &metric, count, sum, NULL);
 }
 
-/* Writes what became of all samples, and how they cover the time of the device, if a timeline is kept. */
-ZT__PRIVATE void zt__write_csv_totals(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
-    const zt_overlap *overlap = zt__read_overlap(document);
-    zt__overlap_times times = zt__list_overlap(overlap);
-    zt__writer *writer = &document->writer;
-    zt_counts counts = zt_get_counts(profiler);
-    uint32_t i;
-    zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
-    zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
-    zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
-    zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
-    zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
-    zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
-    for (i = 0; i < ZT__COUNT_OF(times.ns) && overlap->samples > 0; i++) {
-        zt__write_csv_sum(writer, "", zt__overlap_names[i][0], "ns", ZET_METRIC_TYPE_DURATION,
-                          overlap->samples, times.ns[i]);
-    }
-    if (overlap->samples > 0 && overlap->missing > 0) {
-        zt__write_csv_sum(writer, "", "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT, overlap->samples,
-                          (double)overlap->missing);
-    }
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
-        char name[64];
-        if (count) {
-            snprintf(name, sizeof name, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                     zt_cause_name((zt_cause)i));
-            zt__write_csv_count(writer, "", name, "samples", count);
-        }
-    }
-}
-
-/* Writes times that are of a region or derived from its samples, and the bytes that were copied, where they
-   are known. */
-ZT__PRIVATE void zt__write_csv_times(zt__document *document) {
-    const zt_region_info *region = &document->region;
-    const zt__nesting *nesting = &document->nesting[document->index];
-    zt__writer *writer = &document->writer;
-    uint64_t count = document->stats[0].count;
-    uint32_t i;
-    zt__write_csv_sum(writer, region->name, "own GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
-                      nesting->own_ns);
-    zt__write_csv_sum(writer, region->name, "total GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
-                      nesting->total_ns);
-    zt__write_csv_sum(writer, region->name, "share", "percent", ZET_METRIC_TYPE_RATIO, count,
-                      100 * nesting->share);
-    if (nesting->parent != UINT32_MAX) {
-        zt__write_csv_text(writer, region->name, "parent", "",
-                           zt__record_at(document->profiler, nesting->parent)->name);
-    }
-    for (i = 0; i < ZT_LATENCY_COUNT; i++) {
-        zt_metric metric = {zt__latency_names[i][0], "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
-                            ZT_AGGREGATE_SUM,        0};
-        zt__csv_line line = {region->name, &metric, NULL, "all", "all", 0, NULL};
-        line.stats = &document->stats[zt__latency_column(document->profiler, i)];
-        if (line.stats->count) {
-            zt__write_csv_line(writer, &line);
-        }
-    }
-    if (region->bytes) {
-        zt__write_csv_sum(writer, region->name, "copied bytes", "bytes", ZET_METRIC_TYPE_EVENT, region->count,
-                          (double)region->bytes);
-        zt__write_csv_sum(writer, region->name, "copied bytes a second", "bytes/s",
-                          ZET_METRIC_TYPE_THROUGHPUT, region->count, region->bytes_per_second);
-    }
-}
-
+/* Writes the figures of the region that was read last. */
 ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     static const zt_metric gpu_time = {"GPU time",       "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
                                        ZT_AGGREGATE_SUM, 0};
-    const zt_profiler *profiler = document->profiler;
+    zt_profiler *profiler = document->profiler;
+    const zt_region_info *region = &document->region;
+    const zt__nesting *nesting = &document->nesting[document->index];
     zt__writer *writer = &document->writer;
-    const char *name = document->region.name;
-    zt__csv_line line = {name, &gpu_time, &document->stats[0], "all", "all", document->region.differs, NULL};
+    const char *name = region->name;
+    zt__csv_line line = {name, &gpu_time, &document->stats[0], "all", "all", region->differs, NULL};
+    uint64_t count = document->stats[0].count;
     uint32_t metric, part;
     char tile[16] = "all", pass[16] = "all";
     int shows_passes;
     zt_limit_info limit;
     zt__write_csv_line(writer, &line);
-    zt__write_csv_times(document);
+    zt__write_csv_sum(writer, name, "own GPU time", "ns", ZET_METRIC_TYPE_DURATION, count, nesting->own_ns);
+    zt__write_csv_sum(writer, name, "total GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
+                      nesting->total_ns);
+    zt__write_csv_sum(writer, name, "share", "percent", ZET_METRIC_TYPE_RATIO, count, 100 * nesting->share);
+    if (nesting->parent != UINT32_MAX) {
+        zt__write_csv_text(writer, name, "parent", "", zt__record_at(profiler, nesting->parent)->name);
+    }
+    for (part = 0; part < ZT_LATENCY_COUNT; part++) {
+        zt_metric latency = gpu_time;
+        zt__csv_line latency_line = {name, &latency, NULL, "all", "all", 0, NULL};
+        latency.name = zt__latency_names[part][0];
+        latency_line.stats = &document->stats[zt__latency_column(profiler, part)];
+        if (latency_line.stats->count) {
+            zt__write_csv_line(writer, &latency_line);
+        }
+    }
+    if (region->bytes) {
+        zt__write_csv_sum(writer, name, "copied bytes", "bytes", ZET_METRIC_TYPE_EVENT, region->count,
+                          (double)region->bytes);
+        zt__write_csv_sum(writer, name, "copied bytes a second", "bytes/s", ZET_METRIC_TYPE_THROUGHPUT,
+                          region->count, region->bytes_per_second);
+    }
+
     line.tile = tile;
     line.pass = pass;
     shows_passes = profiler->pass_count > 1 || zt__has_times_alone(document);
@@ -25008,41 +24896,14 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
             zt__write_csv_line(writer, &streamed_line);
         }
     }
-    zt__write_csv_count(writer, name, "lost", "samples", document->region.lost);
-    zt__write_csv_count(writer, name, "dropped", "samples", document->region.dropped);
-    zt__find_limit(document->profiler, &document->advice, document->record, &limit);
+    zt__write_csv_count(writer, name, "lost", "samples", region->lost);
+    zt__write_csv_count(writer, name, "dropped", "samples", region->dropped);
+    zt__find_limit(profiler, &document->advice, document->record, &limit);
     zt__write_csv_text(writer, name, "limit", "", zt_limit_name(limit.limit));
     zt__write_csv_text(writer, name, "limit: reason", "", limit.text);
 }
 
 #ifdef ZETOOLS_TRACER
-
-/* Writes the samples of each instruction, a line for each kind of sample that it has. */
-ZT__PRIVATE void zt__write_csv_hotspots(zt__document *document) {
-    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
-    uint32_t i, j, count;
-    zt_hotspots_counts counts;
-    zt__hot_row *rows = zt__read_hot_rows(document, 0, &count, &counts);
-    char place[4096 + 64];
-    for (i = 0; i < count; i++) {
-        int used = snprintf(place, sizeof place, "+0x%llx", (unsigned long long)rows[i].offset);
-        if (*rows[i].file) {
-            snprintf(place + used, sizeof place - (size_t)used, " %.4000s:%u", rows[i].file,
-                     (unsigned)rows[i].line);
-        }
-        for (j = 0; j < hotspots->count_count; j++) {
-            zt_metric metric = {hotspots->count_names[j], hotspots->group,  "hotspot", "samples", "",
-                                ZET_METRIC_TYPE_EVENT,    ZT_AGGREGATE_SUM, 0};
-            if (rows[i].counts[j] > 0) {
-                zt__write_csv_value(&document->writer, rows[i].kernel->name, &metric, rows[i].samples,
-                                    (double)rows[i].counts[j], place);
-            }
-        }
-    }
-    if (rows) {
-        zt__free(&hotspots->allocator, rows);
-    }
-}
 
 /* Writes a line about a kernel. Its index is the group, because several kernels may have one name. A number
    that is not known has no line. */
@@ -25061,71 +24922,42 @@ ZT__PRIVATE void zt__write_csv_kernel_line(zt__document *document, const char *k
     }
 }
 
-/* Writes what a kernel is made of, a line for each number, and one for each shape of its launches. */
-ZT__PRIVATE void zt__write_csv_kernel(zt__document *document, uint32_t index) {
+/* Writes what a tracer has seen: what kernels are made of, calls, and hot spots. */
+ZT__PRIVATE void zt__write_csv_traced(zt__document *document) {
     static const char *const launched[2] = {"launches", ""}, *const shaped[2] = {"occupancy", "percent"};
     static const char *const from[2] = {"module", ""}, *const advice[2] = {"advice", ""};
-    zt_kernel_info info;
-    zt__kernel_values list;
-    char group[32], text[128];
-    uint32_t i;
-    zt_get_kernel(document->profiler, index, &info);
-    list = zt__list_kernel_values(&info);
-    snprintf(group, sizeof group, "kernel %u", (unsigned)index);
-    zt__write_csv_kernel_line(document, info.name, group, launched, info.launches, (double)info.launches,
-                              NULL);
-    zt__write_csv_kernel_line(document, info.name, group, from, info.launches, zt__nan(),
-                              zt__format_module(&info).text);
-    for (i = 0; i < ZT__COUNT_OF(list.values); i++) {
-        zt__write_csv_kernel_line(document, info.name, group, zt__kernel_numbers[i], info.launches,
-                                  list.values[i] == UINT32_MAX ? zt__nan() : list.values[i], NULL);
-    }
-    for (i = 0; i < info.shape_count; i++) {
-        const zt_kernel_shape *shape = &info.shapes[i];
-        snprintf(text, sizeof text, "%s of %s", zt__format_sizes(shape->group_count).text,
-                 zt__format_sizes(shape->group_size).text);
-        zt__write_csv_kernel_line(document, info.name, group, shaped, shape->launches, 100 * shape->occupancy,
-                                  text);
-    }
-    if (info.advice[0]) {
-        zt__write_csv_kernel_line(document, info.name, group, advice, info.launches, zt__nan(), info.advice);
-    }
-}
-
-#endif
-
-ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
-    const zt__facts *facts = &profiler->facts;
     zt__writer *writer = &document->writer;
-    char number[32];
-    uint32_t i;
-    zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
-                           "sum,mean,stddev,min,max,median,p95,tile,pass,differs,text\n");
-    /* Lines without a region are of the whole profiler. */
-    zt__write_csv_text(writer, "", "zetools", "", ZETOOLS_VERSION);
-    zt__write_csv_text(writer, "", "program", "", facts->program);
-    zt__write_csv_text(writer, "", "date", "", zt__format_now().text);
-    zt__write_csv_text(writer, "", "opened", "", zt__format_date(facts->opened_s).text);
-    zt__write_csv_text(writer, "", "device", "", profiler->device_name);
-    zt__write_csv_text(writer, "", "driver version", "", facts->driver_version);
-    zt__write_csv_text(writer, "", "UUID", "", facts->uuid);
-    zt__write_csv_text(writer, "", "PCI address", "", facts->pci_address);
-    snprintf(number, sizeof number, "%u", (unsigned)facts->core_clock_mhz);
-    zt__write_csv_text(writer, "", "core clock", "MHz", facts->core_clock_mhz ? number : "");
-    snprintf(number, sizeof number, "%llu", (unsigned long long)facts->timer_hz);
-    zt__write_csv_text(writer, "", "timer", "Hz", facts->timer_hz ? number : "");
-    zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
-    zt__prepare_advice(profiler, &document->advice);
-    for (i = 0; i < document->region_count; i++) {
-        zt__read_region(document, i);
-        if (!document->out_of_memory) { /* those without samples are written, as in JSON */
-            zt__write_csv_region(document);
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    zt_hotspots_counts counts;
+    zt__hot_row *rows;
+    char group[32], text[4096 + 64];
+    uint32_t i, j, count;
+    for (i = 0; i < zt_get_kernel_count(profiler); i++) { /* a line for each number, and for each shape */
+        zt_kernel_info info;
+        zt__kernel_values list;
+        zt_get_kernel(profiler, i, &info);
+        list = zt__list_kernel_values(&info);
+        snprintf(group, sizeof group, "kernel %u", (unsigned)i);
+        zt__write_csv_kernel_line(document, info.name, group, launched, info.launches, (double)info.launches,
+                                  NULL);
+        zt__write_csv_kernel_line(document, info.name, group, from, info.launches, zt__nan(),
+                                  zt__format_module(&info).text);
+        for (j = 0; j < ZT__COUNT_OF(list.values); j++) {
+            zt__write_csv_kernel_line(document, info.name, group, zt__kernel_numbers[j], info.launches,
+                                      list.values[j] == UINT32_MAX ? zt__nan() : list.values[j], NULL);
         }
-    }
-#ifdef ZETOOLS_TRACER
-    for (i = 0; i < zt_get_kernel_count(profiler); i++) {
-        zt__write_csv_kernel(document, i);
+        for (j = 0; j < info.shape_count; j++) {
+            const zt_kernel_shape *shape = &info.shapes[j];
+            snprintf(text, sizeof text, "%s of %s", zt__format_sizes(shape->group_count).text,
+                     zt__format_sizes(shape->group_size).text);
+            zt__write_csv_kernel_line(document, info.name, group, shaped, shape->launches,
+                                      100 * shape->occupancy, text);
+        }
+        if (info.advice[0]) {
+            zt__write_csv_kernel_line(document, info.name, group, advice, info.launches, zt__nan(),
+                                      info.advice);
+        }
     }
     for (i = 0; i < zt__calls_to_report(profiler); i++) { /* two lines each */
         zt_metric host_time = {"host time",      "", "host", "ns", "", ZET_METRIC_TYPE_DURATION,
@@ -25138,9 +24970,92 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
         zt__write_csv_line(writer, &line);
         zt__write_csv_value(writer, call.name, &errors, call.count, (double)call.errors, NULL);
     }
-    zt__write_csv_hotspots(document);
+
+    rows = zt__read_hot_rows(document, 0, &count, &counts);
+    for (i = 0; i < count; i++) { /* of each instruction, a line for each kind of sample that it has */
+        int used = snprintf(text, sizeof text, "+0x%llx", (unsigned long long)rows[i].offset);
+        if (*rows[i].file) {
+            snprintf(text + used, sizeof text - (size_t)used, " %.4000s:%u", rows[i].file,
+                     (unsigned)rows[i].line);
+        }
+        for (j = 0; j < hotspots->count_count; j++) {
+            zt_metric metric = {hotspots->count_names[j], hotspots->group,  "hotspot", "samples", "",
+                                ZET_METRIC_TYPE_EVENT,    ZT_AGGREGATE_SUM, 0};
+            if (rows[i].counts[j] > 0) {
+                zt__write_csv_value(writer, rows[i].kernel->name, &metric, rows[i].samples,
+                                    (double)rows[i].counts[j], text);
+            }
+        }
+    }
+    if (rows) {
+        zt__free(&hotspots->allocator, rows);
+    }
+}
+
 #endif
-    zt__write_csv_totals(document);
+
+ZT__PRIVATE void zt__write_csv(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
+    const zt__facts *facts = &profiler->facts;
+    zt__writer *writer = &document->writer;
+    const zt_overlap *overlap;
+    zt__overlap_times times;
+    zt_counts counts;
+    char text[64];
+    uint32_t i;
+    zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
+                           "sum,mean,stddev,min,max,median,p95,tile,pass,differs,text\n");
+    /* Lines without a region are of the whole profiler. */
+    zt__write_csv_text(writer, "", "zetools", "", ZETOOLS_VERSION);
+    zt__write_csv_text(writer, "", "program", "", facts->program);
+    zt__write_csv_text(writer, "", "date", "", zt__format_now().text);
+    zt__write_csv_text(writer, "", "opened", "", zt__format_date(facts->opened_s).text);
+    zt__write_csv_text(writer, "", "device", "", profiler->device_name);
+    zt__write_csv_text(writer, "", "driver version", "", facts->driver_version);
+    zt__write_csv_text(writer, "", "UUID", "", facts->uuid);
+    zt__write_csv_text(writer, "", "PCI address", "", facts->pci_address);
+    snprintf(text, sizeof text, "%u", (unsigned)facts->core_clock_mhz);
+    zt__write_csv_text(writer, "", "core clock", "MHz", facts->core_clock_mhz ? text : "");
+    snprintf(text, sizeof text, "%llu", (unsigned long long)facts->timer_hz);
+    zt__write_csv_text(writer, "", "timer", "Hz", facts->timer_hz ? text : "");
+    zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
+    zt__prepare_advice(profiler, &document->advice);
+    for (i = 0; i < document->region_count; i++) {
+        zt__read_region(document, i);
+        if (!document->out_of_memory) { /* those without samples are written, as in JSON */
+            zt__write_csv_region(document);
+        }
+    }
+#ifdef ZETOOLS_TRACER
+    zt__write_csv_traced(document);
+#endif
+
+    /* what became of all samples, and how they cover the time of the device, if a timeline is kept */
+    overlap = zt__read_overlap(document);
+    times = zt__list_overlap(overlap);
+    counts = zt_get_counts(profiler);
+    zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
+    zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
+    zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
+    zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
+    zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
+    zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
+    for (i = 0; i < ZT__COUNT_OF(times.ns) && overlap->samples > 0; i++) {
+        zt__write_csv_sum(writer, "", zt__overlap_names[i][0], "ns", ZET_METRIC_TYPE_DURATION,
+                          overlap->samples, times.ns[i]);
+    }
+    if (overlap->samples > 0 && overlap->missing > 0) {
+        zt__write_csv_sum(writer, "", "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT, overlap->samples,
+                          (double)overlap->missing);
+    }
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                 zt_cause_name((zt_cause)i));
+        if (count) {
+            zt__write_csv_count(writer, "", text, "samples", count);
+        }
+    }
     zt__list_notes(document, zt__write_csv_note);
 }
 
@@ -25382,6 +25297,12 @@ ZT__PRIVATE void zt__write_json_stats(zt__writer *writer, const zt_stats *stats)
     zt__write_text(writer, "}");
 }
 
+/* Writes a member with the figures of a time. */
+ZT__PRIVATE void zt__write_json_times(zt__writer *writer, const char *name, const zt_stats *stats) {
+    zt__print(writer, ",\n\"%s\":", name);
+    zt__write_json_stats(writer, stats);
+}
+
 /* Writes the figures of a metric. In a page they have no names, which would make up half of it. */
 ZT__PRIVATE void zt__write_json_metric(zt__writer *writer, const zt_stats *stats) {
     zt__figures figures = zt__list_figures(stats);
@@ -25443,45 +25364,19 @@ ZT__PRIVATE void zt__write_json_metrics(zt__document *document, const zt__json *
     zt__write_text(writer, "}");
 }
 
-/* Writes what limits the region, and what it does a second. */
-ZT__PRIVATE void zt__write_json_advice(zt__document *document) {
-    zt__writer *writer = &document->writer;
-    /* The memory traffic, with which a roofline compares operations, is that of samples with metrics. */
-    const zt_stats *time =
-        document->region.with_metrics ? &document->time_with_metrics : &document->region.time_ns;
-    double figures[ZT__ROLE_COUNT];
-    zt_limit_info limit;
-    memset(&limit, 0, sizeof limit);
-    zt__read_figures(document->profiler, &document->advice, document->record, figures);
-    zt__apply_rules(&document->advice, figures, &limit);
-    zt__write_text(writer, ",\n\"limit\":{");
-    zt__write_json_text(writer, "what", zt_limit_name(limit.limit));
-    zt__write_json_text(writer, "why", limit.text);
-    zt__write_json_text(writer, "add", limit.missing);
-    zt__write_text(writer, "}");
-    if (!zt__is_nan(figures[ZT__ROLE_MEMORY_TRAFFIC])) {
-        zt__write_json_figure(writer, "bytes", figures[ZT__ROLE_MEMORY_TRAFFIC] * 1e9);
-    }
-    if (!zt__is_nan(figures[ZT__ROLE_ALU0_INSTRUCTIONS])) {
-        zt__write_json_figure(writer, "instructions",
-                              (figures[ZT__ROLE_ALU0_INSTRUCTIONS] +
-                               zt__first_measured(figures[ZT__ROLE_ALU1_INSTRUCTIONS], 0) +
-                               zt__first_measured(figures[ZT__ROLE_XMX_INSTRUCTIONS], 0)) *
-                                  1e9);
-    }
-    if (document->operations > 0 && zt__is_positive(time->sum)) {
-        zt__write_json_figure(writer, "operations",
-                              document->operations * (double)time->count / time->sum * 1e9);
-    }
-}
-
-/* Writes how often a region ran, and how long, and what limits it. */
-ZT__PRIVATE void zt__write_json_times(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
+/* Writes the region that was read last: how often it ran, and how long, what limits it, and its metrics. */
+ZT__PRIVATE void zt__write_json_region(zt__document *document, const zt__json *json) {
+    zt_profiler *profiler = document->profiler;
     const zt_region_info *region = &document->region;
     const zt__histogram *histogram = &document->histogram;
     zt__writer *writer = &document->writer;
+    /* The memory traffic, with which a roofline compares operations, is that of samples with metrics. */
+    const zt_stats *time = region->with_metrics ? &document->time_with_metrics : &region->time_ns;
+    double figures[ZT__ROLE_COUNT], instructions;
+    zt_limit_info limit;
     uint32_t i;
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n{");
     zt__write_json_text(writer, "name", region->name);
     zt__write_json_count(writer, "count", region->count);
     zt__write_json_count(writer, "lost", region->lost);
@@ -25491,8 +25386,7 @@ ZT__PRIVATE void zt__write_json_times(zt__document *document) {
     zt__write_json_figure(writer, "total_ns", region->total_ns);
     zt__write_json_figure(writer, "share", document->nesting[document->index].share);
     zt__write_json_count(writer, "with_metrics", region->with_metrics);
-    zt__write_text(writer, ",\n\"time_ns\":");
-    zt__write_json_stats(writer, &document->stats[0]);
+    zt__write_json_times(writer, "time_ns", &document->stats[0]);
     if (profiler->pass_count > 1) {
         zt__write_json_text(writer, "differs", zt__differences[region->differs]);
     }
@@ -25504,12 +25398,31 @@ ZT__PRIVATE void zt__write_json_times(zt__document *document) {
         }
         zt__write_text(writer, "]");
     }
-    zt__write_json_advice(document);
+    memset(&limit, 0, sizeof limit);
+    zt__read_figures(profiler, &document->advice, document->record, figures);
+    zt__apply_rules(&document->advice, figures, &limit);
+    zt__write_text(writer, ",\n\"limit\":{");
+    zt__write_json_text(writer, "what", zt_limit_name(limit.limit));
+    zt__write_json_text(writer, "why", limit.text);
+    zt__write_json_text(writer, "add", limit.missing);
+    zt__write_text(writer, "}");
+    if (!zt__is_nan(figures[ZT__ROLE_MEMORY_TRAFFIC])) {
+        zt__write_json_figure(writer, "bytes", figures[ZT__ROLE_MEMORY_TRAFFIC] * 1e9);
+    }
+    instructions = figures[ZT__ROLE_ALU0_INSTRUCTIONS] +
+                   zt__first_measured(figures[ZT__ROLE_ALU1_INSTRUCTIONS], 0) +
+                   zt__first_measured(figures[ZT__ROLE_XMX_INSTRUCTIONS], 0);
+    if (!zt__is_nan(instructions)) {
+        zt__write_json_figure(writer, "instructions", instructions * 1e9);
+    }
+    if (document->operations > 0 && zt__is_positive(time->sum)) {
+        zt__write_json_figure(writer, "operations",
+                              document->operations * (double)time->count / time->sum * 1e9);
+    }
     for (i = 0; i < ZT_LATENCY_COUNT; i++) {
         const zt_stats *stats = &document->stats[zt__latency_column(profiler, i)];
         if (stats->count) {
-            zt__print(writer, ",\n\"%s\":", zt__latency_names[i][1]);
-            zt__write_json_stats(writer, stats);
+            zt__write_json_times(writer, zt__latency_names[i][1], stats);
         }
     }
     if (region->bytes) {
@@ -25526,43 +25439,30 @@ ZT__PRIVATE void zt__write_json_times(zt__document *document) {
         }
         zt__write_text(writer, "]}");
     }
-}
 
-ZT__PRIVATE void zt__write_json_region(zt__document *document, const zt__json *json) {
-    const zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    uint32_t i;
-    zt__write_comma(writer);
-    zt__write_text(writer, "\n{");
-    zt__write_json_times(document);
     zt__write_text(writer, ",\n\"metrics\":");
     zt__write_json_metrics(document, json, 1);
-    if (json->streamed_count > 0) {
-        zt__write_text(writer, ",\n\"streamed\":{");
-        for (i = 0; i < json->streamed_count; i++) {
-            const zt_metric *metric = zt_get_streamed_metric(profiler, i);
-            zt_streamed streamed;
-            zt_get_streamed(profiler, document->index, i, &streamed);
-            if (metric && streamed.rows) {
-                zt__write_json_key(writer, metric, json->is_repeated[profiler->metric_count + i]);
-                zt__write_text(writer, "{");
-                zt__write_json_count(writer, "rows", streamed.rows);
-                zt__write_json_figure(writer, "mean", streamed.mean);
-                zt__write_json_figure(writer, "peak", streamed.peak);
-                zt__write_text(writer, "}");
-            }
+    zt__write_text(writer, json->streamed_count > 0 ? ",\n\"streamed\":{" : "");
+    for (i = 0; i < json->streamed_count; i++) {
+        const zt_metric *metric = zt_get_streamed_metric(profiler, i);
+        zt_streamed streamed;
+        zt_get_streamed(profiler, document->index, i, &streamed);
+        if (metric && streamed.rows) {
+            zt__write_json_key(writer, metric, json->is_repeated[profiler->metric_count + i]);
+            zt__write_text(writer, "{");
+            zt__write_json_count(writer, "rows", streamed.rows);
+            zt__write_json_figure(writer, "mean", streamed.mean);
+            zt__write_json_figure(writer, "peak", streamed.peak);
+            zt__write_text(writer, "}");
         }
-        zt__write_text(writer, "}");
     }
-    if (profiler->tile_count > 0) {
-        zt__write_text(writer, ",\n\"tiles\":[");
-        for (i = 0; i < profiler->tile_count; i++) {
-            zt__write_comma(writer);
-            zt__write_json_metrics(document, json, zt__tile_column(profiler, i, 0));
-        }
-        zt__write_text(writer, "]");
+    zt__write_text(writer, json->streamed_count > 0 ? "}" : "");
+    zt__write_text(writer, profiler->tile_count > 0 ? ",\n\"tiles\":[" : "");
+    for (i = 0; i < profiler->tile_count; i++) {
+        zt__write_comma(writer);
+        zt__write_json_metrics(document, json, zt__tile_column(profiler, i, 0));
     }
-    zt__write_text(writer, "}");
+    zt__write_text(writer, profiler->tile_count > 0 ? "]}" : "}");
 }
 
 /* Writes a member with what describes a metric. */
@@ -25584,65 +25484,18 @@ ZT__PRIVATE void zt__write_json_description(zt__writer *writer, const zt_metric 
     zt__write_text(writer, "}");
 }
 
-/* Writes the keys of the metrics that tables show, and a description of each metric by its key. */
-ZT__PRIVATE void zt__write_json_descriptions(zt__document *document, const zt__json *json) {
-    const zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    const zt__ranked_column *end = json->columns + json->column_count, *column;
-    uint32_t i;
-    zt__write_text(writer, ",\n\"columns\":[");
-    for (column = json->columns; column < end; column++) {
-        zt__write_comma(writer);
-        if (column->metric == UINT32_MAX) {
-            zt__write_json_string(writer, zt__roles[column->role].name);
-        } else {
-            zt__write_json_key_text(writer, &profiler->metrics[column->metric],
-                                    json->is_repeated[column->metric]);
-        }
-    }
-    zt__write_text(writer, "],\n\"metrics\":{");
-    for (i = 0; i < profiler->metric_count; i++) {
-        const char *label = NULL;
-        for (column = json->columns; column < end; column++) {
-            if (column->metric == i && column->role != ZT__NO_ROLE) {
-                label = zt__roles[column->role].name;
-            }
-        }
-        zt__write_json_description(writer, &profiler->metrics[i], json->is_repeated[i], label);
-    }
-    for (column = json->columns; column < end; column++) {
-        zt_metric derived = {"",
-                             "",
-                             "",
-                             "percent",
-                             "Hits as a share of all accesses, calculated from other metrics.",
-                             ZET_METRIC_TYPE_RATIO,
-                             ZT_AGGREGATE_MEAN,
-                             0};
-        if (column->metric == UINT32_MAX) {
-            derived.name = zt__roles[column->role].name;
-            zt__write_json_description(writer, &derived, 0, NULL);
-        }
-    }
-    zt__write_text(writer, "}");
-    if (json->streamed_count > 0) {
-        zt__write_text(writer, ",\n\"streamed\":{");
-        for (i = 0; i < json->streamed_count; i++) {
-            const zt_metric *metric = zt_get_streamed_metric(profiler, i);
-            if (metric) {
-                zt__write_json_description(writer, metric, json->is_repeated[profiler->metric_count + i],
-                                           NULL);
-            }
-        }
-        zt__write_text(writer, "}");
-    }
-}
-
-/* Reads what the document needs of all regions before it writes the first. Returns 0 without memory. */
-ZT__PRIVATE int zt__prepare_json(zt__document *document, zt__json *json) {
+/* Reads what the document needs of all regions before it writes the first, and writes what a reader needs who
+   sees the file a year later, what is of the whole device, and what describes metrics. What is not known is ""
+   or null. */
+ZT__PRIVATE void zt__write_json_head(zt__document *document, zt__json *json) {
     enum { MOST_COLUMNS = 8 }; /* without config.columns */
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
+    const zt__facts *facts = &profiler->facts;
+    const zt__peaks *peaks = &document->advice.peaks;
+    const zt_overlap *overlap = zt__read_overlap(document);
+    zt__writer *writer = &document->writer;
+    zt_counts counts = zt_get_counts(profiler);
     uint32_t i, metrics = profiler->metric_count;
     json->streamed_count = zt_get_streamed_count(profiler);
     json->is_repeated = (uint8_t *)zt__allocate(allocator, (size_t)metrics + json->streamed_count + 1, 1);
@@ -25650,7 +25503,8 @@ ZT__PRIVATE int zt__prepare_json(zt__document *document, zt__json *json) {
     json->columns = (zt__ranked_column *)zt__allocate(allocator, (size_t)metrics + ZT__DERIVED_COLUMNS,
                                                       sizeof *json->columns);
     if (!json->is_repeated || !json->figures || !json->columns) {
-        return 0;
+        document->out_of_memory = 1;
+        return;
     }
     for (i = 0; i < metrics + json->streamed_count; i++) {
         int is_streamed = i >= metrics;
@@ -25670,19 +25524,7 @@ ZT__PRIVATE int zt__prepare_json(zt__document *document, zt__json *json) {
             json->column_count = MOST_COLUMNS;
         }
     }
-    return 1;
-}
 
-/* Writes what a reader needs who sees the file a year later, and what is of the whole device. What is not
-   known is "" or null. */
-ZT__PRIVATE void zt__write_json_head(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
-    const zt__facts *facts = &profiler->facts;
-    const zt__peaks *peaks = &document->advice.peaks; /* 0 without memory */
-    const zt_overlap *overlap = zt__read_overlap(document);
-    zt__writer *writer = &document->writer;
-    zt_counts counts = zt_get_counts(profiler);
-    uint32_t i;
     zt__write_text(writer, "{\"zetools\":\"" ZETOOLS_VERSION "\"");
     zt__write_json_text(writer, "program", facts->program);
     zt__write_json_text(writer, "date", zt__format_now().text);
@@ -25742,70 +25584,6 @@ ZT__PRIVATE void zt__write_json_sizes(zt__writer *writer, const char *name, cons
     }
 }
 
-ZT__PRIVATE void zt__write_json_kernels(zt__document *document) {
-    zt__writer *writer = &document->writer;
-    uint32_t index, i, count = zt_get_kernel_count(document->profiler);
-    zt__write_text(writer, ",\n\"kernels\":[");
-    for (index = 0; index < count; index++) {
-        zt_kernel_info info;
-        zt__kernel_values list;
-        zt_get_kernel(document->profiler, index, &info);
-        list = zt__list_kernel_values(&info);
-        zt__write_comma(writer);
-        zt__write_text(writer, "\n{");
-        zt__write_json_text(writer, "name", info.name);
-        zt__write_json_text(writer, "module", zt__format_module(&info).text);
-        zt__write_json_index(writer, "region",
-                             info.region < document->region_count ? info.region : UINT32_MAX);
-        zt__write_json_count(writer, "launches", info.launches);
-        for (i = 0; i < ZT__COUNT_OF(list.values); i++) {
-            zt__write_json_index(writer, zt__kernel_numbers[i][0], list.values[i]);
-        }
-        zt__write_json_sizes(writer, "required_group_size", info.required_group_size);
-        zt__write_text(writer, ",\"shapes\":[");
-        for (i = 0; i < info.shape_count; i++) {
-            const zt_kernel_shape *shape = &info.shapes[i];
-            zt__write_comma(writer);
-            zt__write_text(writer, "{");
-            zt__write_json_sizes(writer, "group_size", shape->group_size);
-            zt__write_json_sizes(writer, "group_count", shape->group_count);
-            zt__write_json_count(writer, "launches", shape->launches);
-            zt__write_json_index(writer, "groups_per_subslice", shape->groups_per_subslice);
-            zt__write_json_figure(writer, "occupancy", shape->occupancy);
-            zt__write_json_figure(writer, "waves", shape->waves);
-            zt__write_text(writer, "}");
-        }
-        zt__write_text(writer, "]");
-        zt__write_json_count(writer, "other_launches", info.other_launches);
-        zt__write_json_figure(writer, "occupancy", info.occupancy);
-        zt__write_json_text(writer, "advice", info.advice);
-        zt__write_text(writer, "}");
-    }
-    zt__write_text(writer, "]");
-}
-
-ZT__PRIVATE void zt__write_json_calls(zt__document *document) {
-    zt__writer *writer = &document->writer;
-    uint32_t i;
-    zt__write_text(writer, ",\n\"calls\":[");
-    for (i = 0; i < zt__calls_to_report(document->profiler); i++) {
-        zt_call_info call;
-        zt_get_call(document->profiler, i, &call);
-        zt__write_comma(writer);
-        zt__write_text(writer, "\n{");
-        zt__write_json_text(writer, "name", call.name);
-        zt__write_json_count(writer, "count", call.count);
-        zt__write_json_count(writer, "errors", call.errors);
-        zt__write_text(writer, ",\"time_ns\":");
-        zt__write_json_stats(writer, &call.time_ns);
-        zt__write_text(writer, "}");
-    }
-    zt__write_text(writer, "]");
-}
-#endif
-
-#ifdef ZETOOLS_TRACER
-
 /* Writes a number of samples, and how many of each kind there are. */
 ZT__PRIVATE void zt__write_json_samples(zt__document *document, const uint64_t *counts, uint64_t samples) {
     const zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
@@ -25835,55 +25613,16 @@ ZT__PRIVATE void zt__write_json_source_line(zt__document *document, uint32_t lin
     zt__write_text(writer, "}");
 }
 
-/* Writes the lines of one file that have samples, with the text of these and of those between and around
-   them, if the file can be read, is not very large, and they are not too many. */
-ZT__PRIVATE void zt__write_json_source(zt__document *document, const zt__hot_row *rows, uint32_t count) {
-    enum { AROUND = 2, MOST_BETWEEN = 500, LARGEST = 64 << 20 };
-    uint32_t line = 0, next = 0, first = rows[0].line, last = rows[count - 1].line;
-    int is_whole = last - first <= MOST_BETWEEN, is_cut = 0;
-    zt__file_properties source;
-    FILE *file = NULL;
-    char text[512];
-    zt__writer *writer = &document->writer;
-    if (zt__get_file_properties(rows[0].file, &source) && source.is_regular && source.size <= LARGEST) {
-        file = zt__open_file(rows[0].file, "rb");
-    }
-    zt__write_comma(writer);
-    zt__write_text(writer, "\n{");
-    zt__write_json_text(writer, "file", rows[0].file);
-    zt__write_text(writer, ",\"lines\":[");
-    while (file && line < (uint64_t)last + AROUND && fgets(text, sizeof text, file)) {
-        size_t length = strlen(text);
-        int is_rest = is_cut; /* of a long line, which is cut */
-        int has_samples;
-        is_cut = length + 1 == sizeof text && text[length - 1] != '\n';
-        if (is_rest) {
-            continue;
-        }
-        text[strcspn(text, "\r\n")] = 0;
-        line++;
-        has_samples = next < count && rows[next].line == line;
-        if (has_samples || (is_whole && (uint64_t)line + AROUND >= first)) {
-            zt__write_json_source_line(document, line, text, has_samples ? &rows[next] : NULL);
-        }
-        next += (uint32_t)has_samples;
-    }
-    for (; next < count; next++) { /* the file cannot be read, or has become shorter */
-        zt__write_json_source_line(document, rows[next].line, NULL, &rows[next]);
-    }
-    zt__write_text(writer, "]}");
-    if (file) {
-        fclose(file);
-    }
-}
-
 /* Writes a kernel: its instructions with samples, and its annotated source by file, for which the
-   instructions are merged into lines. Returns how many rows are of it. */
+   instructions are merged into lines: those that have samples, with the text of these and of those between and
+   around them, if the file can be read, is not very large, and they are not too many. Returns how many rows
+   are of the kernel. */
 ZT__PRIVATE uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_row *rows, uint32_t count,
                                                uint64_t all) {
+    enum { AROUND = 2, MOST_BETWEEN = 500, LARGEST = 64 << 20 };
     zt__writer *writer = &document->writer;
     const zt__sampled_kernel *kernel = rows[0].kernel;
-    uint32_t i, last, end = 0, lines;
+    uint32_t i, next, end = 0, lines;
     while (end < count && rows[end].kernel == kernel) {
         end++;
     }
@@ -25907,25 +25646,119 @@ ZT__PRIVATE uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_r
     }
     zt__write_text(writer, "],\"sources\":[");
     lines = zt__merge_hot_lines(rows, end);
-    for (i = 0; i < lines; i = last) {
-        for (last = i + 1; last < lines && strcmp(rows[last].file, rows[i].file) == 0;) {
+    for (i = 0; i < lines; i = next) { /* each file */
+        const char *path = rows[i].file;
+        uint32_t line = 0, last = i + 1, first_line = rows[i].line, last_line;
+        int is_whole, is_cut = 0;
+        zt__file_properties source;
+        FILE *file = NULL;
+        char text[512];
+        while (last < lines && strcmp(rows[last].file, path) == 0) {
             last++;
         }
-        if (*rows[i].file) {
-            zt__write_json_source(document, &rows[i], last - i);
+        next = last;
+        if (!*path) {
+            continue;
+        }
+        last_line = rows[last - 1].line;
+        is_whole = last_line - first_line <= MOST_BETWEEN;
+        if (zt__get_file_properties(path, &source) && source.is_regular && source.size <= LARGEST) {
+            file = zt__open_file(path, "rb");
+        }
+        zt__write_comma(writer);
+        zt__write_text(writer, "\n{");
+        zt__write_json_text(writer, "file", path);
+        zt__write_text(writer, ",\"lines\":[");
+        next = i;
+        while (file && line < (uint64_t)last_line + AROUND && fgets(text, sizeof text, file)) {
+            size_t length = strlen(text);
+            int is_rest = is_cut; /* of a long line, which is cut */
+            int has_samples;
+            is_cut = length + 1 == sizeof text && text[length - 1] != '\n';
+            if (is_rest) {
+                continue;
+            }
+            text[strcspn(text, "\r\n")] = 0;
+            line++;
+            has_samples = next < last && rows[next].line == line;
+            if (has_samples || (is_whole && (uint64_t)line + AROUND >= first_line)) {
+                zt__write_json_source_line(document, line, text, has_samples ? &rows[next] : NULL);
+            }
+            next += (uint32_t)has_samples;
+        }
+        for (; next < last; next++) { /* the file cannot be read, or has become shorter */
+            zt__write_json_source_line(document, rows[next].line, NULL, &rows[next]);
+        }
+        zt__write_text(writer, "]}");
+        if (file) {
+            fclose(file);
         }
     }
     zt__write_text(writer, "]}");
     return end;
 }
 
-ZT__PRIVATE void zt__write_json_hotspots(zt__document *document) {
+/* Writes what a tracer has seen: what kernels are made of, calls, and hot spots. */
+ZT__PRIVATE void zt__write_json_traced(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
     zt_hotspots_counts counts;
+    zt__hot_row *rows;
     char group[ZET_MAX_METRIC_GROUP_NAME];
-    uint32_t i, count, period_ns;
-    zt__hot_row *rows = zt__read_hot_rows(document, 0, &count, &counts);
+    uint32_t i, j, count = zt_get_kernel_count(profiler), period_ns;
+    zt__write_text(writer, ",\n\"kernels\":[");
+    for (i = 0; i < count; i++) {
+        zt_kernel_info info;
+        zt__kernel_values list;
+        zt_get_kernel(profiler, i, &info);
+        list = zt__list_kernel_values(&info);
+        zt__write_comma(writer);
+        zt__write_text(writer, "\n{");
+        zt__write_json_text(writer, "name", info.name);
+        zt__write_json_text(writer, "module", zt__format_module(&info).text);
+        zt__write_json_index(writer, "region",
+                             info.region < document->region_count ? info.region : UINT32_MAX);
+        zt__write_json_count(writer, "launches", info.launches);
+        for (j = 0; j < ZT__COUNT_OF(list.values); j++) {
+            zt__write_json_index(writer, zt__kernel_numbers[j][0], list.values[j]);
+        }
+        zt__write_json_sizes(writer, "required_group_size", info.required_group_size);
+        zt__write_text(writer, ",\"shapes\":[");
+        for (j = 0; j < info.shape_count; j++) {
+            const zt_kernel_shape *shape = &info.shapes[j];
+            zt__write_comma(writer);
+            zt__write_text(writer, "{");
+            zt__write_json_sizes(writer, "group_size", shape->group_size);
+            zt__write_json_sizes(writer, "group_count", shape->group_count);
+            zt__write_json_count(writer, "launches", shape->launches);
+            zt__write_json_index(writer, "groups_per_subslice", shape->groups_per_subslice);
+            zt__write_json_figure(writer, "occupancy", shape->occupancy);
+            zt__write_json_figure(writer, "waves", shape->waves);
+            zt__write_text(writer, "}");
+        }
+        zt__write_text(writer, "]");
+        zt__write_json_count(writer, "other_launches", info.other_launches);
+        zt__write_json_figure(writer, "occupancy", info.occupancy);
+        zt__write_json_text(writer, "advice", info.advice);
+        zt__write_text(writer, "}");
+    }
+    zt__write_text(writer, "],\n\"calls\":[");
+    for (i = 0; i < zt__calls_to_report(profiler); i++) {
+        zt_call_info call;
+        zt_get_call(profiler, i, &call);
+        zt__write_comma(writer);
+        zt__write_text(writer, "\n{");
+        zt__write_json_text(writer, "name", call.name);
+        zt__write_json_count(writer, "count", call.count);
+        zt__write_json_count(writer, "errors", call.errors);
+        zt__write_text(writer, ",\"time_ns\":");
+        zt__write_json_stats(writer, &call.time_ns);
+        zt__write_text(writer, "}");
+    }
+    zt__write_text(writer, "]");
+
+    rows = zt__read_hot_rows(document, 0, &count, &counts);
     if (!hotspots || counts.samples + counts.discarded + counts.drops == 0) {
         return;
     }
@@ -26008,15 +25841,55 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__writer *writer = &document->writer;
+    static const zt_metric hits = {"",
+                                   "",
+                                   "",
+                                   "percent",
+                                   "Hits as a share of all accesses, calculated from other metrics.",
+                                   ZET_METRIC_TYPE_RATIO,
+                                   ZT_AGGREGATE_MEAN,
+                                   0};
+    const zt__ranked_column *column, *end;
     zt__json json;
     uint32_t i, paths;
     memset(&json, 0, sizeof json);
-    document->out_of_memory |= !zt__prepare_json(document, &json);
-    zt__write_json_head(document);
-    if (!document->out_of_memory) {
-        zt__write_json_descriptions(document, &json);
+    zt__write_json_head(document, &json);
+    end = json.columns + json.column_count;
+    zt__write_text(writer, ",\n\"columns\":[");
+    for (column = json.columns; column < end; column++) { /* the keys of the metrics that tables show */
+        zt__write_comma(writer);
+        if (column->metric == UINT32_MAX) {
+            zt__write_json_string(writer, zt__roles[column->role].name);
+        } else {
+            zt__write_json_key_text(writer, &profiler->metrics[column->metric],
+                                    json.is_repeated[column->metric]);
+        }
     }
-    zt__write_text(writer, ",\n\"regions\":[");
+    zt__write_text(writer, "],\n\"metrics\":{");
+    for (i = 0; i < profiler->metric_count && !document->out_of_memory; i++) {
+        const char *label = NULL;
+        for (column = json.columns; column < end; column++) {
+            if (column->metric == i && column->role != ZT__NO_ROLE) {
+                label = zt__roles[column->role].name;
+            }
+        }
+        zt__write_json_description(writer, &profiler->metrics[i], json.is_repeated[i], label);
+    }
+    for (column = json.columns; column < end; column++) {
+        if (column->metric == UINT32_MAX) {
+            zt_metric derived = hits;
+            derived.name = zt__roles[column->role].name;
+            zt__write_json_description(writer, &derived, 0, NULL);
+        }
+    }
+    zt__write_text(writer, json.streamed_count > 0 ? "},\n\"streamed\":{" : "");
+    for (i = 0; i < json.streamed_count && !document->out_of_memory; i++) {
+        const zt_metric *metric = zt_get_streamed_metric(profiler, i);
+        if (metric) {
+            zt__write_json_description(writer, metric, json.is_repeated[profiler->metric_count + i], NULL);
+        }
+    }
+    zt__write_text(writer, "},\n\"regions\":[");
     for (i = 0; i < document->region_count && !document->out_of_memory; i++) {
         /* Those without samples are written, too, so that indices are those of zt_get_region. */
         zt__read_region(document, i);
@@ -26048,9 +25921,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
         zt__write_json_timeline(document);
     }
 #ifdef ZETOOLS_TRACER
-    zt__write_json_kernels(document);
-    zt__write_json_calls(document);
-    zt__write_json_hotspots(document);
+    zt__write_json_traced(document);
 #endif
     zt__write_text(writer, "}\n");
     zt__free(allocator, json.columns);
@@ -26126,54 +25997,17 @@ static const struct {
     {ZT__KERNEL_ROW_SLM, "SLM", "bytes", 2},         {ZT__KERNEL_ROW_PRIVATE, "private", "bytes", 2},
     {ZT__KERNEL_ROW_BARRIERS, "barriers", "", 3},    {ZT__KERNEL_ROW_ARGUMENTS, "arguments", "", 3}};
 
-/* What a table of kernels holds beside its figures. */
-typedef struct zt__kernel_table {
-    zt__figure_table shown;
-    double *figures;
-    zt__sizes_text *sizes, *modules; /* of each kernel */
-    const char **size_texts, **module_texts;
-    int is_ambiguous; /* kernels of different modules have one name */
-} zt__kernel_table;
+/* Returns a number of a kernel. UINT32_MAX stands for one that is not known. */
+ZT__PRIVATE double zt__known_or_nan(uint32_t number) {
+    return number == UINT32_MAX ? zt__nan() : number;
+}
 
-ZT__PRIVATE void zt__read_kernel_row(zt__document *document, zt__kernel_table *table, uint32_t index) {
-    zt__figure_row *row = &table->shown.rows[index];
-    double *figures = table->figures + (size_t)index * ZT__KERNEL_ROW_FIGURES;
-    zt_kernel_info info;
-    const struct {
-        uint32_t figure;
-        const uint32_t *value;
-    } numbers[] = {{ZT__KERNEL_ROW_SIMD, &info.simd_width},       {ZT__KERNEL_ROW_REGISTERS, &info.registers},
-                   {ZT__KERNEL_ROW_SPILL, &info.spill_bytes},     {ZT__KERNEL_ROW_SLM, &info.slm_bytes},
-                   {ZT__KERNEL_ROW_PRIVATE, &info.private_bytes}, {ZT__KERNEL_ROW_BARRIERS, &info.barriers},
-                   {ZT__KERNEL_ROW_ARGUMENTS, &info.arguments}};
-    uint32_t i;
-    zt_get_kernel(document->profiler, index, &info);
-    row->demangled = zt__demangle(info.name);
-    row->name = row->demangled ? row->demangled : info.name;
-    row->figures = figures;
-    row->index = index;
-    figures[ZT__KERNEL_ROW_SHARE] =
-        info.region < document->region_count ? 100 * document->nesting[info.region].share : zt__nan();
-    figures[ZT__KERNEL_ROW_LAUNCHES] = (double)info.launches;
-    figures[ZT__KERNEL_ROW_SIZE] = figures[ZT__KERNEL_ROW_MODULE] = index;
-    figures[ZT__KERNEL_ROW_OCCUPANCY] = 100 * info.occupancy;
-    for (i = 0; i < ZT__COUNT_OF(numbers); i++) {
-        figures[numbers[i].figure] = *numbers[i].value == UINT32_MAX ? zt__nan() : *numbers[i].value;
-    }
-    table->sizes[index] = zt__format_sizes(info.shapes[0].group_size);
-    if (!table->sizes[index].text[0]) {
-        strcpy(table->sizes[index].text, "-");
-    }
-    strcpy(table->modules[index].text, "-");
-    if (info.module) { /* eight digits differ between the modules of a program */
-        snprintf(table->modules[index].text, sizeof table->modules[index].text, "%08x",
-                 (unsigned)(info.module >> 32));
-    }
-    table->size_texts[index] = table->sizes[index].text;
-    table->module_texts[index] = table->modules[index].text;
-    for (i = 0; i < index && !table->is_ambiguous; i++) {
-        table->is_ambiguous = strcmp(table->shown.rows[i].name, row->name) == 0 &&
-                              strcmp(table->modules[i].text, table->modules[index].text) != 0;
+/* Writes a table below a heading, if it has rows. */
+ZT__PRIVATE void zt__show_table(zt__document *document, zt__figure_table *table, const char *heading) {
+    if (table->row_count > 0) {
+        zt__fit_columns(table, document->room);
+        zt__print(&document->writer, "\n%s\n", heading);
+        zt__write_figures(&document->writer, table, document->room);
     }
 }
 
@@ -26192,78 +26026,104 @@ ZT__PRIVATE int zt__compare_kernel_rows(const void *a, const void *b) {
     return one->index < other->index ? -1 : 1;
 }
 
-/* Writes the advice about the kernels, those with the largest shares first, a paragraph each. */
-ZT__PRIVATE void zt__write_kernel_advice(zt__document *document, const zt__figure_table *table) {
-    enum { SHOWN = 10 };
-    uint32_t i, shown = 0, others = 0;
+/* Writes a table of kernels, and below it the advice about those with the largest shares, a paragraph each. */
+ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
+    enum { ADVISED = 10 };
+    const zt_allocator *allocator = &document->profiler->config.allocator;
+    uint32_t i, j, count = zt_get_kernel_count(document->profiler), shown = 0, others = 0;
+    zt__figure_column columns[ZT__KERNEL_ROW_FIGURES];
+    zt__figure_table table;
+    double *figures;
+    zt__sizes_text *sizes, *modules;         /* of each kernel */
+    const char **size_texts, **module_texts; /* the same, for zt__add_texts */
+    int is_ambiguous = 0;                    /* kernels of different modules have one name */
     zt_kernel_info info;
     char text[128];
-    for (i = 0; i < table->row_count; i++) {
-        zt_get_kernel(document->profiler, table->rows[i].index, &info);
-        if (!info.advice[0]) {
-            continue;
+    if (count == 0) {
+        return;
+    }
+    memset(&table, 0, sizeof table);
+    table.heading = "kernel";
+    table.columns = columns;
+    table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
+    figures = (double *)zt__allocate(allocator, count, ZT__KERNEL_ROW_FIGURES * sizeof *figures);
+    sizes = (zt__sizes_text *)zt__allocate(allocator, count, 2 * sizeof *sizes);
+    size_texts = (const char **)zt__allocate(allocator, count, 2 * sizeof *size_texts);
+    modules = sizes ? sizes + count : NULL;
+    module_texts = size_texts ? size_texts + count : NULL;
+    if (table.rows && figures && sizes && size_texts) {
+        table.row_count = count;
+    } else {
+        document->out_of_memory = 1;
+    }
+    for (i = 0; i < table.row_count; i++) {
+        zt__figure_row *row = &table.rows[i];
+        double *figure = figures + (size_t)i * ZT__KERNEL_ROW_FIGURES;
+        zt_get_kernel(document->profiler, i, &info);
+        row->demangled = zt__demangle(info.name);
+        row->name = row->demangled ? row->demangled : info.name;
+        row->figures = figure;
+        row->index = i;
+        figure[ZT__KERNEL_ROW_SHARE] =
+            info.region < document->region_count ? 100 * document->nesting[info.region].share : zt__nan();
+        figure[ZT__KERNEL_ROW_LAUNCHES] = (double)info.launches;
+        figure[ZT__KERNEL_ROW_SIZE] = figure[ZT__KERNEL_ROW_MODULE] = i;
+        figure[ZT__KERNEL_ROW_OCCUPANCY] = 100 * info.occupancy;
+        figure[ZT__KERNEL_ROW_SIMD] = zt__known_or_nan(info.simd_width);
+        figure[ZT__KERNEL_ROW_REGISTERS] = zt__known_or_nan(info.registers);
+        figure[ZT__KERNEL_ROW_SPILL] = zt__known_or_nan(info.spill_bytes);
+        figure[ZT__KERNEL_ROW_SLM] = zt__known_or_nan(info.slm_bytes);
+        figure[ZT__KERNEL_ROW_PRIVATE] = zt__known_or_nan(info.private_bytes);
+        figure[ZT__KERNEL_ROW_BARRIERS] = zt__known_or_nan(info.barriers);
+        figure[ZT__KERNEL_ROW_ARGUMENTS] = zt__known_or_nan(info.arguments);
+        sizes[i] = zt__format_sizes(info.shapes[0].group_size);
+        if (!sizes[i].text[0]) {
+            strcpy(sizes[i].text, "-");
         }
-        if (shown == SHOWN) {
+        strcpy(modules[i].text, "-");
+        if (info.module) { /* eight digits differ between the modules of a program */
+            snprintf(modules[i].text, sizeof modules[i].text, "%08x", (unsigned)(info.module >> 32));
+        }
+        size_texts[i] = sizes[i].text;
+        module_texts[i] = modules[i].text;
+        for (j = 0; j < i && !is_ambiguous; j++) {
+            is_ambiguous =
+                strcmp(table.rows[j].name, row->name) == 0 && strcmp(modules[j].text, modules[i].text) != 0;
+        }
+    }
+    if (table.row_count > 0) {
+        qsort(table.rows, count, sizeof *table.rows, zt__compare_kernel_rows);
+    }
+    for (i = 0; i < ZT__COUNT_OF(zt__kernel_columns); i++) {
+        uint32_t figure = zt__kernel_columns[i].figure;
+        const char *name = zt__kernel_columns[i].name, *units = zt__kernel_columns[i].units;
+        if (units) {
+            zt__add_figures(&table, figure, name, units, units[0] == 'b', zt__kernel_columns[i].rank);
+        } else if (figure == ZT__KERNEL_ROW_SIZE || is_ambiguous) {
+            zt__add_texts(&table, figure, name, figure == ZT__KERNEL_ROW_SIZE ? size_texts : module_texts);
+        }
+    }
+    zt__show_table(document, &table, "Kernels; group size and occupancy are those of most launches");
+    for (i = 0; i < table.row_count; i++) {
+        zt_get_kernel(document->profiler, table.rows[i].index, &info);
+        if (info.advice[0] && shown < ADVISED) {
+            zt__write_text(&document->writer, shown++ ? "" : "\n");
+            zt__write_paragraph_about(document, table.rows[i].name, info.advice);
+        } else if (info.advice[0]) {
             others++;
-            continue;
         }
-        zt__write_text(&document->writer, shown++ ? "" : "\n");
-        zt__write_paragraph_about(document, table->rows[i].name, info.advice);
     }
     if (others) {
         snprintf(text, sizeof text, "What to do about %u more is in JSON and CSV.", (unsigned)others);
         zt__write_table_note(document, text);
     }
-}
-
-ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
-    const zt_allocator *allocator = &document->profiler->config.allocator;
-    uint32_t i, count = zt_get_kernel_count(document->profiler);
-    zt__figure_column columns[ZT__KERNEL_ROW_FIGURES];
-    zt__kernel_table table;
-    if (count == 0) {
-        return;
+    for (i = 0; i < table.row_count; i++) {
+        free(table.rows[i].demangled);
     }
-    memset(&table, 0, sizeof table);
-    table.figures = (double *)zt__allocate(allocator, count, ZT__KERNEL_ROW_FIGURES * sizeof *table.figures);
-    table.sizes = (zt__sizes_text *)zt__allocate(allocator, count, 2 * sizeof *table.sizes);
-    table.size_texts = (const char **)zt__allocate(allocator, count, 2 * sizeof *table.size_texts);
-    table.shown.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.shown.rows);
-    table.shown.heading = "kernel";
-    table.shown.columns = columns;
-    if (table.figures && table.sizes && table.size_texts && table.shown.rows) {
-        table.modules = table.sizes + count;
-        table.module_texts = table.size_texts + count;
-        for (i = 0; i < count; i++) {
-            zt__read_kernel_row(document, &table, i);
-        }
-        table.shown.row_count = count;
-        qsort(table.shown.rows, count, sizeof *table.shown.rows, zt__compare_kernel_rows);
-        for (i = 0; i < ZT__COUNT_OF(zt__kernel_columns); i++) {
-            uint32_t figure = zt__kernel_columns[i].figure;
-            const char *name = zt__kernel_columns[i].name, *units = zt__kernel_columns[i].units;
-            if (units) {
-                zt__add_figures(&table.shown, figure, name, units, units[0] == 'b',
-                                zt__kernel_columns[i].rank);
-            } else if (figure == ZT__KERNEL_ROW_SIZE || table.is_ambiguous) {
-                zt__add_texts(&table.shown, figure, name,
-                              figure == ZT__KERNEL_ROW_SIZE ? table.size_texts : table.module_texts);
-            }
-        }
-        zt__fit_columns(&table.shown, document->room);
-        zt__write_text(&document->writer, "\nKernels; group size and occupancy are those of most launches\n");
-        zt__write_figures(&document->writer, &table.shown, document->room);
-        zt__write_kernel_advice(document, &table.shown);
-    } else {
-        document->out_of_memory = 1;
-    }
-    for (i = 0; i < table.shown.row_count; i++) {
-        free(table.shown.rows[i].demangled);
-    }
-    zt__free(allocator, table.shown.rows);
-    zt__free(allocator, (void *)table.size_texts);
-    zt__free(allocator, table.sizes);
-    zt__free(allocator, table.figures);
+    zt__free(allocator, table.rows);
+    zt__free(allocator, (void *)size_texts);
+    zt__free(allocator, sizes);
+    zt__free(allocator, figures);
 }
 
 ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
@@ -26301,34 +26161,15 @@ ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
     for (i = 0; i < FIGURES; i++) {
         zt__add_figures(&table, i, names[i], i < TOTAL ? "" : "ns", 1, 0);
     }
-    if (table.row_count > 0) {
-        zt__fit_columns(&table, document->room);
-        zt__write_text(&document->writer, "\nHost time of calls\n");
-        zt__write_figures(&document->writer, &table, document->room);
-    }
+    zt__show_table(document, &table, "Host time of calls");
     zt__free(allocator, table.rows);
     zt__free(allocator, figures);
 }
 
-/* Returns the name of a row: the kernel, which is shortened, and the place in it. NULL without memory. */
-ZT__PRIVATE char *zt__name_hot_row(const zt__hotspots *hotspots, const zt__hot_row *row) {
-    enum { SHORTENED = 40 };
-    char *demangled = zt__demangle(row->kernel->name);
-    zt__hot_place place = zt__describe_hot_place(row);
-    zt__writer name;
-    zt__begin_writing(&name, NULL, NULL);
-    name.stopped = 1; /* it only keeps the bytes */
-    zt__write_shortened(&name, demangled ? demangled : row->kernel->name, SHORTENED);
-    zt__write_text(&name, " ");
-    zt__write_text(&name, place.text);
-    zt__write_bytes(&name, "", 1);
-    free(demangled);
-    return zt__duplicate_text(&hotspots->allocator, name.bytes);
-}
-
 /* Writes the source lines, or instructions, with most samples. */
 ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
-    enum { SHOWN = 20, SHARE, SAMPLES, ACTIVE, STALL, STALLED, FIGURES };
+    enum { SHOWN = 20, SHORTENED = 40 };
+    enum { SHARE, SAMPLES, ACTIVE, STALL, STALLED, FIGURES };
     const zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
     const char *stalls[ZT__MOST_COUNTS + 1];
     double figures[SHOWN][FIGURES], all;
@@ -26336,6 +26177,8 @@ ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
     zt__figure_row shown[SHOWN];
     zt__figure_column columns[FIGURES];
     zt__figure_table table;
+    zt__writer name; /* of a row: the kernel, which is shortened, and the place in it */
+    char *demangled;
     uint32_t i, count;
     zt__hot_row *rows = zt__read_hot_rows(document, 1, &count, &counts);
     if (!rows) {
@@ -26361,7 +26204,15 @@ ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
                 stall = j;
             }
         }
-        shown[i].demangled = zt__name_hot_row(hotspots, &rows[i]);
+        demangled = zt__demangle(rows[i].kernel->name);
+        zt__begin_writing(&name, NULL, NULL);
+        name.stopped = 1; /* it only keeps the bytes */
+        zt__write_shortened(&name, demangled ? demangled : rows[i].kernel->name, SHORTENED);
+        zt__write_text(&name, " ");
+        zt__write_text(&name, zt__describe_hot_place(&rows[i]).text);
+        zt__write_bytes(&name, "", 1);
+        free(demangled);
+        shown[i].demangled = zt__duplicate_text(&hotspots->allocator, name.bytes);
         shown[i].name = shown[i].demangled ? shown[i].demangled : rows[i].kernel->name;
         shown[i].figures = figures[i];
         figures[i][SHARE] = 100 * samples / all;
@@ -26378,10 +26229,8 @@ ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
     zt__add_figures(&table, ACTIVE, "active", "percent", 0, 0);
     zt__add_texts(&table, STALL, "main stall", stalls);
     zt__add_figures(&table, STALLED, "main stall", "percent", 0, 0);
-    zt__fit_columns(&table, document->room);
-    zt__write_text(&document->writer,
-                   "\nHot spots in kernels: where threads were, and whether they executed or waited\n");
-    zt__write_figures(&document->writer, &table, document->room);
+    zt__show_table(document, &table,
+                   "Hot spots in kernels: where threads were, and whether they executed or waited");
     if (count > SHOWN) {
         zt__print(&document->writer, "There are %u more: write CSV, JSON or HTML, which have all.\n",
                   (unsigned)(count - SHOWN));
@@ -26438,43 +26287,6 @@ typedef struct zt__region_table {
     int shows_launch;  /* though not in config.columns: launching takes much of the time of a region */
 } zt__region_table;
 
-/* Adds the region that was read last. The table shows the mean of a metric; of a flag, in how many
-   samples it was set. */
-ZT__PRIVATE void zt__read_table_row(const zt__document *document, zt__region_table *table) {
-    const zt_profiler *profiler = document->profiler;
-    zt__figure_row *row = &table->shown.rows[table->shown.row_count];
-    double *figures = table->figures + (size_t)table->shown.row_count * table->figure_count;
-    const zt_stats *time = &document->stats[0];
-    const zt_stats *latencies = &document->stats[zt__latency_column(profiler, 0)];
-    uint32_t metric;
-    row->demangled = zt__demangle(document->region.name);
-    row->name = row->demangled ? row->demangled : document->region.name;
-    row->figures = figures;
-    row->index = document->index;
-    figures[ZT__ROW_SHARE] = time->count ? 100 * document->nesting[document->index].share : zt__nan();
-    figures[ZT__ROW_COUNT] = (double)time->count;
-    figures[ZT__ROW_TOTAL] = time->count ? document->region.total_ns : zt__nan();
-    figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
-    figures[ZT__ROW_MEAN] = time->mean;
-    figures[ZT__ROW_MEDIAN] = time->median;
-    figures[ZT__ROW_P95] = time->p95;
-    figures[ZT__ROW_MIN] = time->min;
-    figures[ZT__ROW_MAX] = time->max;
-    figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
-    figures[ZT__ROW_QUEUE] = latencies[ZT_LATENCY_QUEUE].median;
-    figures[ZT__ROW_LAUNCH] = latencies[ZT_LATENCY_LAUNCH].median;
-    figures[ZT__ROW_BYTES] = document->region.bytes_per_second;
-    /* The shortest, because others may have waited for work before them. */
-    table->shows_launch |= !zt__is_nan(latencies[ZT_LATENCY_LAUNCH].min) && !zt__is_nan(time->mean) &&
-                           latencies[ZT_LATENCY_LAUNCH].min >= 0.5 * time->mean;
-    for (metric = 0; metric < profiler->metric_count; metric++) {
-        const zt_stats *stats = &document->stats[1 + metric];
-        figures[ZT__TIME_FIGURES + metric] =
-            profiler->metrics[metric].aggregation == ZT_AGGREGATE_FLAG ? stats->sum : stats->mean;
-    }
-    table->shown.row_count++;
-}
-
 /* Where a region is in the table. The links are indices of regions, UINT32_MAX at the end. */
 typedef struct zt__row_place {
     uint32_t row;   /* UINT32_MAX: it has none */
@@ -26504,7 +26316,7 @@ ZT__PRIVATE int zt__order_rows(const zt__document *document, zt__region_table *t
     zt__figure_row *ordered = (zt__figure_row *)zt__allocate(allocator, regions, sizeof *ordered);
     zt__figure_row *rows = table->shown.rows;
     uint32_t i, at, depth = 0, count = 0, row_count = table->shown.row_count;
-    int has_memory = places && ordered;
+    int has_memory = places && ordered && rows;
     if (has_memory) {
         memset(places, 0xFF, regions * sizeof *places);
         for (i = 0; i < row_count; i++) {
@@ -26553,32 +26365,6 @@ ZT__PRIVATE int zt__order_rows(const zt__document *document, zt__region_table *t
     return has_memory;
 }
 
-ZT__PRIVATE void zt__add_time_columns(const zt__document *document, zt__region_table *table) {
-    const zt_profiler *profiler = document->profiler;
-    uint32_t i;
-    zt__add_figures(&table->shown, ZT__ROW_SHARE, "share", "percent", 0, 0);
-    zt__add_figures(&table->shown, ZT__ROW_COUNT, "count", "", 0, 0);
-    if (document->differs) {
-        zt__add_texts(&table->shown, ZT__ROW_DIFFERS, "passes differ", zt__differences);
-    }
-    for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
-        const char *list = profiler->columns, *name;
-        int is_requested = 0;
-        size_t length;
-        while (list && zt__next_name(&list, &name, &length)) {
-            is_requested |= zt__equals(zt__time_columns[i].name, name, length);
-        }
-        if (zt__time_columns[i].figure == ZT__ROW_OWN && !document->is_nested) {
-            continue; /* it is the total */
-        }
-        if (is_requested || zt__time_columns[i].is_default ||
-            (zt__time_columns[i].figure == ZT__ROW_LAUNCH && table->shows_launch)) {
-            zt__add_figures(&table->shown, zt__time_columns[i].figure, zt__time_columns[i].name,
-                            zt__time_columns[i].units, 1, is_requested ? 0 : zt__time_columns[i].rank);
-        }
-    }
-}
-
 /* Returns whether a name in config.columns is that of a time or count, which have columns of their own, or of
    a metric that attached streams have alone, for the trace. */
 ZT__PRIVATE int zt__is_other_column(const zt_profiler *profiler, const char *name) {
@@ -26605,17 +26391,86 @@ ZT__PRIVATE int zt__is_other_column(const zt_profiler *profiler, const char *nam
     return 0;
 }
 
-/* Adds the metrics that config.columns names, each once. A name that is too long for a heading is
-   replaced by that of the metric's role. */
-ZT__PRIVATE void zt__add_chosen_columns(zt_profiler *profiler, zt__region_table *table) {
-    const char *list = profiler->columns, *text;
+/* Reads the regions into rows, and adds columns: of times, and then of metrics, those that config.columns names,
+   each once, or those that matter most. A name that is too long for a heading is replaced by that of the metric's
+   role. */
+ZT__PRIVATE void zt__fill_region_table(zt__document *document, zt__region_table *table) {
+    zt_profiler *profiler = document->profiler;
+    const char *list, *text;
     zt__figure_table *shown = &table->shown;
+    const zt_stats *time = &document->stats[0];
+    const zt_stats *latencies = &document->stats[zt__latency_column(profiler, 0)];
     char name[ZET_MAX_METRIC_NAME];
     size_t length;
-    while (zt__next_name(&list, &text, &length)) {
-        uint32_t metric = UINT32_MAX, i, role;
+    uint32_t i, metric, role;
+    for (i = 0; i < document->region_count && !document->out_of_memory; i++) {
+        double *figures = table->figures + (size_t)shown->row_count * table->figure_count;
+        zt__figure_row *row = &shown->rows[shown->row_count];
+        if (!zt__read_region(document, i)) {
+            continue;
+        }
+        row->demangled = zt__demangle(document->region.name);
+        row->name = row->demangled ? row->demangled : document->region.name;
+        row->figures = figures;
+        row->index = i;
+        figures[ZT__ROW_SHARE] = time->count ? 100 * document->nesting[i].share : zt__nan();
+        figures[ZT__ROW_COUNT] = (double)time->count;
+        figures[ZT__ROW_TOTAL] = time->count ? document->region.total_ns : zt__nan();
+        figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
+        figures[ZT__ROW_MEAN] = time->mean;
+        figures[ZT__ROW_MEDIAN] = time->median;
+        figures[ZT__ROW_P95] = time->p95;
+        figures[ZT__ROW_MIN] = time->min;
+        figures[ZT__ROW_MAX] = time->max;
+        figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
+        figures[ZT__ROW_QUEUE] = latencies[ZT_LATENCY_QUEUE].median;
+        figures[ZT__ROW_LAUNCH] = latencies[ZT_LATENCY_LAUNCH].median;
+        figures[ZT__ROW_BYTES] = document->region.bytes_per_second;
+        /* The shortest, because others may have waited for work before them. */
+        table->shows_launch |= !zt__is_nan(latencies[ZT_LATENCY_LAUNCH].min) && !zt__is_nan(time->mean) &&
+                               latencies[ZT_LATENCY_LAUNCH].min >= 0.5 * time->mean;
+        for (metric = 0; metric < profiler->metric_count; metric++) { /* of a flag, how often it was set */
+            const zt_stats *stats = &document->stats[1 + metric];
+            figures[ZT__TIME_FIGURES + metric] =
+                profiler->metrics[metric].aggregation == ZT_AGGREGATE_FLAG ? stats->sum : stats->mean;
+        }
+        shown->row_count++;
+    }
+    if (document->out_of_memory) {
+        return;
+    }
+    zt__prepare_advice(profiler, &table->advice);
+    zt__choose_time_unit(shown, ZT__ROW_MEAN, ZT__ROW_TOTAL);
+    zt__add_figures(shown, ZT__ROW_SHARE, "share", "percent", 0, 0);
+    zt__add_figures(shown, ZT__ROW_COUNT, "count", "", 0, 0);
+    if (document->differs) {
+        zt__add_texts(shown, ZT__ROW_DIFFERS, "passes differ", zt__differences);
+    }
+    for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
+        uint32_t figure = zt__time_columns[i].figure;
+        int is_requested = 0;
+        list = profiler->columns;
+        while (list && zt__next_name(&list, &text, &length)) {
+            is_requested |= zt__equals(zt__time_columns[i].name, text, length);
+        }
+        if (figure == ZT__ROW_OWN && !document->is_nested) {
+            continue; /* it is the total */
+        }
+        if (is_requested || zt__time_columns[i].is_default ||
+            (figure == ZT__ROW_LAUNCH && table->shows_launch)) {
+            zt__add_figures(shown, figure, zt__time_columns[i].name, zt__time_columns[i].units, 1,
+                            is_requested ? 0 : zt__time_columns[i].rank);
+        }
+    }
+    list = profiler->columns;
+    if (!list) {
+        document->out_of_memory |= !zt__add_ranked_columns(profiler, &table->advice, shown, table->figures,
+                                                           table->figure_count, ZT__TIME_FIGURES, 0);
+    }
+    while (list && zt__next_name(&list, &text, &length)) {
         int adds_up;
         const char *units;
+        metric = UINT32_MAX;
         zt__copy_text(name, sizeof name, text, length);
         if (!zt__is_other_column(profiler, name)) {
             metric = zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
@@ -26653,70 +26508,6 @@ ZT__PRIVATE uint32_t zt__count_metric_columns(const zt__figure_table *table) {
     return count;
 }
 
-ZT__PRIVATE void zt__write_title(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
-    zt__paragraph title = zt__begin_paragraph(&document->writer, document->room, 0, 0);
-    const char *group = NULL;
-    uint32_t i;
-    zt__add_text(&title, "GPU time of regions on ");
-    zt__add_text(&title, profiler->device_name);
-    zt__add_text(&title, profiler->metric_count ? ", with metrics of " : ", times only");
-    for (i = 0; i < profiler->metric_count; i++) {
-        if (group && strcmp(group, profiler->metrics[i].group) == 0) {
-            continue;
-        }
-        zt__add_text(&title, group ? ", " : "");
-        group = profiler->metrics[i].group;
-        zt__add_text(&title, group);
-    }
-    zt__end_paragraph(&title);
-    zt__write_text(&document->writer, "\n");
-}
-
-/* Writes what limits the regions with the largest shares, a paragraph each. */
-ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table *table) {
-    enum { SHOWN = 3 };
-    zt_profiler *profiler = document->profiler;
-    const zt__figure_row *largest[SHOWN];
-    zt_limit_info infos[SHOWN];
-    zt__paragraph paragraph;
-    uint32_t i, place, count = 0, known = 0;
-    for (i = 0; i < table->shown.row_count; i++) {
-        const zt__figure_row *row = &table->shown.rows[i];
-        double share = row->figures[ZT__ROW_SHARE];
-        if (!(row->figures[ZT__ROW_COUNT] > 0)) {
-            continue;
-        }
-        for (place = count; place > 0 && share > largest[place - 1]->figures[ZT__ROW_SHARE]; place--) {
-            if (place < SHOWN) {
-                largest[place] = largest[place - 1];
-            }
-        }
-        if (place < SHOWN) {
-            largest[place] = row;
-            count += count < SHOWN;
-        }
-    }
-    for (i = 0; i < count; i++) {
-        zt__find_limit(profiler, &table->advice, zt__record_at(profiler, largest[i]->index), &infos[i]);
-        known += infos[i].limit != ZT_LIMIT_UNKNOWN;
-    }
-    if (count == 0 || (known == 0 && profiler->metric_count == 0)) {
-        return;
-    }
-    zt__write_text(&document->writer, "\n");
-    paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 2);
-    zt__add_text(&paragraph, "What limits the regions with the largest shares:");
-    if (known == 0) { /* the reason is the same */
-        zt__add_text(&paragraph, " ");
-        zt__add_text(&paragraph, infos[0].text);
-    }
-    zt__end_paragraph(&paragraph);
-    for (i = 0; i < count && known > 0; i++) {
-        zt__write_paragraph_about(document, largest[i]->name, infos[i].text);
-    }
-}
-
 /* Appends a time in a unit that suits it: "12.3 ms". */
 ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns) {
     uint32_t unit = 0;
@@ -26726,36 +26517,6 @@ ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns) {
     zt__append(text, room, "%.3g %s", ns / zt__time_units[unit].ns, zt__time_units[unit].name);
 }
 
-/* Describes in a sentence or two how samples cover the time of the device. The text is "" without a timeline
-   and without samples. */
-ZT__PRIVATE void zt__describe_overlap(const zt_overlap *overlap, char *text, size_t room) {
-    double all = overlap->span_ns / 100;
-    text[0] = 0;
-    if (overlap->samples < 2 || !(all > 0)) {
-        return;
-    }
-    if (overlap->missing) {
-        zt__append(text, room, "The idle time of the device is not known: %llu sample%s missing in the ",
-                   (unsigned long long)overlap->missing, overlap->missing == 1 ? " is" : "s are");
-        zt__append_time(text, room, overlap->span_ns);
-        zt__append(text, room, " from the first begin to the last end.");
-        return;
-    }
-    zt__append(text, room, "Of the ");
-    zt__append_time(text, room, overlap->span_ns);
-    zt__append(text, room, " from the first begin to the last end, ");
-    if (overlap->kernel_ns > 0 || overlap->copy_ns > 0) {
-        zt__append(text, room, "kernels take %.1f%%, ", overlap->kernel_ns / all);
-        if (overlap->copy_ns > 0) {
-            zt__append(text, room, "copies %.1f%%, both at once %.1f%%, ", overlap->copy_ns / all,
-                       overlap->both_ns / all);
-        }
-    } else {
-        zt__append(text, room, "regions take %.1f%%, ", overlap->busy_ns / all);
-    }
-    zt__append(text, room, "and in %.1f%% nothing that is measured runs.", overlap->idle_ns / all);
-}
-
 /* Writes what the table does not show, why, and what to do; what its columns of latencies are; and how
    samples cover the time of the device. */
 ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table *table) {
@@ -26763,7 +26524,9 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
     zt_availability availability = zt_get_availability(profiler);
     const char *list = profiler->columns, *text;
     char name[ZET_MAX_METRIC_NAME], note[ZET_MAX_METRIC_NAME + sizeof(zt__nearest) + 64];
-    int shows_queue = 0, shows_launch = 0;
+    const zt_overlap *overlap = zt__read_overlap(document);
+    double percent_ns;
+    int shows_queue = 0, shows_launch = 0, shows_overlap;
     zt__nearest nearest;
     size_t length;
     uint32_t i;
@@ -26807,60 +26570,121 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
         zt__write_table_note(document, "\"launch\" is the median time from the submission by the host to the "
                                        "begin on the device.");
     }
-    zt__describe_overlap(zt__read_overlap(document), note, sizeof note);
-    if (note[0]) {
+
+    /* how samples cover the time of the device, if a timeline is kept */
+    percent_ns = overlap->span_ns / 100;
+    shows_overlap = overlap->samples >= 2 && percent_ns > 0;
+    note[0] = 0;
+    if (shows_overlap && overlap->missing) {
+        zt__append(note, sizeof note,
+                   "The idle time of the device is not known: %llu sample%s missing in the ",
+                   (unsigned long long)overlap->missing, overlap->missing == 1 ? " is" : "s are");
+        zt__append_time(note, sizeof note, overlap->span_ns);
+        zt__append(note, sizeof note, " from the first begin to the last end.");
+    } else if (shows_overlap) {
+        zt__append(note, sizeof note, "Of the ");
+        zt__append_time(note, sizeof note, overlap->span_ns);
+        zt__append(note, sizeof note, " from the first begin to the last end, ");
+        if (overlap->kernel_ns > 0 || overlap->copy_ns > 0) {
+            zt__append(note, sizeof note, "kernels take %.1f%%, ", overlap->kernel_ns / percent_ns);
+        } else {
+            zt__append(note, sizeof note, "regions take %.1f%%, ", overlap->busy_ns / percent_ns);
+        }
+        if (overlap->copy_ns > 0) {
+            zt__append(note, sizeof note, "copies %.1f%%, both at once %.1f%%, ",
+                       overlap->copy_ns / percent_ns, overlap->both_ns / percent_ns);
+        }
+        zt__append(note, sizeof note, "and in %.1f%% nothing that is measured runs.",
+                   overlap->idle_ns / percent_ns);
+    }
+    if (shows_overlap) {
         zt__write_table_note(document, note);
     }
     zt__list_notes(document, zt__write_table_note);
 }
 
-ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_output) {
+ZT__PRIVATE void zt__write_region_table(zt__document *document) {
+    enum { LIMITS_SHOWN = 3 };
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     size_t rows = (size_t)document->region_count + 1; /* at least one */
     zt__region_table table;
     zt__figure_table *shown = &table.shown;
-    uint32_t i;
+    const zt__figure_row *largest[LIMITS_SHOWN];
+    zt_limit_info limits[LIMITS_SHOWN];
+    zt__paragraph paragraph;
+    const char *group = NULL;
+    uint32_t i, place, count = 0, known = 0;
     memset(&table, 0, sizeof table);
     table.figure_count = ZT__TIME_FIGURES + profiler->metric_count + ZT__DERIVED_COLUMNS;
     table.figures = (double *)zt__allocate(allocator, rows, table.figure_count * sizeof *table.figures);
-    document->room = zt__get_room(to_standard_output);
     shown->heading = "region";
     shown->rows = (zt__figure_row *)zt__allocate(allocator, rows, sizeof *shown->rows);
     shown->columns = (zt__figure_column *)zt__allocate(allocator, table.figure_count, sizeof *shown->columns);
-    if (table.figures && shown->rows && shown->columns) {
-        for (i = 0; i < document->region_count; i++) {
-            if (zt__read_region(document, i)) {
-                zt__read_table_row(document, &table);
+    document->out_of_memory |= !table.figures || !shown->rows || !shown->columns;
+    zt__fill_region_table(document, &table); /* without memory, what follows has no columns */
+    document->out_of_memory |= !zt__order_rows(document, &table);
+    table.left_out = zt__count_metric_columns(shown);
+    zt__fit_columns(shown, document->room);
+    table.left_out -= zt__count_metric_columns(shown);
+
+    paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 0);
+    zt__add_text(&paragraph, "GPU time of regions on ");
+    zt__add_text(&paragraph, profiler->device_name);
+    zt__add_text(&paragraph, profiler->metric_count ? ", with metrics of " : ", times only");
+    for (i = 0; i < profiler->metric_count; i++) {
+        if (!group || strcmp(group, profiler->metrics[i].group) != 0) {
+            zt__add_text(&paragraph, group ? ", " : "");
+            group = profiler->metrics[i].group;
+            zt__add_text(&paragraph, group);
+        }
+    }
+    zt__end_paragraph(&paragraph);
+    zt__write_text(&document->writer, "\n");
+    if (shown->row_count > 0) {
+        zt__write_figures(&document->writer, shown, document->room);
+    }
+    zt__write_footer(document, &table);
+
+    /* what limits the regions with the largest shares, a paragraph each */
+    for (i = 0; i < shown->row_count; i++) {
+        const zt__figure_row *row = &shown->rows[i];
+        double share = row->figures[ZT__ROW_SHARE];
+        if (!(row->figures[ZT__ROW_COUNT] > 0)) {
+            continue;
+        }
+        for (place = count; place > 0 && share > largest[place - 1]->figures[ZT__ROW_SHARE]; place--) {
+            if (place < LIMITS_SHOWN) {
+                largest[place] = largest[place - 1];
             }
         }
-        zt__prepare_advice(profiler, &table.advice);
-        zt__choose_time_unit(shown, ZT__ROW_MEAN, ZT__ROW_TOTAL);
-        zt__add_time_columns(document, &table);
-        if (profiler->columns) {
-            zt__add_chosen_columns(profiler, &table);
-        } else {
-            document->out_of_memory |= !zt__add_ranked_columns(profiler, &table.advice, shown, table.figures,
-                                                               table.figure_count, ZT__TIME_FIGURES, 0);
+        if (place < LIMITS_SHOWN) {
+            largest[place] = row;
+            count += count < LIMITS_SHOWN;
         }
-        document->out_of_memory |= !zt__order_rows(document, &table);
-        table.left_out = zt__count_metric_columns(shown);
-        zt__fit_columns(shown, document->room);
-        table.left_out -= zt__count_metric_columns(shown);
-        zt__write_title(document);
-        if (shown->row_count > 0) {
-            zt__write_figures(&document->writer, shown, document->room);
-        }
-        zt__write_footer(document, &table);
-        zt__write_limits(document, &table);
-#ifdef ZETOOLS_TRACER
-        zt__write_table_of_kernels(document);
-        zt__write_table_of_calls(document);
-        zt__write_table_of_hotspots(document);
-#endif
-    } else {
-        document->out_of_memory = 1;
     }
+    for (i = 0; i < count; i++) {
+        zt__find_limit(profiler, &table.advice, zt__record_at(profiler, largest[i]->index), &limits[i]);
+        known += limits[i].limit != ZT_LIMIT_UNKNOWN;
+    }
+    if (known > 0 || (count > 0 && profiler->metric_count > 0)) {
+        zt__write_text(&document->writer, "\n");
+        paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 2);
+        zt__add_text(&paragraph, "What limits the regions with the largest shares:");
+        if (known == 0) { /* the reason is the same */
+            zt__add_text(&paragraph, " ");
+            zt__add_text(&paragraph, limits[0].text);
+        }
+        zt__end_paragraph(&paragraph);
+    }
+    for (i = 0; i < count && known > 0; i++) {
+        zt__write_paragraph_about(document, largest[i]->name, limits[i].text);
+    }
+#ifdef ZETOOLS_TRACER
+    zt__write_table_of_kernels(document);
+    zt__write_table_of_calls(document);
+    zt__write_table_of_hotspots(document);
+#endif
     for (i = 0; i < shown->row_count; i++) {
         free(shown->rows[i].demangled);
     }
@@ -26956,37 +26780,9 @@ typedef struct zt__trace {
 
 /* ---- columns --------------------------------------------------------------------------------------------- */
 
-/* Describes a column. Of regions, figures are those of the sample. Of streams, what adds up is shown as a
-   rate, because rows differ in length. */
-ZT__PRIVATE void zt__describe_column(const zt_metric *metric, int is_stream, int several_groups,
-                                     zt__trace_column *column) {
-    zt__quantity quantity = metric ? zt__quantity_of(metric) : ZT__QUANTITY_SHARE;
-    const char *units = metric ? metric->units : "", *suffix = "";
-    int adds_up = metric && (metric->aggregation == ZT_AGGREGATE_SUM || quantity == ZT__QUANTITY_BYTES);
-    column->scale = 1;
-    column->is_rate = is_stream && adds_up;
-    if (quantity == ZT__QUANTITY_SHARE) {
-        units = "%";
-    } else if (quantity == ZT__QUANTITY_RATE) {
-        units = "GB/s";
-        column->scale = zt__scale_of_rate(metric->units);
-    } else if (column->is_rate && quantity == ZT__QUANTITY_BYTES) {
-        units = "GB/s";
-    } else if (column->is_rate && strcmp(units, "ns") == 0) {
-        units = "% of time";
-        column->scale = 100;
-    } else if (column->is_rate) {
-        suffix = "/s";
-        column->scale = 1e9;
-    }
-    snprintf(column->label.text, sizeof column->label.text, "%s%s%s%s%s%s%s",
-             several_groups && metric ? metric->group : "", several_groups && metric ? "." : "",
-             metric ? metric->name : zt__roles[column->shown.role].name, *units || *suffix ? " [" : "", units,
-             suffix, *units || *suffix ? "]" : "");
-}
-
 /* Chooses what is shown: what config.columns names; if it names none of these metrics, the first that tables
-   show. Returns 0 without memory. */
+   show. Of regions, figures are those of the sample. Of streams, what adds up is shown as a rate, because rows
+   differ in length. Returns 0 without memory. */
 ZT__PRIVATE int zt__choose_trace_columns(const zt_profiler *profiler, const zt_metric *metrics,
                                          uint32_t metric_count, const zt__mean_table *means, int is_stream,
                                          int several_groups, zt__trace_columns *chosen) {
@@ -27011,9 +26807,32 @@ ZT__PRIVATE int zt__choose_trace_columns(const zt_profiler *profiler, const zt_m
         }
     }
     for (i = 0; i < chosen->count; i++) {
-        chosen->columns[i].shown = ranked[i];
-        zt__describe_column(ranked[i].metric == UINT32_MAX ? NULL : &metrics[ranked[i].metric], is_stream,
-                            several_groups, &chosen->columns[i]);
+        zt__trace_column *column = &chosen->columns[i];
+        const zt_metric *metric = ranked[i].metric == UINT32_MAX ? NULL : &metrics[ranked[i].metric];
+        zt__quantity quantity = metric ? zt__quantity_of(metric) : ZT__QUANTITY_SHARE;
+        const char *units = metric ? metric->units : "", *suffix = "";
+        int adds_up = metric && (metric->aggregation == ZT_AGGREGATE_SUM || quantity == ZT__QUANTITY_BYTES);
+        column->shown = ranked[i];
+        column->scale = 1;
+        column->is_rate = is_stream && adds_up;
+        if (quantity == ZT__QUANTITY_SHARE) {
+            units = "%";
+        } else if (quantity == ZT__QUANTITY_RATE) {
+            units = "GB/s";
+            column->scale = zt__scale_of_rate(metric->units);
+        } else if (column->is_rate && quantity == ZT__QUANTITY_BYTES) {
+            units = "GB/s";
+        } else if (column->is_rate && strcmp(units, "ns") == 0) {
+            units = "% of time";
+            column->scale = 100;
+        } else if (column->is_rate) {
+            suffix = "/s";
+            column->scale = 1e9;
+        }
+        snprintf(column->label.text, sizeof column->label.text, "%s%s%s%s%s%s%s",
+                 several_groups && metric ? metric->group : "", several_groups && metric ? "." : "",
+                 metric ? metric->name : zt__roles[column->shown.role].name, *units || *suffix ? " [" : "",
+                 units, suffix, *units || *suffix ? "]" : "");
     }
     zt__free(allocator, ranked);
     return has_memory;
@@ -27053,16 +26872,19 @@ ZT__PRIVATE int zt__compare_spans(const void *a, const void *b) {
     return one->order > other->order ? -1 : one->order < other->order; /* inner regions end first */
 }
 
-/* Copies the kept samples, with the figures that are shown of each. Returns 0 without memory. */
-ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
+/* Copies the kept samples, with the figures that are shown of each, and what is kept of missing samples and of
+   executions. Returns 0 without memory. */
+ZT__PRIVATE int zt__copy_timeline(zt__trace *trace) {
     zt_profiler *profiler = trace->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
+    const zt__timeline *timeline = profiler->timeline;
     uint32_t regions = zt_get_region_count(profiler), metrics = profiler->metric_count;
+    uint32_t capacity = timeline ? timeline->capacity : 0;
     double *means = zt__read_means(profiler, regions);
     double *values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
     zt__mean_table table = {means, metrics, regions};
     size_t room, width;
-    uint64_t first, end, i;
+    uint64_t first, end, i, written;
     int has_memory = means && values &&
                      zt__choose_trace_columns(profiler, profiler->metrics, metrics, &table, 0,
                                               profiler->selection.group_count > 1, &trace->columns);
@@ -27072,7 +26894,10 @@ ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
     width = 1 + (size_t)trace->columns.count;
     trace->spans = (zt__span *)zt__allocate(allocator, room, sizeof *trace->spans);
     trace->figures = (double *)zt__allocate(allocator, room, width * sizeof *trace->figures);
-    has_memory = has_memory && trace->spans && trace->figures;
+    trace->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *trace->missing);
+    trace->executions =
+        (zt__execution *)zt__allocate(allocator, (size_t)capacity + 1, sizeof *trace->executions);
+    has_memory = has_memory && trace->spans && trace->figures && trace->missing && trace->executions;
     for (i = first; i < end && has_memory; i++) {
         zt__span *span = &trace->spans[trace->span_count];
         if (zt__copy_kept_sample(profiler, i, &span->sample, values)) {
@@ -27090,25 +26915,10 @@ ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
     if (trace->span_count) {
         qsort(trace->spans, trace->span_count, sizeof *trace->spans, zt__compare_spans);
     }
-    return has_memory;
-}
+    if (!has_memory || !timeline) {
+        return has_memory;
+    }
 
-/* Copies what is kept of missing samples and of executions. Returns 0 without memory. */
-ZT__PRIVATE int zt__copy_missing_and_executions(zt__trace *trace) {
-    zt_profiler *profiler = trace->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__timeline *timeline = profiler->timeline;
-    uint32_t capacity = timeline ? timeline->capacity : 0;
-    uint64_t i, written;
-    trace->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *trace->missing);
-    trace->executions =
-        (zt__execution *)zt__allocate(allocator, (size_t)capacity + 1, sizeof *trace->executions);
-    if (!trace->missing || !trace->executions) {
-        return 0;
-    }
-    if (!timeline) {
-        return 1;
-    }
     zt__lock(&profiler->mutex);
     written = timeline->missing_written;
     for (i = zt__oldest_kept(written, ZT__MISSING_KEPT); i < written; i++) {
@@ -27292,41 +27102,11 @@ ZT__PRIVATE int zt__compare_begin(const void *key, const void *element) {
     return begin_ns < execution->begin_ns ? -1 : begin_ns > execution->begin_ns;
 }
 
-/* Makes tracks of the sorted slices. Those that stand for one call become one: it has executed several
-   regions, or what it has appended has run several times. One that would end after another that contains its
-   begin is shortened: regions of a thread may overlap, and slices of a track must not. */
-ZT__PRIVATE void zt__nest_slices(zt__trace *trace) {
-    uint32_t i, count = 0, outer = UINT32_MAX;
-    for (i = 0; i < trace->slice_count; i++) {
-        zt__host_slice slice = trace->slices[i];
-        zt__host_slice *before = count ? &trace->slices[count - 1] : NULL;
-        if (before && before->thread != slice.thread) {
-            before = NULL;
-            outer = UINT32_MAX;
-        }
-        if (before && slice.kind != ZT__SLICE_CALL && before->kind == slice.kind &&
-            before->begin_ns == slice.begin_ns && before->name == slice.name) {
-            before->regions++;
-            continue;
-        }
-        while (outer != UINT32_MAX && trace->slices[outer].end_ns <= slice.begin_ns) {
-            outer = trace->slices[outer].outer;
-        }
-        if (outer != UINT32_MAX && slice.end_ns > trace->slices[outer].end_ns) {
-            slice.end_ns = trace->slices[outer].end_ns;
-        }
-        slice.outer = outer;
-        trace->slices[count] = slice;
-        outer = count++;
-    }
-    trace->slice_count = count;
-}
-
-/* Finds what the threads of the program have done. Returns 0 without memory. */
+/* Finds what the threads of the program have done, a track for each thread. Returns 0 without memory. */
 ZT__PRIVATE int zt__make_slices(zt__trace *trace) {
     const zt_allocator *allocator = &trace->profiler->config.allocator;
     uint64_t first = 0, end = 0;
-    uint32_t i;
+    uint32_t i, count = 0, outer = UINT32_MAX;
 #ifdef ZETOOLS_TRACER
     zt__get_kept_calls(trace->profiler, &first, &end);
 #endif
@@ -27377,44 +27157,34 @@ ZT__PRIVATE int zt__make_slices(zt__trace *trace) {
     if (trace->slice_count) {
         qsort(trace->slices, trace->slice_count, sizeof *trace->slices, zt__compare_slices);
     }
-    zt__nest_slices(trace);
-    return 1;
-}
 
-/* Writes what the threads of the program have done. It is named by the file that it was started from, and a
-   thread as the system names it, if it still runs. */
-ZT__PRIVATE void zt__write_program(zt__trace *trace) {
-    zt__writer *writer = trace->writer;
-    const char *program = trace->profiler->facts.program;
-    size_t end = strcspn(program, " "), begin = end;
-    char name[256];
-    uint32_t i;
-    while (begin > 0 && !zt__is_separator(program[begin - 1])) {
-        begin--;
-    }
-    zt__copy_text(name, sizeof name, program + begin, end - begin);
-    zt__write_name(trace, "process_name", trace->program, 0, name[0] ? name : "program");
-    zt__write_place(trace, "process_sort_index", trace->program, 0, 0);
+    /* Those that stand for one call become one: it has executed several regions, or what it has appended has
+       run several times. One that would end after another that contains its begin is shortened: regions of a
+       thread may overlap, and slices of a track must not. */
     for (i = 0; i < trace->slice_count; i++) {
-        const zt__host_slice *slice = &trace->slices[i];
-        if (i == 0 || trace->slices[i - 1].thread != slice->thread) {
-            zt__read_thread_name(slice->thread, name, sizeof name);
-            zt__write_name(trace, "thread_name", trace->program, slice->thread, name[0] ? name : "thread");
+        zt__host_slice slice = trace->slices[i];
+        zt__host_slice *before = count ? &trace->slices[count - 1] : NULL;
+        if (before && before->thread != slice.thread) {
+            before = NULL;
+            outer = UINT32_MAX;
         }
-        snprintf(name, sizeof name, "append %.240s", slice->name ? slice->name : "");
-        zt__begin_event(writer, "X",
-                        slice->kind == ZT__SLICE_CALL     ? slice->name
-                        : slice->kind == ZT__SLICE_APPEND ? name
-                                                          : "execute lists",
-                        trace->program, slice->thread);
-        zt__write_event_time(writer, "ts", slice->begin_ns);
-        zt__write_event_time(writer, "dur", slice->end_ns - slice->begin_ns);
-        zt__print(writer, ",\"cat\":\"%s\"", slice->kind == ZT__SLICE_CALL ? "call" : "submit");
-        if (slice->kind == ZT__SLICE_EXECUTE) {
-            zt__print(writer, ",\"args\":{\"regions\":%u}", (unsigned)slice->regions);
+        if (before && slice.kind != ZT__SLICE_CALL && before->kind == slice.kind &&
+            before->begin_ns == slice.begin_ns && before->name == slice.name) {
+            before->regions++;
+            continue;
         }
-        zt__write_text(writer, "}");
+        while (outer != UINT32_MAX && trace->slices[outer].end_ns <= slice.begin_ns) {
+            outer = trace->slices[outer].outer;
+        }
+        if (outer != UINT32_MAX && slice.end_ns > trace->slices[outer].end_ns) {
+            slice.end_ns = trace->slices[outer].end_ns;
+        }
+        slice.outer = outer;
+        trace->slices[count] = slice;
+        outer = count++;
     }
+    trace->slice_count = count;
+    return 1;
 }
 
 /* ---- regions --------------------------------------------------------------------------------------------- */
@@ -27442,64 +27212,14 @@ ZT__PRIVATE void zt__write_extent(zt__writer *writer, const char *label, const u
     }
 }
 
-/* Writes a region, and the flow that leads to it from the call that has submitted it. What is not known is
-   left out. */
-ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
-    const zt__span *span = &trace->spans[index];
-    const zt__timeline_sample *sample = &span->sample;
-    const zt__origin *origin = &sample->origin;
-    const zt__region_record *record = zt__record_at(trace->profiler, sample->region);
-    zt__writer *writer = trace->writer;
-    uint32_t track = trace->tracks[span->track].number, i;
-    double error_ns;
-    zt__lock(&trace->profiler->mutex);
-    error_ns = record->launch_error_ns;
-    zt__unlock(&trace->profiler->mutex);
-    zt__begin_event(writer, "X", record->name, trace->device, track);
-    zt__write_event_time(writer, "ts", sample->begin_ns);
-    zt__write_event_time(writer, "dur", sample->end_ns - sample->begin_ns);
-    zt__write_text(writer, ",\"cat\":\"region\",\"args\":{");
-    zt__write_argument(writer, "GPU time [ns]", span->figures[0]);
-    for (i = 0; i < trace->columns.count; i++) {
-        if (zt__is_finite(span->figures[1 + i])) {
-            zt__write_argument(writer, trace->columns.columns[i].label.text, span->figures[1 + i]);
-        }
-    }
-    zt__write_extent(writer, "groups", origin->group_count);
-    zt__write_extent(writer, "group size", origin->group_size);
-    if (!zt__is_nan(span->latencies[ZT_LATENCY_QUEUE])) {
-        zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT_LATENCY_QUEUE]);
-    }
-    if (!zt__is_nan(span->latencies[ZT_LATENCY_LAUNCH]) && span->latencies[ZT_LATENCY_LAUNCH] > error_ns) {
-        zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT_LATENCY_LAUNCH]);
-    }
-    if (sample->bytes) {
-        zt__write_argument(writer, "bytes", (double)sample->bytes);
-    }
-    if (sample->bytes && span->figures[0] > 0) {
-        zt__write_argument(writer, "GB/s", (double)sample->bytes / span->figures[0]);
-    }
-    if (origin->appended_by) {
-        zt__print(writer, ",\"appended by thread\":%u", (unsigned)origin->appended_by);
-    }
-    zt__write_text(writer, "}}");
-    if (origin->submitted_by) {
-        zt__begin_event(writer, "s", "submit", trace->program, origin->submitted_by);
-        zt__write_event_time(writer, "ts", sample->submitted_ns);
-        zt__print(writer, ",\"cat\":\"flow\",\"id\":%u}", (unsigned)index + 1);
-        zt__begin_event(writer, "f", "submit", trace->device, track);
-        zt__write_event_time(writer, "ts", sample->begin_ns);
-        zt__print(writer, ",\"cat\":\"flow\",\"id\":%u,\"bp\":\"e\"}", (unsigned)index + 1);
-    }
-}
-
-/* Writes what the device has done: the names of tracks, the regions on them, and what is missing there at the
-   time when it was submitted. */
+/* Writes what the device has done: the names of tracks, the regions on them, each with the flow that leads to it
+   from the call that has submitted it, and what is missing there at the time when it was submitted. What is not
+   known of a region is left out. */
 ZT__PRIVATE void zt__write_device(zt__trace *trace) {
     zt__writer *writer = trace->writer;
     uint64_t first_ns = UINT64_MAX;
     char name[256];
-    uint32_t i;
+    uint32_t i, k;
     zt__write_name(trace, "process_name", trace->device, 0, trace->profiler->device_name);
     zt__write_place(trace, "process_sort_index", trace->device, 0, 1);
     for (i = 0; i < trace->track_count; i++) {
@@ -27515,9 +27235,53 @@ ZT__PRIVATE void zt__write_device(zt__trace *trace) {
         zt__write_place(trace, "thread_sort_index", trace->device, track->number, track->number);
     }
     for (i = 0; i < trace->span_count; i++) {
-        uint64_t begin_ns = trace->spans[i].sample.begin_ns;
-        first_ns = begin_ns < first_ns ? begin_ns : first_ns;
-        zt__write_span(trace, i);
+        const zt__span *span = &trace->spans[i];
+        const zt__timeline_sample *sample = &span->sample;
+        const zt__origin *origin = &sample->origin;
+        const zt__region_record *record = zt__record_at(trace->profiler, sample->region);
+        uint32_t track = trace->tracks[span->track].number;
+        double error_ns;
+        zt__lock(&trace->profiler->mutex);
+        error_ns = record->launch_error_ns;
+        zt__unlock(&trace->profiler->mutex);
+        first_ns = sample->begin_ns < first_ns ? sample->begin_ns : first_ns;
+        zt__begin_event(writer, "X", record->name, trace->device, track);
+        zt__write_event_time(writer, "ts", sample->begin_ns);
+        zt__write_event_time(writer, "dur", sample->end_ns - sample->begin_ns);
+        zt__write_text(writer, ",\"cat\":\"region\",\"args\":{");
+        zt__write_argument(writer, "GPU time [ns]", span->figures[0]);
+        for (k = 0; k < trace->columns.count; k++) {
+            if (zt__is_finite(span->figures[1 + k])) {
+                zt__write_argument(writer, trace->columns.columns[k].label.text, span->figures[1 + k]);
+            }
+        }
+        zt__write_extent(writer, "groups", origin->group_count);
+        zt__write_extent(writer, "group size", origin->group_size);
+        if (!zt__is_nan(span->latencies[ZT_LATENCY_QUEUE])) {
+            zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT_LATENCY_QUEUE]);
+        }
+        if (!zt__is_nan(span->latencies[ZT_LATENCY_LAUNCH]) &&
+            span->latencies[ZT_LATENCY_LAUNCH] > error_ns) {
+            zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT_LATENCY_LAUNCH]);
+        }
+        if (sample->bytes) {
+            zt__write_argument(writer, "bytes", (double)sample->bytes);
+        }
+        if (sample->bytes && span->figures[0] > 0) {
+            zt__write_argument(writer, "GB/s", (double)sample->bytes / span->figures[0]);
+        }
+        if (origin->appended_by) {
+            zt__print(writer, ",\"appended by thread\":%u", (unsigned)origin->appended_by);
+        }
+        zt__write_text(writer, "}}");
+        if (origin->submitted_by) {
+            zt__begin_event(writer, "s", "submit", trace->program, origin->submitted_by);
+            zt__write_event_time(writer, "ts", sample->submitted_ns);
+            zt__print(writer, ",\"cat\":\"flow\",\"id\":%u}", (unsigned)i + 1);
+            zt__begin_event(writer, "f", "submit", trace->device, track);
+            zt__write_event_time(writer, "ts", sample->begin_ns);
+            zt__print(writer, ",\"cat\":\"flow\",\"id\":%u,\"bp\":\"e\"}", (unsigned)i + 1);
+        }
     }
     for (i = 0; i < trace->missing_count; i++) {
         const zt__missing *missing = &trace->missing[i];
@@ -27654,73 +27418,15 @@ ZT__PRIVATE void zt__merge_rows(zt__traced_rows *rows) {
     rows->count = to;
 }
 
-/* Writes markers as instants, and gaps as spans: one before a row, which it may follow or contain. */
-ZT__PRIVATE void zt__write_markers_and_gaps(zt__trace *trace, const zt__traced_rows *rows, uint64_t period_ns,
-                                            uint32_t track) {
-    zt__writer *writer = trace->writer;
-    uint32_t i;
-    for (i = 0; i < rows->count; i++) {
-        const zt__kept_row *row = &rows->rows[i];
-        if (row->gap && i > 0) {
-            uint64_t before_ns = row[-1].end_ns;
-            int is_contained = row->begin_ns <= before_ns;
-            uint64_t begin_ns = is_contained ? row->begin_ns : before_ns;
-            uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
-            uint64_t periods = (row->end_ns - before_ns + period_ns / 2) / period_ns;
-            zt__begin_event(writer, "X", "gap", trace->device, track);
-            zt__write_event_time(writer, "ts", begin_ns);
-            zt__write_event_time(writer, "dur", end_ns - begin_ns);
-            zt__write_text(writer, ",\"cat\":\"missing\",\"args\":{");
-            if (periods > 1) {
-                zt__write_json_count(writer, "missing rows, about", periods - 1);
-            }
-            zt__write_text(writer, "}}");
-        } else if (row->gap) {
-            zt__begin_instant(trace, "gap before this", "missing", track, row->begin_ns);
-            zt__write_text(writer, "}}");
-        }
-        if (row->marker) {
-            zt__begin_instant(trace, row->marker, "marker", track, row->end_ns);
-            zt__write_text(writer, "}}");
-        }
-    }
-}
-
-/* Writes the copied rows of a stream: a track with its gaps and markers, and a counter for each chosen
-   metric. `most` is how many values these may have. */
-ZT__PRIVATE void zt__write_rows(zt__trace *trace, zt__stream_data *data, zt__traced_rows *rows, uint32_t most,
-                                uint32_t track) {
-    char name[ZET_MAX_METRIC_GROUP_NAME + 16];
-    uint64_t merged = 1;
-    uint32_t before = rows->count;
-    snprintf(name, sizeof name, "stream %s", data->group.properties.name);
-    zt__write_name(trace, "thread_name", trace->device, track, name);
-    zt__write_place(trace, "thread_sort_index", trace->device, track, track);
-    if (rows->first > 0) {
-        zt__write_remark(trace, "earlier rows are not kept", "missing", track, rows->rows[0].begin_ns, "rows",
-                         rows->first, "raise zt_stream_config.timeline_rows");
-    }
-    zt__write_markers_and_gaps(trace, rows, data->period_ns, track);
-    while (zt__write_changes(NULL, rows) > most && rows->count > 1) {
-        zt__merge_rows(rows);
-        merged *= 2;
-        if (rows->count == before) {
-            break; /* there is a gap before each row */
-        }
-        before = rows->count;
-    }
-    if (merged > 1) {
-        zt__write_remark(trace, "values are means of several rows", "merged", track, rows->rows[0].begin_ns,
-                         "rows", merged, "choose fewer metrics with config.columns or ZT_COLUMNS");
-    }
-    zt__write_changes(trace, rows);
-}
-
-/* Reads and writes an attached stream. Returns 0 without memory. */
+/* Reads an attached stream, and writes it: a track with its gaps and markers, and a counter for each chosen
+   metric. `most` is how many values these may have. Returns 0 without memory. */
 ZT__PRIVATE int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several, uint32_t most,
                                  uint32_t track) {
     const zt_allocator *allocator = &trace->profiler->config.allocator;
-    uint32_t metrics = data->group.metric_count, i;
+    zt__writer *writer = trace->writer;
+    uint64_t merged = 1, period_ns = data->period_ns;
+    uint32_t metrics = data->group.metric_count, before, i;
+    char name[ZET_MAX_METRIC_GROUP_NAME + 16];
     zt__traced_rows rows;
     zt__mean_table table;
     int has_memory;
@@ -27751,8 +27457,52 @@ ZT__PRIVATE int zt__write_stream(zt__trace *trace, zt__stream_data *data, int se
     if (has_memory) {
         zt__visit_rows(data, zt__copy_row, &rows);
     }
+
     if (rows.count > 0) {
-        zt__write_rows(trace, data, &rows, most, track);
+        snprintf(name, sizeof name, "stream %s", data->group.properties.name);
+        zt__write_name(trace, "thread_name", trace->device, track, name);
+        zt__write_place(trace, "thread_sort_index", trace->device, track, track);
+    }
+    if (rows.count > 0 && rows.first > 0) {
+        zt__write_remark(trace, "earlier rows are not kept", "missing", track, rows.rows[0].begin_ns, "rows",
+                         rows.first, "raise zt_stream_config.timeline_rows");
+    }
+    for (i = 0; i < rows.count; i++) {
+        const zt__kept_row *row = &rows.rows[i];
+        if (row->gap && i > 0) { /* a span before the row, which that may follow or contain */
+            uint64_t before_ns = row[-1].end_ns;
+            int is_contained = row->begin_ns <= before_ns;
+            uint64_t begin_ns = is_contained ? row->begin_ns : before_ns;
+            uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
+            uint64_t periods = (row->end_ns - before_ns + period_ns / 2) / period_ns;
+            zt__begin_event(writer, "X", "gap", trace->device, track);
+            zt__write_event_time(writer, "ts", begin_ns);
+            zt__write_event_time(writer, "dur", end_ns - begin_ns);
+            zt__write_text(writer, ",\"cat\":\"missing\",\"args\":{");
+            if (periods > 1) {
+                zt__write_json_count(writer, "missing rows, about", periods - 1);
+            }
+            zt__write_text(writer, "}}");
+        } else if (row->gap) {
+            zt__begin_instant(trace, "gap before this", "missing", track, row->begin_ns);
+            zt__write_text(writer, "}}");
+        }
+        if (row->marker) {
+            zt__begin_instant(trace, row->marker, "marker", track, row->end_ns);
+            zt__write_text(writer, "}}");
+        }
+    }
+    for (before = UINT32_MAX; rows.count > 1 && rows.count < before && zt__write_changes(NULL, &rows) > most;
+         merged *= 2) {
+        before = rows.count; /* it stays if there is a gap before each row */
+        zt__merge_rows(&rows);
+    }
+    if (merged > 1) {
+        zt__write_remark(trace, "values are means of several rows", "merged", track, rows.rows[0].begin_ns,
+                         "rows", merged, "choose fewer metrics with config.columns or ZT_COLUMNS");
+    }
+    if (rows.count > 0) {
+        zt__write_changes(trace, &rows);
     }
     zt__free(allocator, rows.means);
     zt__free(allocator, rows.counts);
@@ -27765,22 +27515,25 @@ ZT__PRIVATE int zt__write_stream(zt__trace *trace, zt__stream_data *data, int se
 
 /* ---- the trace ------------------------------------------------------------------------------------------- */
 
-/* Returns 0 without memory. */
-ZT__PRIVATE int zt__write_trace(zt_profiler *profiler, zt__writer *writer) {
+ZT__PRIVATE void zt__write_trace(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
     const zt_allocator *allocator = &profiler->config.allocator;
     zt_counts counts = zt_get_counts(profiler);
     zt__stream_data *data = NULL;
     zt__trace trace;
+    const char *program = profiler->facts.program;
+    size_t begin, end;
+    char name[256];
     int has_memory;
-    uint32_t streams = 0, track;
+    uint32_t streams = 0, track, i;
     memset(&trace, 0, sizeof trace);
     trace.profiler = profiler;
     trace.writer = writer;
     trace.program = zt__get_process_id();
     trace.device = trace.program + (1 + (long)(profiler->id % ZT__MAX_PROFILERS)) * ZT__SYSTEM_NUMBERS;
     zt__relate_clocks(profiler, 1);
-    has_memory = zt__copy_spans(&trace) && zt__copy_missing_and_executions(&trace) &&
-                 zt__make_tracks(&trace) && zt__make_slices(&trace);
+    has_memory = zt__copy_timeline(&trace) && zt__make_tracks(&trace) && zt__make_slices(&trace);
     zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
     zt__write_json_text(writer, "zetools", ZETOOLS_VERSION);
     zt__write_json_text(writer, "clock", "CLOCK_MONOTONIC");
@@ -27788,8 +27541,39 @@ ZT__PRIVATE int zt__write_trace(zt_profiler *profiler, zt__writer *writer) {
     zt__write_json_text(writer, "device", profiler->device_name);
     zt__write_json_counts(writer, &counts);
     zt__write_text(writer, "},\n\"traceEvents\":[");
+
+    /* The program is named by the file that it was started from, and a thread as the system names it, if it
+       still runs. */
+    end = strcspn(program, " ");
+    for (begin = end; begin > 0 && !zt__is_separator(program[begin - 1]);) {
+        begin--;
+    }
+    zt__copy_text(name, sizeof name, program + begin, end - begin);
     if (has_memory) {
-        zt__write_program(&trace);
+        zt__write_name(&trace, "process_name", trace.program, 0, name[0] ? name : "program");
+        zt__write_place(&trace, "process_sort_index", trace.program, 0, 0);
+    }
+    for (i = 0; i < trace.slice_count && has_memory; i++) {
+        const zt__host_slice *slice = &trace.slices[i];
+        if (i == 0 || trace.slices[i - 1].thread != slice->thread) {
+            zt__read_thread_name(slice->thread, name, sizeof name);
+            zt__write_name(&trace, "thread_name", trace.program, slice->thread, name[0] ? name : "thread");
+        }
+        snprintf(name, sizeof name, "append %.240s", slice->name ? slice->name : "");
+        zt__begin_event(writer, "X",
+                        slice->kind == ZT__SLICE_CALL     ? slice->name
+                        : slice->kind == ZT__SLICE_APPEND ? name
+                                                          : "execute lists",
+                        trace.program, slice->thread);
+        zt__write_event_time(writer, "ts", slice->begin_ns);
+        zt__write_event_time(writer, "dur", slice->end_ns - slice->begin_ns);
+        zt__print(writer, ",\"cat\":\"%s\"", slice->kind == ZT__SLICE_CALL ? "call" : "submit");
+        if (slice->kind == ZT__SLICE_EXECUTE) {
+            zt__print(writer, ",\"args\":{\"regions\":%u}", (unsigned)slice->regions);
+        }
+        zt__write_text(writer, "}");
+    }
+    if (has_memory) {
         zt__write_device(&trace);
     }
     while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
@@ -27808,7 +27592,7 @@ ZT__PRIVATE int zt__write_trace(zt_profiler *profiler, zt__writer *writer) {
     zt__free(allocator, trace.executions);
     zt__free(allocator, trace.tracks);
     zt__free(allocator, trace.slices);
-    return has_memory;
+    document->out_of_memory = !has_memory;
 }
 
 /* ==== >>page: the page that run.html is =================================================================== */
@@ -29032,20 +28816,48 @@ ZT__PRIVATE void zt__write_html(zt__document *document) {
 
 /* ==== >>writing: zt_write and zt_report, formats and files ================================================ */
 
-/* Reads how regions are nested, and their shares. Returns 0 without memory. */
-ZT__PRIVATE int zt__read_nesting(zt__document *document) {
-    zt_profiler *profiler = document->profiler;
-    zt_region_info info;
+ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
+    static void (*const writers[])(zt__document *) = {
+        zt__write_region_table, zt__write_csv,         zt__write_json,      zt__write_trace,
+        zt__write_html,         zt__write_openmetrics, zt__write_instances, zt__write_folded}; /* by format */
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt_allocator *allocator;
+    zt__document *document;
     uint32_t i;
-    document->nesting = (zt__nesting *)zt__allocate(
-        &profiler->config.allocator, (size_t)document->region_count + 1, sizeof *document->nesting);
-    if (!document->nesting) {
-        return 0;
+    int stopped;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
     }
-    zt__lock(&profiler->mutex);
-    for (i = 0; i < document->region_count; i++) {
+    if (!write) {
+        return zt__report_null(diagnostics, "zt_write", "write");
+    }
+    if ((unsigned)format >= ZT__COUNT_OF(writers)) {
+        return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
+    }
+    if ((format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES) && !profiler->config.timeline) {
+        return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
+    allocator = &profiler->config.allocator;
+    document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
+    if (!document) {
+        return zt__report_no_memory(diagnostics, "zt_write", "a report");
+    }
+    document->profiler = locked;
+    document->room = zt__get_room(write == zt__write_to_file && user == stdout);
+    document->region_count = zt_get_region_count(profiler);
+    zt__begin_writing(&document->writer, write, user);
+    document->stats = (zt_stats *)zt__allocate(allocator, profiler->row_length, sizeof *document->stats);
+    document->nesting =
+        (zt__nesting *)zt__allocate(allocator, (size_t)document->region_count + 1, sizeof *document->nesting);
+    document->out_of_memory = !document->stats || !document->nesting;
+
+    zt__lock(&locked->mutex);
+    for (i = 0; i < document->region_count && document->nesting; i++) {
         zt__nesting *nesting = &document->nesting[i];
         const zt__path *path;
+        zt_region_info info;
         double estimate;
         zt__add_paths(profiler, profiler->regions[i], &info);
         /* A region without samples may since have begun inside one that is newer than the report. */
@@ -29059,74 +28871,19 @@ ZT__PRIVATE int zt__read_nesting(zt__document *document) {
         }
         document->gpu_time_ns += nesting->share;
     }
-    zt__unlock(&profiler->mutex);
-    for (i = 0; i < document->region_count; i++) {
+    zt__unlock(&locked->mutex);
+    for (i = 0; i < document->region_count && document->nesting; i++) {
         document->nesting[i].share =
             document->gpu_time_ns > 0 ? document->nesting[i].share / document->gpu_time_ns : zt__nan();
     }
-    return 1;
-}
 
-ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
-    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
-    const zt_allocator *allocator;
-    zt__document *document;
-    int stopped;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!write) {
-        return zt__report_null(diagnostics, "zt_write", "write");
-    }
-    if ((unsigned)format > ZT_FORMAT_FOLDED) {
-        return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
-    }
-    if ((format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES) && !profiler->config.timeline) {
-        return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    }
-    allocator = &profiler->config.allocator;
-    document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
-    if (!document) {
-        return zt__report_no_memory(diagnostics, "zt_write", "a report");
-    }
-    document->profiler = zt__mutable(profiler);
-    document->region_count = zt_get_region_count(profiler);
-    zt__begin_writing(&document->writer, write, user);
-    document->stats = (zt_stats *)zt__allocate(allocator, profiler->row_length, sizeof *document->stats);
-    document->out_of_memory = !document->stats || !zt__read_nesting(document);
 #ifdef ZETOOLS_TRACER
     if (format != ZT_FORMAT_TRACE && format != ZT_FORMAT_OPENMETRICS && format != ZT_FORMAT_INSTANCES) {
-        zt_hotspots_find_lines(document->profiler);
+        zt_hotspots_find_lines(locked);
     }
 #endif
     if (!document->out_of_memory) {
-        switch (format) {
-        case ZT_FORMAT_TABLE:
-            zt__write_region_table(document, write == zt__write_to_file && user == stdout);
-            break;
-        case ZT_FORMAT_CSV:
-            zt__write_csv(document);
-            break;
-        case ZT_FORMAT_JSON:
-            zt__write_json(document);
-            break;
-        case ZT_FORMAT_TRACE:
-            document->out_of_memory = !zt__write_trace(document->profiler, &document->writer);
-            break;
-        case ZT_FORMAT_HTML:
-            zt__write_html(document);
-            break;
-        case ZT_FORMAT_OPENMETRICS:
-            zt__write_openmetrics(document);
-            break;
-        case ZT_FORMAT_INSTANCES:
-            zt__write_instances(document);
-            break;
-        case ZT_FORMAT_FOLDED:
-            zt__write_folded(document);
-            break;
-        }
+        writers[format](document);
     }
     stopped = !zt__end_writing(&document->writer);
     if (document->out_of_memory) {
@@ -29184,39 +28941,18 @@ typedef struct zt__target_file {
     char beside[4096 + 64];
 } zt__target_file;
 
-/* Stores what `path` leads to through symbolic links; it need not exist. Returns 0, with errno, if there
-   are too many links or the path is too long. */
-ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
-    enum { MOST_LINKS = 40 };
-    const char *next = path;
-    size_t directory = 0; /* length of the directory that `next` is relative to */
-    uint32_t i;
-    for (i = 0; i <= MOST_LINKS; i++) {
-        size_t length = strlen(next);
-        if (directory + length >= sizeof file->path) {
-            errno = ENAMETOOLONG;
-            return 0;
-        }
-        memcpy(file->path + directory, next, length + 1);
-        if (!zt__read_link(file->path, file->link, sizeof file->link)) {
-            return 1;
-        }
-        next = file->link;
-        directory = zt__is_absolute(next) ? 0 : (size_t)(zt__file_name(file->path) - file->path);
-    }
-    errno = ELOOP;
-    return 0;
-}
-
 /* Writes a file beside the target and renames it, so that nobody reads an incomplete one. Pipes, terminals
    and devices are written to, and not replaced by a file. */
 ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
+    enum { MOST_LINKS = 40 };
     FILE *stream = zt__find_standard_stream(output->path), *part;
     zt__file_properties target, before;
     zt__target_file *file;
-    const char *name;
+    const char *name, *next = output->path;
+    size_t directory = 0; /* length of the directory that `next` is relative to */
+    uint32_t links;
     ze_result_t result;
-    int has_before;
+    int is_link = 1, has_before;
     if (stream) {
         return zt__write_content(output, stream, fflush);
     }
@@ -29227,11 +28963,21 @@ ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
     if (!file) {
         return zt__report_no_memory(output->diagnostics, output->call, "a path");
     }
-    if (!zt__follow_links(file, output->path)) {
+
+    /* Follows symbolic links. What they lead to need not exist. */
+    for (links = 0; is_link && links <= MOST_LINKS && directory + strlen(next) < sizeof file->path; links++) {
+        strcpy(file->path + directory, next);
+        is_link = zt__read_link(file->path, file->link, sizeof file->link) > 0;
+        next = file->link;
+        directory = zt__is_absolute(next) ? 0 : (size_t)(zt__file_name(file->path) - file->path);
+    }
+    if (is_link) {
+        errno = links > MOST_LINKS ? ELOOP : ENAMETOOLONG;
         result = zt__report_unwritable(output);
         zt__free(output->allocator, file);
         return result;
     }
+
     name = zt__file_name(file->path);
     /* A long name is cut, because the name of a file has 255 bytes at the most. */
     snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
