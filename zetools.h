@@ -30387,8 +30387,12 @@ enum { ZT__WATCH_LOOK_MS = 50 };
 ZT__PRIVATE int zt__await_answer(zt__watch *watch, uint64_t deadline) {
     struct pollfd readable = {watch->socket, POLLIN, 0};
     ssize_t size;
-    while (poll(&readable, 1, ZT__WATCH_LOOK_MS) <= 0) {
-        if (zt__is_ending(watch) || zt__now_ns() >= deadline) {
+    for (;;) {
+        int ready = poll(&readable, 1, ZT__WATCH_LOOK_MS);
+        if (ready > 0) {
+            break;
+        }
+        if ((ready < 0 && errno != EINTR) || zt__is_ending(watch) || zt__now_ns() >= deadline) {
             return 0;
         }
     }
@@ -30663,7 +30667,7 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
         }
         for (first = 0; first < count; first++) {
             ZT__INTERNAL(result = zeEventQueryStatus(pending[first].event));
-            if (result == ZE_RESULT_NOT_READY) {
+            if (result != ZE_RESULT_SUCCESS) { /* a call that fails does not tell that it has signalled */
                 break;
             }
         }
