@@ -12149,9 +12149,17 @@ ZT__PRIVATE void zt__transfer_metrics(zt__packer *packer, zt_profiler *profiler)
     }
 }
 
+/* Returns whether the values of a column are GPU times, which are not negative. */
+ZT__PRIVATE int zt__has_gpu_times(const zt_profiler *profiler, const zt__sample_layout *layout,
+                                  uint32_t column) {
+    const uint32_t first = 1 + profiler->metric_count; /* of the columns of passes, if there are several */
+    return column == 0 || (layout == &profiler->layout && profiler->pass_count > 1 && column >= first &&
+                           column - first < profiler->pass_count);
+}
+
 /* Transfers the moments of all columns of a layout, and the kept samples. Counts and weights that are read
-   are checked, because values are divided by them. The values themselves are not: as with those of a driver,
-   reports leave out what is not a number. */
+   are checked, because values are divided by them, and so is the sign of GPU times. Other values are not: as
+   with those of a driver, reports leave out what is not a number. */
 ZT__PRIVATE void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
                                          const zt__sample_layout *layout, zt__statistics *statistics) {
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -12176,6 +12184,9 @@ ZT__PRIVATE void zt__transfer_statistics(zt__packer *packer, zt_profiler *profil
         if (packer->is_reading) {
             zt__require(packer, zt__is_finite(moments->weight) && moments->weight >= 0 &&
                                     (zt__is_nan(moments->m2) || moments->m2 >= 0));
+            zt__require(packer, !zt__has_gpu_times(profiler, layout, column) ||
+                                    !(moments->sum < 0 || moments->mean < 0 || moments->min < 0 ||
+                                      moments->max < 0));
         }
         if (packer->is_reading && moments->count == 0) {
             memset(moments, 0, sizeof *moments);
@@ -12195,6 +12206,10 @@ ZT__PRIVATE void zt__transfer_statistics(zt__packer *packer, zt_profiler *profil
     }
     for (i = 0; i < values && statistics->rows; i++) {
         zt__transfer_f64(packer, &statistics->rows[i]);
+        if (packer->is_reading) {
+            zt__require(packer, !(statistics->rows[i] < 0) ||
+                                    !zt__has_gpu_times(profiler, layout, (uint32_t)(i % columns)));
+        }
     }
 }
 
@@ -12276,6 +12291,9 @@ ZT__PRIVATE void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, ui
     zt__transfer_u64(packer, &path->missing, ZT__MAX_PACKED_COUNT);
     zt__transfer_flag(packer, &path->outlives_outer);
     zt__transfer_flag(packer, &path->is_own_unknown);
+    if (packer->is_reading) {
+        zt__require(packer, !(path->time_ns < 0));
+    }
 }
 
 ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size) {
