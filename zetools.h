@@ -11975,9 +11975,17 @@ ZT__PRIVATE void zt__transfer_metrics(zt__packer *packer, zt_profiler *profiler)
     }
 }
 
+/* Returns whether the values of a column are GPU times, which are not negative. */
+ZT__PRIVATE int zt__has_gpu_times(const zt_profiler *profiler, const zt__sample_layout *layout,
+                                  uint32_t column) {
+    const uint32_t first = 1 + profiler->metric_count; /* of the columns of passes, if there are several */
+    return column == 0 || (layout == &profiler->layout && profiler->pass_count > 1 && column >= first &&
+                           column - first < profiler->pass_count);
+}
+
 /* Transfers the moments of all columns of a layout, and the kept samples. Counts and weights that are read
-   are checked, because values are divided by them. The values themselves are not: as with those of a driver,
-   reports leave out what is not a number. */
+   are checked, because values are divided by them, and so is the sign of GPU times. Other values are not: as
+   with those of a driver, reports leave out what is not a number. */
 ZT__PRIVATE void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
                                          const zt__sample_layout *layout, zt__statistics *statistics) {
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -12002,6 +12010,9 @@ ZT__PRIVATE void zt__transfer_statistics(zt__packer *packer, zt_profiler *profil
         if (packer->is_reading) {
             zt__require(packer, zt__is_finite(moments->weight) && moments->weight >= 0 &&
                                     (zt__is_nan(moments->m2) || moments->m2 >= 0));
+            zt__require(packer, !zt__has_gpu_times(profiler, layout, column) ||
+                                    !(moments->sum < 0 || moments->mean < 0 || moments->min < 0 ||
+                                      moments->max < 0));
         }
         if (packer->is_reading && moments->count == 0) {
             memset(moments, 0, sizeof *moments);
@@ -12021,6 +12032,10 @@ ZT__PRIVATE void zt__transfer_statistics(zt__packer *packer, zt_profiler *profil
     }
     for (i = 0; i < values && statistics->rows; i++) {
         zt__transfer_f64(packer, &statistics->rows[i]);
+        if (packer->is_reading) {
+            zt__require(packer, !(statistics->rows[i] < 0) ||
+                                    !zt__has_gpu_times(profiler, layout, (uint32_t)(i % columns)));
+        }
     }
 }
 
@@ -12102,6 +12117,9 @@ ZT__PRIVATE void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, ui
     zt__transfer_u64(packer, &path->missing, ZT__MAX_PACKED_COUNT);
     zt__transfer_flag(packer, &path->outlives_outer);
     zt__transfer_flag(packer, &path->is_own_unknown);
+    if (packer->is_reading) {
+        zt__require(packer, !(path->time_ns < 0));
+    }
 }
 
 ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size) {
@@ -29505,8 +29523,12 @@ enum { ZT__WATCH_LOOK_MS = 50 };
 ZT__PRIVATE int zt__await_answer(zt__watch *watch, uint64_t deadline) {
     struct pollfd readable = {watch->socket, POLLIN, 0};
     ssize_t size;
-    while (poll(&readable, 1, ZT__WATCH_LOOK_MS) <= 0) {
-        if (zt__is_ending(watch) || zt__now_ns() >= deadline) {
+    for (;;) {
+        int ready = poll(&readable, 1, ZT__WATCH_LOOK_MS);
+        if (ready > 0) {
+            break;
+        }
+        if ((ready < 0 && errno != EINTR) || zt__is_ending(watch) || zt__now_ns() >= deadline) {
             return 0;
         }
     }
@@ -29756,7 +29778,7 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
         }
         for (first = 0; first < count; first++) {
             ZT__INTERNAL(result = zeEventQueryStatus(pending[first].event));
-            if (result == ZE_RESULT_NOT_READY) {
+            if (result != ZE_RESULT_SUCCESS) { /* a call that fails does not tell that it has signalled */
                 break;
             }
         }
