@@ -12010,9 +12010,9 @@ ZT__PRIVATE void zt__transfer_statistics(zt__packer *packer, zt_profiler *profil
         if (packer->is_reading) {
             zt__require(packer, zt__is_finite(moments->weight) && moments->weight >= 0 &&
                                     (zt__is_nan(moments->m2) || moments->m2 >= 0));
-            zt__require(packer, !zt__has_gpu_times(profiler, layout, column) ||
-                                    !(moments->sum < 0 || moments->mean < 0 || moments->min < 0 ||
-                                      moments->max < 0));
+            zt__require(packer,
+                        !zt__has_gpu_times(profiler, layout, column) ||
+                            !(moments->sum < 0 || moments->mean < 0 || moments->min < 0 || moments->max < 0));
         }
         if (packer->is_reading && moments->count == 0) {
             memset(moments, 0, sizeof *moments);
