@@ -3005,26 +3005,28 @@ typedef zt__disabled_scope zt_scope;
                                                              PARTIAL if it has commands on the list, else
                                                              FREE
        RECORDED  ended on a recorded list; no execution      PENDING by zt_execute; READING; FREE when it is
-                 is known                                    over and never ran, or in zt_close where it
+                 is known                                    final and never ran, or in zt_close where it
                                                              cannot be running (begun - 1)
-       PENDING   an execution is on its way                  READING; when the driver refuses the execution,
+       PENDING   submitted: an execution is on its way       READING; when the driver refuses the execution,
                                                              back to RECORDED, or to ARMED (begun - 1)
        READING   used by the collector alone                 back where it came from when it is not ready;
-                                                             FREE when it is over; ARMED when it may run
-                                                             again; PARTIAL when it may run again and is
-                                                             incomplete or not reset; RECORDED, then FREE,
+                                                             FREE when it is final; ARMED when it may run
+                                                             again; PARTIAL when it may run again and lacks
+                                                             commands or is not reset; RECORDED, then FREE,
                                                              when it was PENDING and is not on its list any
-                                                             more; RETIRED when it is over and cannot be
+                                                             more; RETIRED when it is final and cannot be
                                                              reset, or the device may still write to it
        ARMED     read and reset; its list may run again      PENDING by zt_execute (begun + 1); READING, as
                                                              its list may run without zt_execute; FREE when
-                                                             it is over
-       PARTIAL   its commands are incomplete, or it is not   READING, to be reset, when it is finished or
+                                                             it is final
+       PARTIAL   it lacks commands, or it is not             READING, to be reset, when it is complete or
                  reset: its data is never read               its event may have signalled
        RETIRED   never used again: it cannot be reset, or    -
                  the device may still write to it
 
-       `begun` is zt_counts.begun. A tracer does what zt_execute does for the executions that it sees.
+       `begun` is zt_counts.begun. An execution is submitted when zt_execute has moved its slots to PENDING,
+       and so is a region that has ended on an immediate list. A tracer does what zt_execute does for the
+       executions that it sees.
 
        A slot also becomes RETIRED when it is the first of its pass and a trial of its query fails (from
        FREE), and in zt_close when the device may still write to it (from OPEN, PENDING, PARTIAL or, with
@@ -3040,15 +3042,15 @@ typedef zt__disabled_scope zt_scope;
        A list numbers its slots as they end, and keeps four of these numbers:
 
        ran_up_to         the newest slot that has run, or that zt_execute has submitted
-       unexpected_up_to  zt_execute does not expect the slots up to this one to run
-       over_up_to        the slots up to this one are OVER
-       finished_up_to    the slots up to this one are FINISHED
+       unsubmitted_up_to the slots up to this one are not submitted by zt_execute
+       final_up_to       the slots up to this one are FINAL
+       complete_up_to    the slots up to this one are COMPLETE
 
        `ran_up_to` is raised when the event of a slot has signalled, and by zt_execute, which restores it when
        the driver refuses the execution. The event of a launch that is measured by it does not raise it on an
        immediate list that is not in order, because the slots before it may still run.
 
-       `unexpected_up_to` is for slots that may have been recorded before a reset that nothing has reported.
+       `unsubmitted_up_to` is for slots that may have been recorded before a reset that nothing has reported.
        zt_execute counts no sample of them as begun. If they run all the same, they are read. zt_execute raises
        it on a list that may also run without it, if one of its slots is RECORDED: to the newest slot that has
        run, but below the first RECORDED one. Slots that have run while a later one has not are of an earlier
@@ -3057,35 +3059,35 @@ typedef zt__disabled_scope zt_scope;
 
        The other two decide when a slot may be used again.
 
-       A slot is OVER when its commands can never run again: all slots up to `over_up_to`. Only the following
+       A slot is FINAL when its commands can never run again: all slots up to `final_up_to`. Only the following
        raises it:
 
        - The list is immediate, and the event of a slot has signalled: to the number of that slot. If the
          slot is of a launch that is measured by its event, on a list that is not in order, then that slot
-         alone is over, and those before it may not be.
+         alone is final, and those before it may not be.
        - zt_release, zt_reset or the tracer reports that the list is destroyed or reset: to the newest slot.
        - The handle of the list comes back: the tracer sees that a list with this handle is created, or zt_begin
          that it is of another kind. To the newest slot.
        - A region is begun on the list: to the newest slot whose event has signalled, or that zt_execute has
          submitted. Later slots may belong to the recording that goes on.
 
-       A slot is FINISHED when the device is done with its last execution: all slots up to
-       `finished_up_to`. zt_execute sets this to 0, and only the following raises it:
+       A slot is COMPLETE when the device is done with its last execution: all slots up to
+       `complete_up_to`. zt_execute sets this to 0, and only the following raises it:
 
        - The event of a PENDING slot, or of a PARTIAL one that was submitted, has signalled: to the number of
          that slot, since the end of a region waits for all commands before it. Not if the slot is of a launch
          that is measured by its event, on a list that is not in order. Not if executions overlap or
          the list also runs without zt_execute: then the event may be that of another execution.
-       - A region is begun on a recorded list: to the newest slot that is over, since a list is reset only
+       - A region is begun on a recorded list: to the newest slot that is final, since a list is reset only
          when the device is done with it. If the list is or may be immediate: to the newest slot whose event
          has signalled, or that zt_execute has submitted.
-       - The handle of the list comes back as a list of another kind, or all slots of the list are over and
+       - The handle of the list comes back as a list of another kind, or all slots of the list are final and
          none is on its way: to the newest slot.
 
-       A slot of a recorded list that is PENDING and finished, and whose event has not signalled, never ran:
+       A slot of a recorded list that is PENDING and complete, and whose event has not signalled, never ran:
        it belongs to a recording that was reset.
 
-       A slot is reused only if it is over and its last execution has finished.
+       A slot is reused only if it is both.
 
    PATHS
 
@@ -7821,7 +7823,7 @@ typedef enum zt__slot_condition {
 /* Where a slot goes from READING. READING stands for the state in which the collector found it. A slot that
    becomes FREE leaves its list. */
 static const unsigned char zt__states_after_reading[ZT__CONDITION_COUNT][3] = {
-    /*                its list may run again:             it is over
+    /*                its list may run again:             it is final
                       not dropped       dropped */
     /* NOT_READY */  {ZT__SLOT_READING, ZT__SLOT_READING, ZT__SLOT_READING},
     /* NEVER_RUNS */ {ZT__SLOT_FREE,    ZT__SLOT_FREE,    ZT__SLOT_FREE},
@@ -7915,7 +7917,7 @@ struct zt__slot {
                             another one is stale */
     uint32_t activation; /* profiler->activation when the region was begun */
     int spans_passes;    /* the region has begun in one pass and ended in another: its sample will be lost */
-    int is_dropped;      /* the region was dropped, its commands are incomplete: no sample is ever read */
+    int is_dropped;      /* the region was dropped, so it lacks commands: no sample is ever read */
     zt__measurement measurement;
     /* an event of the application whose time stamps are to be read, or NULL. Before a call destroys, resets
        or signals it, the tracer reads them if it has signalled. While the slot is READING, that call waits */
@@ -7932,7 +7934,7 @@ struct zt__slot {
                                zt_execute did not submit it */
     uint64_t bytes;         /* that its command copies or fills; 0: none, or not known */
 
-    /* for zt_execute: the state in which it found the slot, or FREE if it does not expect the slot to run */
+    /* for zt_execute: the state in which it found the slot, or FREE if it has not submitted the slot */
     zt__slot_state submitted_from;
     uint32_t overwritten; /* executions whose samples it has counted as overwritten */
 
@@ -7985,7 +7987,7 @@ typedef struct zt__pass {
 typedef enum zt__list_state {
     ZT__LIST_UNKNOWN,    /* its kind cannot be told, or the query has failed: it is treated as recorded */
     ZT__LIST_RECORDED,   /* recorded, and not known to have run */
-    ZT__LIST_OBSERVED,   /* recorded, and executed by zt_execute or under a tracer */
+    ZT__LIST_SUBMITTED,  /* recorded, and submitted by zt_execute or seen by a tracer */
     ZT__LIST_UNOBSERVED, /* recorded, and known to have run by other means */
     ZT__LIST_IMMEDIATE
 } zt__list_state;
@@ -8001,12 +8003,12 @@ struct zt__list {
     uint64_t begun_ns;      /* host time when the first region of the recording was begun, or earlier */
 
     /* Numbers of slots. None is higher than `ended`. */
-    uint64_t ended;            /* the slot that ended last */
-    uint64_t ran_up_to;        /* the last slot whose event has signalled, or that zt_execute has submitted */
-    uint64_t over_up_to;       /* all slots up to this one are over, */
-    uint64_t finished_up_to;   /* or finished: see THE LIFE OF A SLOT */
-    uint64_t unexpected_up_to; /* zt_execute expects no slot up to this one to run: it may have been recorded
-                                  before a reset that was not seen */
+    uint64_t ended;          /* the slot that ended last */
+    uint64_t ran_up_to;      /* the last slot whose event has signalled, or that zt_execute has submitted */
+    uint64_t final_up_to;    /* all slots up to this one are final, */
+    uint64_t complete_up_to; /* or complete: see THE LIFE OF A SLOT */
+    uint64_t unsubmitted_up_to; /* zt_execute submits no slot up to this one: it may have been recorded before
+                                   a reset that was not seen */
 
     /* Handles come back. What is read late of a destroyed list says nothing about the next one. */
     uint64_t destroyed_up_to;     /* the last slot of the list that had this handle before */
@@ -8016,12 +8018,12 @@ struct zt__list {
     int keeps_events; /* slots of it have kept events of the application */
 
     /* for the last zt_execute */
-    uint32_t announcements; /* how often the call that is being made names the list */
-    int overlaps;         /* it was submitted before the one before it was known to be finished, so events do
+    uint32_t submissions; /* how often the call that is being made names the list */
+    int overlaps;         /* it was submitted before the one before it was known to be complete, so events do
                              not show which of them has ended. Until a region is begun, or their queue is
                              seen to be idle */
     uint32_t overwritten; /* samples of the execution before it that it overwrites */
-    uint64_t ran_before, finished_before; /* the numbers before it, restored if the driver refuses it */
+    uint64_t ran_before, complete_before; /* the numbers before it, restored if the driver refuses it */
     int overlapped_before;
     ze_command_queue_handle_t queue; /* of the last execution and, if executions overlap, of all of these.
                                         NULL: not known, or not the same */
@@ -8071,10 +8073,10 @@ typedef struct zt__reading {
     zt__slot *slot;
     zt__slot_state from;
     ze_event_handle_t kept; /* slot->kept */
-    int is_over;            /* it was, before its event was queried */
+    int is_final;           /* it was, before its event was queried */
     int is_immediate;       /* its list was then. Later the handle of that may have come back */
     int is_gone;            /* unless its event has signalled, its condition is NEVER_RUNS */
-    int is_announced;       /* this execution was, or its list is immediate */
+    int is_submitted;       /* this execution was, or its list is immediate */
     int has_signalled;      /* its event has, after this execution */
     zt__slot_condition condition;
     zt__outcome outcome;
@@ -8179,10 +8181,10 @@ struct zt_profiler {
     zt__list *lists;
     zt__list *unused_lists; /* records for reuse */
     uint32_t list_count, lists_after_cleaning;
-    int observes_execution; /* zt_execute or the tracer has reported an execution */
-    uint32_t uncollected;   /* regions ended on lists that may be immediate since the last collection began */
-    int is_delivering;      /* the collector delivers samples to the application */
-    int thread_is_idle;     /* the thread below sleeps for long, so it has to be woken */
+    int has_submitted;    /* zt_execute has submitted a list, or the tracer has seen it */
+    uint32_t uncollected; /* regions ended on lists that may be immediate since the last collection began */
+    int is_delivering;    /* the collector delivers samples to the application */
+    int thread_is_idle;   /* the thread below sleeps for long, so it has to be woken */
     uint64_t begun_at_last_look; /* counts.begun when the thread last ran */
     int thread_is_thorough;      /* the next collection of the thread is thorough */
     zt__thread thread;           /* collects, with config.thread */
@@ -8304,17 +8306,17 @@ ZT__PRIVATE void zt__move_list(zt_profiler *profiler, zt__list *list, zt__list_s
     list->state = to;
 }
 
-ZT__PRIVATE int zt__is_over(const zt__slot *slot) {
-    return slot->number <= slot->list->over_up_to;
+ZT__PRIVATE int zt__is_final(const zt__slot *slot) {
+    return slot->number <= slot->list->final_up_to;
 }
 
-ZT__PRIVATE int zt__is_finished(const zt__slot *slot) {
-    return slot->number <= slot->list->finished_up_to;
+ZT__PRIVATE int zt__is_complete(const zt__slot *slot) {
+    return slot->number <= slot->list->complete_up_to;
 }
 
-/* Returns whether a PARTIAL slot was submitted, and is not known to be finished since then. */
+/* Returns whether a PARTIAL slot was submitted, and is not known to be complete since then. */
 ZT__PRIVATE int zt__is_submitted(const zt__slot *slot) {
-    return slot->needs_reset && !zt__is_finished(slot) &&
+    return slot->needs_reset && !zt__is_complete(slot) &&
            (slot->list->state == ZT__LIST_IMMEDIATE || slot->number <= slot->list->ran_up_to);
 }
 
@@ -9148,13 +9150,13 @@ ZT__PRIVATE void zt__enter_list(zt_profiler *profiler, zt__collection *collectio
     collection->list = list;
     collection->slot = list ? list->first : NULL;
     memset(collection->is_blocked, 0, sizeof collection->is_blocked);
-    ZT__INVARIANT(!list || (list->ran_up_to <= list->ended && list->over_up_to <= list->ended &&
-                            list->finished_up_to <= list->ended && list->unexpected_up_to <= list->ended &&
+    ZT__INVARIANT(!list || (list->ran_up_to <= list->ended && list->final_up_to <= list->ended &&
+                            list->complete_up_to <= list->ended && list->unsubmitted_up_to <= list->ended &&
                             list->destroyed_up_to <= list->ended));
-    /* When all slots of a list are over and none is in flight, the device is done with the list. */
-    if (list && profiler->state_counts[ZT__SLOT_PARTIAL] && list->over_up_to == list->ended &&
+    /* When all slots of a list are final and none is in flight, the device is done with the list. */
+    if (list && profiler->state_counts[ZT__SLOT_PARTIAL] && list->final_up_to == list->ended &&
         !zt__is_on_its_way(list) && !zt__awaits_ends(list)) {
-        list->finished_up_to = list->ended;
+        list->complete_up_to = list->ended;
     }
 }
 
@@ -9171,10 +9173,10 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
         }
         if (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED ||
             slot->state == ZT__SLOT_ARMED) {
-            is_chosen = collection->thorough || zt__is_over(slot) || !collection->is_blocked[slot->state];
+            is_chosen = collection->thorough || zt__is_final(slot) || !collection->is_blocked[slot->state];
         } else if (slot->state == ZT__SLOT_PARTIAL) {
             is_chosen =
-                (zt__is_finished(slot) && (slot->needs_reset || zt__is_over(slot))) ||
+                (zt__is_complete(slot) && (slot->needs_reset || zt__is_final(slot))) ||
                 (zt__shows_end(slot) && (collection->thorough || !collection->is_blocked[slot->state]));
         }
         if (is_chosen && batch->count > 0 && batch->pass != &profiler->passes[slot->pass]) {
@@ -9188,15 +9190,15 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
             reading->slot = slot;
             reading->from = slot->state;
             reading->kept = slot->kept;
-            reading->is_over = zt__is_over(slot);
+            reading->is_final = zt__is_final(slot);
             reading->is_immediate = collection->list->state == ZT__LIST_IMMEDIATE;
             reading->is_gone = slot->state == ZT__SLOT_PENDING
-                                   ? zt__is_finished(slot) && !reading->is_immediate
-                                   : zt__is_over(slot) && slot->state != ZT__SLOT_PARTIAL;
-            reading->is_announced = slot->state == ZT__SLOT_PENDING ||
+                                   ? zt__is_complete(slot) && !reading->is_immediate
+                                   : zt__is_final(slot) && slot->state != ZT__SLOT_PARTIAL;
+            reading->is_submitted = slot->state == ZT__SLOT_PENDING ||
                                     (slot->state == ZT__SLOT_PARTIAL && zt__is_submitted(slot));
             reading->condition =
-                slot->state == ZT__SLOT_PARTIAL && zt__is_finished(slot) ? ZT__NOT_RESET : ZT__NOT_READY;
+                slot->state == ZT__SLOT_PARTIAL && zt__is_complete(slot) ? ZT__NOT_RESET : ZT__NOT_READY;
             reading->cause = ZT_CAUSE_COUNT;
             if (slot->spans_passes) {
                 reading->cause = ZT_LOST_OTHER_PASS;
@@ -9208,7 +9210,7 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
                 reading->cause = ZT_LOST_OVERWRITTEN; /* its time stamps may be of two executions */
             }
             zt__move_slot(profiler, slot, ZT__SLOT_READING);
-        } else if (slot->state == ZT__SLOT_RETIRED && zt__is_over(slot)) {
+        } else if (slot->state == ZT__SLOT_RETIRED && zt__is_final(slot)) {
             zt__unbind_slot(slot);
         }
     }
@@ -9416,8 +9418,8 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
         result = ZE_RESULT_SUCCESS;
     } else if (slot->measurement == ZT__KEPT_EVENT_STAMPS && reading->from == ZT__SLOT_PENDING &&
                reading->kept) {
-        /* All executions are observed, and the event is read before each. So what has signalled it is the
-           last one. */
+        /* All executions are submitted by zt_execute or seen by the tracer, which then reads the event. So
+           what has signalled it is the last one. */
         result = zt__read_kept_stamps(profiler, slot, reading->kept, times, &reading->call);
     }
 
@@ -9446,7 +9448,7 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
 }
 
 /* Reads the slots of the batch, and resets those that are ready. A slot that is not ready ends the queries on
-   its list, except in a thorough collection and of slots that are over. Where slots may become ready out of
+   its list, except in a thorough collection and of slots that are final. Where slots may become ready out of
    order, MOST_NOT_READY of them end the queries. */
 ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collection) {
     enum { MOST_NOT_READY = 32 };
@@ -9466,7 +9468,7 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
             not_ready = 0;
         }
         if (reading->condition == ZT__NOT_READY &&
-            (collection->thorough || reading->is_over || !is_blocked[reading->from])) {
+            (collection->thorough || reading->is_final || !is_blocked[reading->from])) {
             zt__read_slot(profiler, reading);
             if (reading->condition == ZT__NOT_READY && !slot->overdue_since_ns) {
                 is_blocked[reading->from] |= !slot->is_unordered || ++not_ready == MOST_NOT_READY;
@@ -9651,15 +9653,15 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     zt__region_record *region = slot->region;
     double times[ZT__TIME_COLUMNS];
     int shows_others = !slot->is_unordered; /* its event: those before it on the list have ended, too */
-    /* zt__announce_list counts a sample as lost when the next execution overlaps it. If the slot was read in
+    /* zt__submit_slots counts a sample as lost when the next execution overlaps it. If the slot was read in
        between and its event has signalled again, both samples exist, so one loss is taken back. */
     int was_overwritten = reading->from == ZT__SLOT_ARMED && reading->has_signalled &&
                           slot->overwritten > 0 && !zt__ran_unobserved(slot);
     reading->region = region;
-    reading->is_announced |= was_overwritten;
+    reading->is_submitted |= was_overwritten;
     if (reading->has_signalled && reading->condition != ZT__NOT_READY) {
         /* If the kind of the list is unknown, its second execution shows that it is recorded. */
-        if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) && !reading->is_announced &&
+        if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) && !reading->is_submitted &&
             list->state != ZT__LIST_IMMEDIATE) {
             reading->is_unobserved = 1;
             if (slot->number > list->destroyed_up_to) {
@@ -9672,13 +9674,13 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
         if (slot->number > list->ran_up_to && (shows_others || list->state != ZT__LIST_IMMEDIATE)) {
             list->ran_up_to = slot->number;
         }
-        if (list->state == ZT__LIST_IMMEDIATE && shows_others && slot->number > list->over_up_to) {
-            list->over_up_to = slot->number;
+        if (list->state == ZT__LIST_IMMEDIATE && shows_others && slot->number > list->final_up_to) {
+            list->final_up_to = slot->number;
         }
-        /* An execution that was not announced may still be followed by others. */
-        if (reading->is_announced && list->state != ZT__LIST_UNOBSERVED && list->state != ZT__LIST_UNKNOWN &&
-            !list->overlaps && shows_others && slot->number > list->finished_up_to) {
-            list->finished_up_to = slot->number;
+        /* An execution that was not submitted may still be followed by others. */
+        if (reading->is_submitted && list->state != ZT__LIST_UNOBSERVED && list->state != ZT__LIST_UNKNOWN &&
+            !list->overlaps && shows_others && slot->number > list->complete_up_to) {
+            list->complete_up_to = slot->number;
         }
     }
 
@@ -9688,7 +9690,7 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     if (was_overwritten) {
         slot->overwritten--;
         zt__count_lost(profiler, slot, ZT_LOST_OVERWRITTEN, -1);
-    } else if (reading->from == ZT__SLOT_ARMED) { /* this execution was not announced */
+    } else if (reading->from == ZT__SLOT_ARMED) { /* this execution was not submitted */
         zt__count_begun(profiler, path, 1);
         path->missing++; /* there may have been others, so the samples of nested regions need not match */
     }
@@ -9782,7 +9784,7 @@ ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, ze_command_list_handl
             if (!handle || is_repeated || profiler->state_counts[ZT__SLOT_PARTIAL] == 0) {
                 break;
             }
-            /* What was read may show that PARTIAL slots are finished. */
+            /* What was read may show that PARTIAL slots are complete. */
             zt__enter_list(profiler, &collection, zt__find_list(profiler, handle));
             is_repeated = 1;
             continue;
@@ -9797,12 +9799,12 @@ ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, ze_command_list_handl
         for (i = 0; i < batch->count; i++) { /* see THE LIFE OF A SLOT */
             const zt__reading *reading = &batch->readings[i];
             zt__slot *slot = reading->slot;
-            /* `reading` describes the list as it was before the event was queried. A slot that became over
+            /* `reading` describes the list as it was before the event was queried. A slot that became final
                since then, also because the handle came back as an immediate list, may have run again in
                between, so it is read once more. */
-            int is_over = reading->is_over || reading->is_immediate;
+            int is_final = reading->is_final || reading->is_immediate;
             zt__slot_state to =
-                (zt__slot_state)zt__states_after_reading[reading->condition][is_over ? 2 : slot->is_dropped];
+                (zt__slot_state)zt__states_after_reading[reading->condition][is_final ? 2 : slot->is_dropped];
             if (reading->condition == ZT__NEVER_RUNS && reading->from != ZT__SLOT_ARMED) {
                 zt__move_slot(profiler, slot, ZT__SLOT_RECORDED); /* so that it is not counted as begun */
             }
@@ -9897,11 +9899,11 @@ ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t
             zt__lock(&profiler->mutex);
             awaits = profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING] ||
                      profiler->is_delivering;
-            /* RECORDED slots may be on their way where an execution need not be announced by zt_execute. */
+            /* RECORDED slots may be on their way where an execution need not be submitted by zt_execute. */
             list = profiler->state_counts[ZT__SLOT_RECORDED] ? profiler->lists : NULL;
             for (; list && !awaits; list = list->next) {
                 int may_run = list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED ||
-                              (list->state == ZT__LIST_RECORDED && !profiler->observes_execution);
+                              (list->state == ZT__LIST_RECORDED && !profiler->has_submitted);
                 for (slot = may_run ? list->first : NULL; slot && !awaits; slot = slot->next) {
                     awaits = slot->state == ZT__SLOT_RECORDED;
                 }
@@ -10021,15 +10023,15 @@ ZT__PRIVATE zt__list_state zt__query_list_kind(const zt_profiler *profiler, ze_c
     return is_immediate ? ZT__LIST_IMMEDIATE : ZT__LIST_RECORDED;
 }
 
-/* Updates what is known about a list when a region is begun on it. Returns whether slots have become over.
+/* Updates what is known about a list when a region is begun on it. Returns whether slots have become final.
    With the mutex held. */
 ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_state kind) {
-    uint64_t over_before = list->over_up_to, finished;
+    uint64_t final_before = list->final_up_to, complete;
     if (list->state == ZT__LIST_UNKNOWN) {
         zt__move_list(profiler, list, kind);
     } else if (kind != ZT__LIST_UNKNOWN &&
                (kind == ZT__LIST_IMMEDIATE) != (list->state == ZT__LIST_IMMEDIATE)) {
-        list->over_up_to = list->finished_up_to = list->ended; /* the list with this handle was destroyed */
+        list->final_up_to = list->complete_up_to = list->ended; /* the list with this handle was destroyed */
         zt__move_list(profiler, list, kind);
     } else if (kind == ZT__LIST_UNKNOWN && list->state == ZT__LIST_IMMEDIATE &&
                profiler->driver.zeCommandListIsImmediate) {
@@ -10038,16 +10040,16 @@ ZT__PRIVATE int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_s
     }
     /* A recorded list that has run accepts commands only after a reset. An immediate list never runs commands
        twice. Slots that ended after the newest one that has run may belong to the recording that goes on. */
-    if (list->ran_up_to > list->over_up_to) {
-        list->over_up_to = list->ran_up_to;
+    if (list->ran_up_to > list->final_up_to) {
+        list->final_up_to = list->ran_up_to;
     }
     /* A recorded list is not reset before the device is done with it. An immediate list may be in use. */
-    finished = kind == ZT__LIST_RECORDED ? list->over_up_to : list->ran_up_to;
-    if (finished > list->finished_up_to) {
-        list->finished_up_to = finished;
+    complete = kind == ZT__LIST_RECORDED ? list->final_up_to : list->ran_up_to;
+    if (complete > list->complete_up_to) {
+        list->complete_up_to = complete;
     }
     list->overlaps = 0;
-    return list->over_up_to > over_before;
+    return list->final_up_to > final_before;
 }
 
 /* Returns the pass whose slots a region uses. With the mutex held. */
@@ -10071,11 +10073,11 @@ ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot) {
 }
 
 /* Collects because zt_begin has found no free slot. If this shows that slots of the list have run, they are
-   over, and the next collection frees them. Returns whether there are free slots. No mutex is held. */
+   final, and the next collection frees them. Returns whether there are free slots. No mutex is held. */
 ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__list_state kind,
                                    int times_alone, int waits) {
     uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
-    int has_free, more_are_over;
+    int has_free, more_are_final;
     do {
         if (waits) {
             zt__collect_until(profiler, ZT__ONE_COLLECTION, deadline);
@@ -10084,9 +10086,9 @@ ZT__PRIVATE int zt__free_slots_for(zt_profiler *profiler, zt__list *list, zt__li
         }
         zt__lock(&profiler->mutex);
         has_free = zt__pass_to_measure(profiler, times_alone)->first_free != NULL;
-        more_are_over = zt__note_begin(profiler, list, kind);
+        more_are_final = zt__note_begin(profiler, list, kind);
         zt__unlock(&profiler->mutex);
-    } while (!has_free && more_are_over);
+    } while (!has_free && more_are_final);
     return has_free;
 }
 
@@ -10240,7 +10242,7 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
         /* A recording is submitted after its first region is begun, so the clock is read once for all regions
            of it. Timelines show when each region was begun. */
         if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
-            list->ended == list->over_up_to) {
+            list->ended == list->final_up_to) {
             list->begun_ns = zt__now_ns();
         }
         slot->submitted_ns = slot->not_before_ns = list->begun_ns;
@@ -10423,10 +10425,10 @@ typedef enum zt__list_end {
     ZT__BY_DESTROY  /* and its handle may have come back since then */
 } zt__list_end;
 
-/* Updates what is known about a list when it is reset or destroyed. Slots that have ended are over, and the
+/* Updates what is known about a list when it is reset or destroyed. Slots that have ended are final, and the
    next collection frees them. Open regions are dropped. */
-ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
-                                    const char *call) {
+ZT__PRIVATE void zt__mark_list_final(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
+                                     const char *call) {
     const char *not_ended = NULL;
     int is_destroyed = by != ZT__BY_RESET;
     zt__slot *open;
@@ -10439,7 +10441,7 @@ ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handl
             not_ended = open->region->name;
             zt__drop_open_slot(profiler, open, ZT_DROPPED_NOT_CLOSED, 1);
         }
-        list->over_up_to = list->ended;
+        list->final_up_to = list->ended;
         if (is_destroyed) {
             list->name = NULL;
             if (list->ended > list->destroyed_up_to) { /* else it is released again */
@@ -10451,7 +10453,8 @@ ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handl
         /* The handle of a destroyed list may come back as a list of any kind. */
         if (is_destroyed && !profiler->driver.zeCommandListIsImmediate) {
             zt__move_list(profiler, list, ZT__LIST_UNKNOWN);
-        } else if (list->state == ZT__LIST_OBSERVED || (list->state == ZT__LIST_UNOBSERVED && is_destroyed)) {
+        } else if (list->state == ZT__LIST_SUBMITTED ||
+                   (list->state == ZT__LIST_UNOBSERVED && is_destroyed)) {
             zt__move_list(profiler, list, ZT__LIST_RECORDED);
         }
     }
@@ -10462,12 +10465,12 @@ ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handl
     }
 }
 
-/* Marks a list as over, and collects from it. Returns NOT_READY if samples of it are still on their way. */
+/* Marks a list as final, and collects from it. Returns NOT_READY if samples of it are still on their way. */
 ZT__PRIVATE ze_result_t zt__end_list(zt_profiler *profiler, ze_command_list_handle_t list, zt__list_end by,
                                      const char *call) {
     const zt__list *left;
     int is_pending;
-    zt__mark_list_over(profiler, list, by, call);
+    zt__mark_list_final(profiler, list, by, call);
     zt__try_collect(profiler, list, 1);
     zt__lock(&profiler->mutex);
     left = zt__find_list(profiler, list);
@@ -10560,7 +10563,7 @@ ZT__PRIVATE void zt__note_earlier_signals(zt_profiler *profiler, ze_command_list
         list = zt__find_list(profiler, handle);
         for (slot = list && list->keeps_events ? list->first : NULL; slot && count < ZT__BATCH;
              slot = slot->next) {
-            if (slot->kept && slot->number > done && !zt__is_over(slot)) {
+            if (slot->kept && slot->number > done && !zt__is_final(slot)) {
                 slots[count] = slot;
                 events[count++] = slot->kept;
                 done = slot->number;
@@ -10603,7 +10606,7 @@ ZT__PRIVATE int zt__has_unread_regions(zt_profiler *profiler, ze_command_list_ha
     has_unread = list && (zt__is_on_its_way(list) || zt__awaits_ends(list));
     for (slot = list ? list->first : NULL; slot && !has_unread; slot = slot->next) {
         if ((slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED || zt__shows_end(slot)) &&
-            !zt__is_over(slot) && slot->measurement < ZT__KEPT_EVENT_STAMPS) {
+            !zt__is_final(slot) && slot->measurement < ZT__KEPT_EVENT_STAMPS) {
             first = first ? first : slot;
             last = slot;
             has_unread |= slot->overdue_since_ns != 0; /* it has signalled, and was not read then */
@@ -10623,7 +10626,7 @@ ZT__PRIVATE int zt__has_unread_regions(zt_profiler *profiler, ze_command_list_ha
 }
 
 /* Reads the samples of earlier executions of a list. With `waits`, waits for them until the deadline; else
-   waits only for other threads that collect. Also resets slots of the list that are PARTIAL and finished. */
+   waits only for other threads that collect. Also resets slots of the list that are PARTIAL and complete. */
 ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline,
                                  int waits) {
     int has_unread = zt__has_unread_regions(profiler, handle);
@@ -10644,7 +10647,7 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
         list = zt__find_list(profiler, handle);
         slot = list ? list->first : NULL;
     }
-    while (slot && !(slot->state == ZT__SLOT_PARTIAL && slot->needs_reset && zt__is_finished(slot))) {
+    while (slot && !(slot->state == ZT__SLOT_PARTIAL && slot->needs_reset && zt__is_complete(slot))) {
         slot = slot->next;
     }
     zt__unlock(&profiler->mutex);
@@ -10691,7 +10694,7 @@ ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_han
     zt__list *list;
     zt__lock(&profiler->mutex);
     for (list = profiler->lists; list; list = list->next) {
-        if (list->overlaps && list->queue == queue && list->state == ZT__LIST_OBSERVED) {
+        if (list->overlaps && list->queue == queue && list->state == ZT__LIST_SUBMITTED) {
             list->overlaps = 0;
         }
     }
@@ -10699,39 +10702,39 @@ ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_han
 }
 
 /* Moves the slots of a list that is about to be executed to PENDING. With the mutex held. */
-ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, ze_command_queue_handle_t queue,
-                                   uint64_t now) {
+ZT__PRIVATE void zt__submit_slots(zt_profiler *profiler, zt__list *list, ze_command_queue_handle_t queue,
+                                  uint64_t now) {
     uint32_t thread = profiler->timeline ? zt__get_thread_number() : 0;
     zt__slot *slot = list->first;
-    int is_repeated = list->announcements++ > 0; /* the call names the list again */
+    int is_repeated = list->submissions++ > 0; /* the call names the list again */
     if (!is_repeated) {
         list->overwritten = 0;
         list->ran_before = list->ran_up_to;
-        list->finished_before = list->finished_up_to;
+        list->complete_before = list->complete_up_to;
         list->overlapped_before = list->overlaps;
     }
     if (list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED) {
         /* It may have run without zt_execute. Slots that have run while later ones have not belong to an
            immediate list that had this handle, to a recording before a reset, or to an execution that is
-           still running. They are not expected to run. */
+           still running. They are not submitted. */
         while (slot && slot->state != ZT__SLOT_RECORDED) {
             slot = slot->next;
         }
         if (slot) {
             uint64_t number = list->ran_up_to < slot->number ? list->ran_up_to : slot->number - 1;
-            if (number > list->unexpected_up_to) {
-                list->unexpected_up_to = number;
+            if (number > list->unsubmitted_up_to) {
+                list->unsubmitted_up_to = number;
             }
         }
     }
     list->overlaps |= zt__awaits_ends(list);
     for (slot = list->first; slot; slot = slot->next) {
-        int is_expected = !zt__is_over(slot) && slot->number > list->unexpected_up_to && !slot->is_dropped;
+        int is_submitted = !zt__is_final(slot) && slot->number > list->unsubmitted_up_to && !slot->is_dropped;
         if (!is_repeated) {
-            slot->submitted_from = is_expected ? slot->state : ZT__SLOT_FREE;
+            slot->submitted_from = is_submitted ? slot->state : ZT__SLOT_FREE;
         }
         slot->needs_reset = 1;
-        if (!is_expected) {
+        if (!is_submitted) {
             continue;
         }
         if (slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) {
@@ -10749,10 +10752,10 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, ze_com
         }
     }
     list->queue = list->overlaps && list->queue != queue ? NULL : queue;
-    list->finished_up_to = 0;
+    list->complete_up_to = 0;
     list->ran_up_to = list->ended;
     if (list->state != ZT__LIST_UNOBSERVED) {
-        zt__move_list(profiler, list, ZT__LIST_OBSERVED);
+        zt__move_list(profiler, list, ZT__LIST_SUBMITTED);
     }
 }
 
@@ -10785,7 +10788,7 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
         zt__lock(&profiler->mutex);
         list = zt__find_list(profiler, lists[i]);
         overlaps =
-            list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
+            list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_SUBMITTED;
         zt__unlock(&profiler->mutex);
         result = ZE_RESULT_NOT_READY;
         if (overlaps) {
@@ -10799,11 +10802,11 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
     }
     zt__lock_unread_lists(profiler, count, lists);
     now = zt__now_ns();
-    profiler->observes_execution = 1;
+    profiler->has_submitted = 1;
     for (i = 0; i < count; i++) {
         list = zt__find_list(profiler, lists[i]);
         if (list && list->state != ZT__LIST_IMMEDIATE) {
-            zt__announce_list(profiler, list, queue, now);
+            zt__submit_slots(profiler, list, queue, now);
         }
     }
     if (profiler->lists_executed) {
@@ -10812,10 +10815,10 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
     zt__unlock(&profiler->mutex);
 }
 
-/* Reverts what zt__announce_list has changed in slots, after the driver has refused the execution. Called as
-   often as that. The state of the list, its queue and `unexpected_up_to` stay. With the mutex held. */
-ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
-    int is_last = --list->announcements == 0;
+/* Reverts what zt__submit_slots has changed in slots, after the driver has refused the execution. Called as
+   often as that. The state of the list, its queue and `unsubmitted_up_to` stay. With the mutex held. */
+ZT__PRIVATE void zt__retract_slots(zt_profiler *profiler, zt__list *list) {
+    int is_last = --list->submissions == 0;
     zt__slot *slot;
     for (slot = list->first; slot; slot = slot->next) {
         zt__slot_state from = slot->submitted_from;
@@ -10835,7 +10838,7 @@ ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
         }
     }
     list->ran_up_to = list->ran_before;
-    list->finished_up_to = list->finished_before;
+    list->complete_up_to = list->complete_before;
     list->overlaps = list->overlapped_before;
 }
 
@@ -10858,14 +10861,14 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
     }
     for (i = 0; i < count; i++) {
         zt__list *list = zt__find_list(profiler, lists[i]);
-        if (!list || list->announcements == 0) {
+        if (!list || list->submissions == 0) {
             continue;
         }
         if (is_refused) {
-            zt__retract_list(profiler, list);
+            zt__retract_slots(profiler, list);
         } else {
             overwritten += list->overwritten;
-            list->announcements = 0;
+            list->submissions = 0;
         }
         list->overwritten = 0;
     }
@@ -12788,7 +12791,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     sample.origin = slot->origin;
     if (reading->from == ZT__SLOT_ARMED ||
         sample.begin_ns + CLOCK_ERROR_NS + zt__clock_error(clock, slot->submitted_ns) < submitted) {
-        sample.origin.submitted_by = 0; /* it is not the execution that was announced */
+        sample.origin.submitted_by = 0; /* it is not the execution that was submitted */
     }
     sample.bytes = slot->bytes;
     sample.region = slot->region->index;
@@ -12796,7 +12799,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     if (sample.origin.kind == ZT__REGION_OF_APPLICATION && slot->path->inner) {
         sample.origin.kind = ZT__REGION_AROUND_OTHERS;
     }
-    /* The launch latency is known if it was the announced execution of the list that began the sample. */
+    /* The launch latency is known if it was the submitted execution of the list that began the sample. */
     if (reading->from == ZT__SLOT_PENDING && sample.origin.submitted_by && !slot->overwritten &&
         !zt__ran_unobserved(slot)) {
         uint64_t begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
@@ -15952,7 +15955,7 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
                 /* The device may still execute what it has on its list. */
                 may_run = zt__is_submitted(slot);
                 if (zt__is_unobserved(slot->list)) {
-                    may_run = slot->is_dropped && slot->needs_reset && !zt__is_finished(slot) &&
+                    may_run = slot->is_dropped && slot->needs_reset && !zt__is_complete(slot) &&
                               (slot->list->state == ZT__LIST_UNOBSERVED ||
                                slot->number > slot->list->ran_up_to); /* else it has run */
                 }
@@ -15983,7 +15986,7 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
 }
 
 /* Collects until no region is known to be on its way, also none that was dropped, but no longer than the
-   configured time. Recorded regions whose execution is not announced are waited for only briefly, because
+   configured time. Recorded regions whose execution is not submitted are waited for only briefly, because
    most likely they will never run. */
 ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
     const uint64_t brief_ns = 20000000;
@@ -22267,12 +22270,12 @@ ZT__PRIVATE void zt__before_kernel_destroy(zt__frame *frame) {
 
 /* ---- before and after a call: lists and queues ---------------------------------------------------------- */
 
-/* Marks a list as over in all profilers of the tracer. */
-ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_list_handle_t list,
-                                               zt__list_end by, const char *call) {
+/* Marks a list as final in all profilers of the tracer. */
+ZT__PRIVATE void zt__mark_list_final_everywhere(zt__tracer *tracer, ze_command_list_handle_t list,
+                                                zt__list_end by, const char *call) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     for (; device; device = zt__next_measured(tracer, device)) {
-        zt__mark_list_over(device->profiler, list, by, call);
+        zt__mark_list_final(device->profiler, list, by, call);
     }
 }
 
@@ -22306,7 +22309,7 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     }
     traced = zt__find_or_open_device(tracer, context, device);
     /* The call that has destroyed the list with this handle may not have returned to its thread yet. */
-    zt__mark_list_over_everywhere(tracer, list, ZT__BY_RELEASE, "zeCommandListDestroy");
+    zt__mark_list_final_everywhere(tracer, list, ZT__BY_RELEASE, "zeCommandListDestroy");
     zt__lock(&tracer->mutex);
     known = zt__remember_list(tracer, list, traced, ordinal);
     if (known) {
@@ -22349,7 +22352,7 @@ ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_h
         for (; slot && !found; slot = slot->next) {
             found = (slot->trails_event || slot->kept) &&
                     (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING ||
-                     (slot->state == ZT__SLOT_RECORDED && may_run && !zt__is_over(slot)));
+                     (slot->state == ZT__SLOT_RECORDED && may_run && !zt__is_final(slot)));
         }
     }
     zt__unlock(&profiler->mutex);
@@ -22394,13 +22397,13 @@ ZT__PRIVATE void zt__before_list_reset(zt__frame *frame) {
 }
 
 ZT__PRIVATE void zt__after_list_reset(zt__frame *frame) {
-    zt__mark_list_over_everywhere(frame->tracer,
-                                  *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
-                                  ZT__BY_RESET, "zeCommandListReset");
+    zt__mark_list_final_everywhere(frame->tracer,
+                                   *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
+                                   ZT__BY_RESET, "zeCommandListReset");
 }
 
 /* The driver may refuse. So a list is over only after the call, when its handle may already be that of a new
-   list: then zt__after_list_create has marked what was on the old one as over. */
+   list: then zt__after_list_create has marked what was on the old one as final. */
 ZT__PRIVATE void zt__before_list_destroy(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     ze_command_list_handle_t handle = *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
@@ -22431,7 +22434,7 @@ ZT__PRIVATE void zt__after_list_destroy(zt__frame *frame) {
     ze_command_list_handle_t list = *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
     const void *handle = list;
     zt__known_list *known;
-    zt__mark_list_over_everywhere(tracer, list, ZT__BY_DESTROY, "zeCommandListDestroy");
+    zt__mark_list_final_everywhere(tracer, list, ZT__BY_DESTROY, "zeCommandListDestroy");
     zt__lock(&tracer->mutex);
     known = zt__find_known_list(tracer, list);
     if (known && known->may_be_destroyed) {
@@ -23429,10 +23432,10 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
     }
     result = zt__stop_tracer(tracer, "zt_trace_stop");
     /* Resets of lists are no longer observed. So what is recorded on a list now may be gone when the list
-       is executed next: it is not expected to run, but measured if it is seen to have run. */
+       is executed next: it is not submitted then, but measured if it is seen to have run. */
     zt__lock(&profiler->mutex);
     for (list = profiler->lists; list; list = list->next) {
-        list->unexpected_up_to = list->ended;
+        list->unsubmitted_up_to = list->ended;
     }
     zt__unlock(&profiler->mutex);
     return result;

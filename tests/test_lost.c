@@ -374,9 +374,9 @@ static void collect_samples(zt_profiler *profiler, uint64_t count) {
     }
 }
 
-/* An execution by a plain call has begun before zt_execute announces the next, and is read after that. It is
+/* An execution by a plain call has begun before zt_execute submits the next, and is read after that. It is
    longer than the time since, and a sample nevertheless. */
-static void test_begun_before_it_was_announced(void **state) {
+static void test_begun_before_it_was_submitted(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     held_region held = append_held(w, profiler, "held");
@@ -977,7 +977,7 @@ int main(void) {
         TEST(test_read_before_it_is_overwritten),
         TEST(test_read_after_a_reset),
         TEST(test_read_after_a_release),
-        TEST(test_begun_before_it_was_announced),
+        TEST(test_begun_before_it_was_submitted),
         TEST(test_refused_while_the_last_execution_runs),
         TEST(test_refused_in_the_middle),
         TEST(test_execution_of_an_immediate_list_is_refused),

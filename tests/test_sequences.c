@@ -401,7 +401,7 @@ static void count_execution(sequence *s, list *l, int profiler, uint32_t times) 
         else if (l->is_read[r->profiler] && !(s->forgets && s->kind != ONE_THREAD) && !s->injects)
             r->must++; /* with a short timeout another thread may collect for longer than zt_execute waits,
                           what is not reset is not read where nothing shows when an execution has ended, and
-                          where the query of an event fails, an execution that was not announced is not seen
+                          where the query of an event fails, an execution that was not submitted is not seen
                         */
         else
             r->surplus++; /* its query may be reset while it runs: its event comes then, and its data do not

@@ -350,9 +350,9 @@ static void test_executions_that_nobody_saw(void **state) {
     check_work(w);
 }
 
-/* An execution by a plain call has begun before zt_execute announces the next: it does not come from there.
+/* An execution by a plain call has begun before zt_execute submits the next: it does not come from there.
  */
-static void test_begun_before_it_was_announced(void **state) {
+static void test_begun_before_it_was_submitted(void **state) {
     world *w = (world *)*state;
     uint64_t low = now_ns();
     zt_profiler *profiler = open_timeline(w, "ComputeBasic", 100);
@@ -655,7 +655,7 @@ static void test_collected_too_late(void **state) {
 }
 
 /* Each region of a recorded list was submitted after its own begin, and not only after that of the first. The
-   clock turns between the two, so nobody knows when the first was, unless zt_execute announces both. */
+   clock turns between the two, so nobody knows when the first was, unless zt_execute submits both. */
 static void test_recorded_while_the_clock_turns(void **state) {
     world *w = (world *)*state;
     gpu.set_timestamps(32, 1000000000);
@@ -1241,7 +1241,7 @@ int main(void) {
         STREAM_TEST(test_threads_that_append),
         STREAM_TEST(test_threads_that_execute),
         STREAM_TEST(test_executions_that_nobody_saw),
-        STREAM_TEST(test_begun_before_it_was_announced),
+        STREAM_TEST(test_begun_before_it_was_submitted),
         STREAM_TEST(test_an_execution_inside_of_another),
         STREAM_TEST(test_names_of_lists),
         STREAM_TEST(test_names_end_with_their_lists),
