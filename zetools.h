@@ -25419,9 +25419,8 @@ ZT__PRIVATE void zt__write_json_region(zt__document *document, const zt__json *j
         }
         zt__write_text(writer, "]");
     }
-    memset(&limit, 0, sizeof limit);
+    zt__find_limit(profiler, &document->advice, document->record, &limit);
     zt__read_figures(profiler, &document->advice, document->record, figures);
-    zt__apply_rules(&document->advice, figures, &limit);
     zt__write_text(writer, ",\n\"limit\":{");
     zt__write_json_text(writer, "what", zt_limit_name(limit.limit));
     zt__write_json_text(writer, "why", limit.text);
@@ -26460,7 +26459,6 @@ ZT__PRIVATE void zt__fill_region_table(zt__document *document, zt__region_table 
     if (document->out_of_memory) {
         return;
     }
-    zt__prepare_advice(profiler, &table->advice);
     zt__choose_time_unit(shown, ZT__ROW_MEAN, ZT__ROW_TOTAL);
     zt__add_figures(shown, ZT__ROW_SHARE, "share", "percent", 0, 0);
     zt__add_figures(shown, ZT__ROW_COUNT, "count", "", 0, 0);
@@ -26643,6 +26641,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     shown->rows = (zt__figure_row *)zt__allocate(allocator, rows, sizeof *shown->rows);
     shown->columns = (zt__figure_column *)zt__allocate(allocator, table.figure_count, sizeof *shown->columns);
     document->out_of_memory |= !table.figures || !shown->rows || !shown->columns;
+    zt__prepare_advice(profiler, &table.advice);
     zt__fill_region_table(document, &table); /* without memory, what follows has no columns */
     document->out_of_memory |= !zt__order_rows(document, &table);
     table.left_out = zt__count_metric_columns(shown);

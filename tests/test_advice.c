@@ -888,6 +888,8 @@ static void test_traffic_above_the_peak(void **state) {
     assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
     assert_contains(info.text, " The memory traffic of 400 GB/s is above the peak of 8 GB/s: set ZT_PEAKS.");
     assert_null(strstr(info.text, "% of the peak"));
+    assert_contains(json_of(profiler),
+                    " The memory traffic of 400 GB/s is above the peak of 8 GB/s: set ZT_PEAKS.");
     zt_close(profiler);
 }
 
