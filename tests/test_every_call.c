@@ -751,8 +751,47 @@ static const char *const report_names[] = {"run.txt",  "run.csv",    "run.json",
                                            "run.prom", "run.folded", "run.trace.json", "run.instances.csv"};
 enum { REPORTS = sizeof report_names / sizeof report_names[0] };
 
+/* Those whose ends tell that they are whole, and these ends. */
+static const struct {
+    const char *name, *end;
+} whole_reports[] = {{"run.json", "}\n"}, {"run.html", "</html>\n"}, {"run.prom", "# EOF\n"}};
+enum { WHOLE_REPORTS = sizeof whole_reports / sizeof whole_reports[0] };
+
+static void put_old_reports(void) {
+    begin_own_part();
+    for (int i = 0; i < WHOLE_REPORTS; i++) {
+        FILE *file = fopen(in_directory(whole_reports[i].name), "w");
+        assert_non_null(file);
+        fputs("old", file);
+        fclose(file);
+    }
+    end_own_part();
+}
+
+/* Each is the old one, or the new one, and whole. */
+static void check_reports(void) {
+    begin_own_part();
+    for (int i = 0; i < WHOLE_REPORTS; i++) {
+        const char *end = whole_reports[i].end;
+        char text[16] = "";
+        FILE *file = fopen(in_directory(whole_reports[i].name), "r");
+        assert_non_null(file);
+        if (fseek(file, -(long)strlen(end), SEEK_END) != 0)
+            rewind(file); /* it is shorter */
+        text[fread(text, 1, sizeof text - 1, file)] = 0;
+        rewind(file);
+        if (strcmp(text, end) != 0)
+            text[fread(text, 1, sizeof text - 1, file)] = 0;
+        fclose(file);
+        if (strcmp(text, end) != 0 && strcmp(text, "old") != 0)
+            fail_msg("%s ends with '%s'", whole_reports[i].name, text);
+    }
+    end_own_part();
+}
+
 static void run_reports(world *w) {
     zt_config config = config_for(w, "ComputeBasic");
+    put_old_reports();
     config.timeline = 16;
     open_with(w, &config);
     w->launches += nested(w, w->immediate);
@@ -762,6 +801,7 @@ static void run_reports(world *w) {
         did(zt_report(now.profiler, in_directory(report_names[i])));
     did(zt_write_groups(w->device, 1, discard, NULL));
     close_here();
+    check_reports();
 }
 
 static void run_merging(world *w) {
