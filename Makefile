@@ -12,6 +12,7 @@ DEVICE := $(filter-out windows,$(patsubst tests/softgpu/%.c,%,$(wildcard tests/s
 FIXTURE := $(patsubst tests/%.c,%,$(filter-out tests/has_device.c tests/test_%,$(wildcard tests/*.c)))
 TESTS := $(basename $(notdir $(wildcard tests/test_*.c tests/test_*.cpp)))
 KERNELS := $(patsubst examples/kernels/%.cl,%,$(wildcard examples/kernels/*.cl))
+ALL_KERNELS := $(KERNELS) $(basename $(notdir $(wildcard tests/kernels/*.cl)))
 EXAMPLES := $(filter-out preload,$(basename $(notdir $(wildcard examples/*.c examples/*.cpp examples/*.cc))))
 BENCHES := $(patsubst bench/%.c,%,$(wildcard bench/*.c))
 KERNEL_BINARIES := $(KERNELS:%=build/kernels/%.so)
@@ -70,6 +71,7 @@ COVERAGE_NEEDS = gcc g++ python3:python3
 ANALYSIS_NEEDS = gcc clang-tidy:clang-tidy cppcheck:cppcheck valgrind:valgrind
 LINT_NEEDS = clang-format shellcheck python3:python3
 ARM64_NEEDS = gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user cmake make xz:xz-utils
+MUSL_NEEDS = musl-tools cmake make xz:xz-utils
 I386_NEEDS = gcc-i686-linux-gnu g++-i686-linux-gnu libc6-dev-i386-cross cmake make xz:xz-utils
 WINDOWS_NEEDS = g++-mingw-w64-x86-64-posix clang:clang wine wine64 cmake make xz:xz-utils
 
@@ -85,10 +87,11 @@ GOAL_NEEDS = $(sort $(BUILD_NEEDS) $(foreach example,$(GOAL_EXAMPLES),$(NEEDS_$(
     $(if $(filter deps analysis,$(GOALS)),$(ANALYSIS_NEEDS)) \
     $(if $(filter deps fuzz fuzz-random,$(GOALS)),$(FUZZ_NEEDS) python3:python3) $(if $(filter deps lint,$(GOALS)),$(LINT_NEEDS)) \
     $(if $(filter deps test-arm64,$(GOALS)),$(ARM64_NEEDS)) $(if $(filter deps test-i386,$(GOALS)),$(I386_NEEDS)) \
+    $(if $(filter deps test-musl,$(GOALS)),$(MUSL_NEEDS)) \
     $(if $(filter deps test-windows,$(GOALS)),$(WINDOWS_NEEDS)))
 
 .PHONY: deps deps-build deps-cxx deps-test deps-page deps-matrix deps-fuzz deps-analysis deps-lint \
-    deps-windows deps-arm64 deps-i386
+    deps-windows deps-arm64 deps-i386 deps-musl
 deps: deps-build ## install every package that any target needs
 deps-build:
 	tests/deps.sh $(GOAL_NEEDS)
@@ -110,6 +113,8 @@ deps-arm64:
 	tests/deps.sh $(ARM64_NEEDS)
 deps-i386:
 	tests/deps.sh $(I386_NEEDS)
+deps-musl: deps-build
+	tests/deps.sh $(MUSL_NEEDS)
 deps-windows:
 	tests/deps.sh $(WINDOWS_NEEDS)
 deps-example-%: deps-build
@@ -236,9 +241,17 @@ FLAG_TESTS := $(LTO_TESTS:%=build/lto/tests/%) $(O0_TESTS:%=build/o0/tests/%) $(
 
 # Other machines, each with a loader that is cross-compiled.
 $(eval $(call variant,build/arm64,$(call cross_flags,arm64),build/arm64/complete))
+# With these, i386 programs need no launcher, so that they can execute themselves and each other.
+I386_LINKING := -Wl$(comma)--dynamic-linker=/usr/i686-linux-gnu/lib/ld-linux.so.2 \
+    -Wl$(comma)--disable-new-dtags$(comma)-rpath$(comma)$(CURDIR)/build/i386/lib:/usr/i686-linux-gnu/lib
 # The device and the tests are written for 64 bits: there, sizes of 64 bits are kept in size_t. The header is
 # compiled for 32 bits without these, in the matrix.
-$(eval $(call variant,build/i386,$(call cross_flags,i386) -Wno-conversion -Wno-type-limits -Wno-psabi,build/i386/complete))
+$(eval $(call variant,build/i386,$(call cross_flags,i386) $(I386_LINKING) -Wno-conversion -Wno-type-limits -Wno-psabi,build/i386/complete))
+# On this machine, with the C library musl and a loader of the tests' own.
+$(eval $(call variant,build/musl,$(call cross_flags,musl) -Wl$(comma)-rpath$(comma)$(CURDIR)/build/musl/lib,build/musl/complete build/musl/lib/libze_loader.so))
+build/musl/%: private CC = musl-gcc
+build/musl/lib/libze_loader.so: tests/musl/loader.c tests/softgpu/functions.def tests/softgpu/tables.def build/musl/complete
+	$(CC) $(C_FLAGS) $(call cross_flags,musl) -fPIC -shared -o $@ $<
 build/arm64/%: private CC = aarch64-linux-gnu-gcc
 build/arm64/%: private CXX = aarch64-linux-gnu-g++
 build/i386/%: private CC = i686-linux-gnu-gcc
@@ -331,11 +344,15 @@ test-windows: windows ## the tests that can run on Windows, under Wine, with the
 
 -include $(wildcard build/windows/*.d build/windows/softgpu/*.d)
 
-# ---- other machines: arm64 by qemu, i386 on the processor itself ------------------------------------------------
+# ---- other machines: arm64 by qemu, i386 on the processor itself, and another C library: musl --------------------
 
-# Those that were tried; README.md tells about the others.
-ARM64_TESTS := test_statistics test_merge test_regions
-I386_TESTS := test_statistics test_merge test_regions test_streams
+# README.md says why the others are not run.
+I386_TESTS := $(filter-out test_debug test_every_call test_hotspots test_kernels test_preload test_softgpu_debug test_watch,$(TESTS))
+ARM64_TESTS := $(filter-out test_all_functions test_bench test_debug test_every_call test_hotspots test_interrupted test_preload \
+    test_process test_reader test_reports test_sequences test_softgpu_debug test_softgpu_sampling test_watch,$(TESTS))
+MUSL_TESTS := test_latency test_lists test_locks test_merge test_modules test_nesting test_open test_passes test_regions \
+    test_reports test_softgpu_engines test_softgpu_metrics test_softgpu_streamers test_softgpu_work test_stamps \
+    test_statistics test_streams test_thread
 
 build/%/complete: tests/cross.sh tests/apt.sh | deps-%
 	tests/cross.sh $*
@@ -345,12 +362,17 @@ build/$(1)/kernels/%.so: examples/kernels/%.cl tests/softgpu/kernel.h | deps-$(1
 	mkdir -p $$(@D)
 	$$(CC) -O2 -g -shared -fPIC -Wl,--unique='.text.*' -include tests/softgpu/kernel.h -x c -o $$@ $$<
 
+build/$(1)/kernels/%.so: tests/kernels/%.cl tests/softgpu/kernel.h | deps-$(1)
+	mkdir -p $$(@D)
+	$$(CC) -O2 -g -shared -fPIC -Wl,--unique='.text.*' -include tests/softgpu/kernel.h -x c -o $$@ $$<
+
 .PHONY: test-$(1)
-test-$(1): $(patsubst %,build/$(1)/tests/%,$(2)) build/$(1)/libze_softgpu.so build/$(1)/kernels/saxpy.so
+test-$(1): $(patsubst %,build/$(1)/tests/%,$(2)) build/$(1)/libze_softgpu.so $(ALL_KERNELS:%=build/$(1)/kernels/%.so)
 	tests/run-tests.sh --variant $(1) $(2)
 endef
 $(eval $(call cross,arm64,$(ARM64_TESTS)))
 $(eval $(call cross,i386,$(I386_TESTS)))
+$(eval $(call cross,musl,$(MUSL_TESTS)))
 
 # ---- fuzzing --------------------------------------------------------------------------------------------------
 

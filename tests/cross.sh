@@ -5,7 +5,8 @@
 #   build/MACHINE/lib        their import libraries; elsewhere the libraries and layers themselves
 #   build/MACHINE/include    their headers
 #
-# MACHINE is windows (x64, by mingw-w64), arm64 or i386. What was built there before is removed.
+# MACHINE is windows (x64, by mingw-w64), arm64, i386, or musl: this machine with that C library, where only cmocka is
+# built and the headers of Level Zero and Linux are linked to. What was built there before is removed.
 # Usage: tests/cross.sh MACHINE
 set -eu
 umask 022
@@ -65,6 +66,23 @@ set(CMAKE_INSTALL_LIBDIR lib)
 EOF
 }
 
+write_toolchain_for_musl() { # DIRECTORY
+    cat >"$1/toolchain.cmake" <<EOF
+set(CMAKE_C_COMPILER musl-gcc)
+set(CMAKE_INSTALL_LIBDIR lib)
+EOF
+}
+
+# musl-gcc looks nowhere else than in musl's own directory.
+link_headers() {
+    mkdir -p "$into/include"
+    for directory in /usr/include /usr/local/include "/usr/include/$(gcc -print-multiarch)"; do
+        for name in level_zero linux asm asm-generic; do
+            [ ! -d "$directory/$name" ] || ln -sfn "$directory/$name" "$into/include/$name"
+        done
+    done
+}
+
 build() { # PACKAGE [CMAKE-ARGUMENT...]
     package=$1
     shift
@@ -99,15 +117,19 @@ windows)
     ;;
 arm64) write_toolchain_for_linux "$work" aarch64 ;;
 i386) write_toolchain_for_linux "$work" i686 ;;
+musl) write_toolchain_for_musl "$work" ;;
 esac
 {
     private_apt deb-src "$suite" "$work/apt"
-    build level-zero "-DCMAKE_CXX_FLAGS=$headers -include algorithm -w"
-    if [ "$machine" = windows ]; then
-        cp "$work"/level-zero/build/bin/ze_*_layer.dll "$into/bin" # which are not installed
+    if [ "$machine" = musl ]; then
+        link_headers
     else
-        cp "$work"/level-zero/build/lib/libze_*_layer.so* "$into/lib"
+        build level-zero "-DCMAKE_CXX_FLAGS=$headers -include algorithm -w"
     fi
+    case $machine in
+    windows) cp "$work"/level-zero/build/bin/ze_*_layer.dll "$into/bin" ;; # which are not installed
+    arm64 | i386) cp "$work"/level-zero/build/lib/libze_*_layer.so* "$into/lib" ;;
+    esac
     build cmocka -DWITH_EXAMPLES=OFF -DUNIT_TESTING=OFF
 } >"$log" 2>&1
 trap - EXIT

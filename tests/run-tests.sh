@@ -14,7 +14,7 @@ limit=${ZT_TEST_TIMEOUT:-120}
 
 # A variant is a directory of programs and what is put before them on the command line. LAYER runs on the loader
 # of this system, LAYER-SUITE on the one of another Debian suite.
-# arm64 and i386 are programs and a loader for these machines.
+# arm64 and i386 are programs and a loader for these machines, musl for that C library.
 run_in_variant() { # VARIANT PROGRAM
     directory=$build
     launcher=
@@ -34,10 +34,8 @@ run_in_variant() { # VARIANT PROGRAM
         launcher="qemu-aarch64 -L $root -E LD_LIBRARY_PATH=$directory/lib:$root/lib"
         set -- "$2"
         ;;
-    i386)
-        directory=$build/i386
-        root=/usr/i686-linux-gnu
-        launcher="$root/lib/ld-linux.so.2 --library-path $directory/lib:$root/lib"
+    i386 | musl)
+        directory=$build/$1
         set -- "$2"
         ;;
     asan)

@@ -3,6 +3,7 @@
  */
 #define _GNU_SOURCE
 #include "fixture.h"
+#include "softgpu/kernel_binary.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -288,7 +289,7 @@ static void test_a_kernel_of_the_device(void **state) {
     assert_int_equal(info.region, find_region(profiler, "matmul"));
     assert_int_equal(info.launches, 1);
     assert_int_equal(info.simd_width, 1);
-    assert_int_equal(info.registers, 32);
+    assert_int_equal(info.registers, SOFTGPU_REGISTERS);
     assert_int_equal(info.slm_bytes, 2 * 16 * 16 * sizeof(float));
     assert_int_equal(info.private_bytes, sizeof(float));
     assert_int_equal(info.spill_bytes, 0);
@@ -341,7 +342,7 @@ static void test_a_kernel_from_before_the_start(void **state) {
     zt_kernel_info info = kernel_info(profiler, 0);
     assert_string_equal(info.name, "saxpy");
     assert_true(info.module == 0);
-    assert_int_equal(info.registers, 32);
+    assert_int_equal(info.registers, SOFTGPU_REGISTERS);
     assert_int_equal(info.barriers, UINT32_MAX);
     assert_int_equal(info.arguments, 4);
     assert_int_equal(info.shapes[0].group_size[0], 0); /* it was set before, too */
@@ -477,7 +478,7 @@ static void test_a_binary_that_is_not_returned(void **state) {
     zt_kernel_info info = launch_once(w, profiler, 1, 1);
     assert_true(info.module == 0);
     assert_int_equal(info.barriers, UINT32_MAX);
-    assert_int_equal(info.registers, 32);
+    assert_int_equal(info.registers, SOFTGPU_REGISTERS);
     inject("zeModuleGetNativeBinary", 2, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
     info = launch_once(w, profiler, 1, 1);
     assert_true(info.module == 0);

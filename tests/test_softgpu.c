@@ -360,8 +360,10 @@ static void test_allocation_is_strict(void **state) {
     void *memory = NULL;
     assert_result(zeMemAllocDevice(w->context, &desc, 0, 64, w->device, &memory),
                   ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
-    assert_result(zeMemAllocDevice(w->context, &desc, SIZE_MAX / 2, 64, w->device, &memory),
-                  ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
+    if (sizeof(size_t) > sizeof(uint32_t)) { /* elsewhere no size is more than the device has */
+        assert_result(zeMemAllocDevice(w->context, &desc, SIZE_MAX / 2, 64, w->device, &memory),
+                      ZE_RESULT_ERROR_UNSUPPORTED_SIZE);
+    }
     assert_result(zeMemAllocDevice(w->context, &desc, 64, 48, w->device, &memory),
                   ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT);
     ok(zeMemAllocDevice(w->context, &desc, 64, 4096, w->device, &memory));

@@ -1,5 +1,5 @@
 /* Native binaries as ELF, and the dynamic linker. */
-#define _GNU_SOURCE /* dladdr1, memfd_create */
+#define _GNU_SOURCE /* dlinfo, memfd_create */
 #include "module.h"
 
 #include <dlfcn.h>
@@ -15,7 +15,8 @@ bool sg_is_whole_library(const uint8_t *binary, size_t size) {
     if (size < sizeof header)
         return false;
     memcpy(&header, binary, sizeof header);
-    if (memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != __ELF_NATIVE_CLASS / 32 ||
+    if (memcmp(header.e_ident, ELFMAG, SELFMAG) ||
+        header.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
         header.e_type != ET_DYN || header.e_phentsize != sizeof(ElfW(Phdr)) || header.e_phoff > size ||
         header.e_phnum > (size - header.e_phoff) / sizeof(ElfW(Phdr)))
         return false;
@@ -81,16 +82,37 @@ bool sg_has_debug_info(const sg_code *code) {
     return false;
 }
 
+/* The entry of a function or an object in the table of what the binary exports; its size is 0 if it has none. */
+static ElfW(Sym) exported_symbol(const sg_code *code, const char *name, bool is_function) {
+    unsigned count = 0, unused;
+    const uint8_t *sections = sections_of(code, &count, &unused);
+    for (unsigned i = 0; sections && i < count; ++i) {
+        ElfW(Shdr) table = section_at(sections, i);
+        ElfW(Sym) symbol;
+        if (table.sh_type != SHT_DYNSYM || table.sh_link >= count || table.sh_offset > code->size ||
+            table.sh_size > code->size - table.sh_offset)
+            continue;
+        ElfW(Shdr) strings = section_at(sections, table.sh_link);
+        for (size_t at = 0; at + sizeof symbol <= table.sh_size; at += sizeof symbol) {
+            memcpy(&symbol, code->binary + table.sh_offset + at, sizeof symbol);
+            const char *found = string_at(code, &strings, symbol.st_name);
+            if (found && !strcmp(found, name) && symbol.st_shndx != SHN_UNDEF &&
+                (symbol.st_info & 0xfu) == (is_function ? STT_FUNC : STT_OBJECT))
+                return symbol;
+        }
+    }
+    return (ElfW(Sym)){0};
+}
+
+/* What the dynamic linker finds, if it is the binary's own and not of a library that the binary needs. */
 void *sg_find_symbol(const sg_code *code, const char *name, bool is_function, size_t *size) {
-    Dl_info own, info;
-    const ElfW(Sym) *symbol = NULL;
+    const struct link_map *map = NULL;
     void *found = dlsym(code->library, name);
-    if (!found || !dladdr(code->first, &own) || !dladdr1(found, &info, (void **)&symbol, RTLD_DL_SYMENT))
+    ElfW(Sym) symbol = exported_symbol(code, name, is_function);
+    if (!found || !symbol.st_value || dlinfo(code->library, RTLD_DI_LINKMAP, &map) ||
+        map->l_addr + symbol.st_value != (uintptr_t)found)
         return NULL;
-    if (info.dli_fbase != own.dli_fbase || !symbol ||
-        (symbol->st_info & 0xfu) != (is_function ? STT_FUNC : STT_OBJECT))
-        return NULL;
-    *size = symbol->st_size;
+    *size = symbol.st_size;
     return found;
 }
 

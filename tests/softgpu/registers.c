@@ -88,7 +88,7 @@ static word *address_in(ucontext_t *of) {
 }
 
 static uint64_t base_of(ucontext_t *of) {
-    return (uint64_t)*address_in(of) & ~(uint64_t)UINT32_MAX;
+    return (uint64_t)(uintptr_t)*address_in(of) & ~(uint64_t)UINT32_MAX;
 }
 
 /* What is read or written in place; NULL: it is not a part of the context. */

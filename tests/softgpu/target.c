@@ -1,5 +1,7 @@
 /* Program debug: the process that is debugged. */
 #define _GNU_SOURCE /* dlinfo */
+#define _FILE_OFFSET_BITS                                                                                    \
+    64 /* on machines of 32 bits too, where any address is an offset in /proc/self/mem */
 #include "stop.h"
 
 #include <dlfcn.h>
