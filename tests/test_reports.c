@@ -1899,7 +1899,6 @@ static void test_permissions_of_a_new_file(void **state) {
     world *w = *state;
     const mode_t masks[] = {022, 077, 0};
     const char *path = in_directory("new.csv");
-    NOT_ON_WINDOWS("there is no umask");
     zt_profiler *profiler = open_profiler(w, NULL);
     for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
         struct stat seen;
