@@ -7,7 +7,8 @@
    A short run takes every n-th case, and fewer of slow scenarios. A failing case prints how to run it alone:
 
    ZT_CASES=all                               every case
-   ZT_CASE=streams:zeEventCreate:3:0x70000001:ever   this one alone */
+   ZT_CASE=streams:zeEventCreate:3:0x70000001:ever   this one alone
+   ZT_CASE=streams:exit:3                            the program exits in the third call of the driver */
 #define _GNU_SOURCE
 #include "endless.h"
 #include "softgpu/system.h"
@@ -750,8 +751,47 @@ static const char *const report_names[] = {"run.txt",  "run.csv",    "run.json",
                                            "run.prom", "run.folded", "run.trace.json", "run.instances.csv"};
 enum { REPORTS = sizeof report_names / sizeof report_names[0] };
 
+/* Those whose ends tell that they are whole, and these ends. */
+static const struct {
+    const char *name, *end;
+} whole_reports[] = {{"run.json", "}\n"}, {"run.html", "</html>\n"}, {"run.prom", "# EOF\n"}};
+enum { WHOLE_REPORTS = sizeof whole_reports / sizeof whole_reports[0] };
+
+static void put_old_reports(void) {
+    begin_own_part();
+    for (int i = 0; i < WHOLE_REPORTS; i++) {
+        FILE *file = fopen(in_directory(whole_reports[i].name), "w");
+        assert_non_null(file);
+        fputs("old", file);
+        fclose(file);
+    }
+    end_own_part();
+}
+
+/* Each is the old one, or the new one, and whole. */
+static void check_reports(void) {
+    begin_own_part();
+    for (int i = 0; i < WHOLE_REPORTS; i++) {
+        const char *end = whole_reports[i].end;
+        char text[16] = "";
+        FILE *file = fopen(in_directory(whole_reports[i].name), "r");
+        assert_non_null(file);
+        if (fseek(file, -(long)strlen(end), SEEK_END) != 0)
+            rewind(file); /* it is shorter */
+        text[fread(text, 1, sizeof text - 1, file)] = 0;
+        rewind(file);
+        if (strcmp(text, end) != 0)
+            text[fread(text, 1, sizeof text - 1, file)] = 0;
+        fclose(file);
+        if (strcmp(text, end) != 0 && strcmp(text, "old") != 0)
+            fail_msg("%s ends with '%s'", whole_reports[i].name, text);
+    }
+    end_own_part();
+}
+
 static void run_reports(world *w) {
     zt_config config = config_for(w, "ComputeBasic");
+    put_old_reports();
     config.timeline = 16;
     open_with(w, &config);
     w->launches += nested(w, w->immediate);
@@ -761,6 +801,7 @@ static void run_reports(world *w) {
         did(zt_report(now.profiler, in_directory(report_names[i])));
     did(zt_write_groups(w->device, 1, discard, NULL));
     close_here();
+    check_reports();
 }
 
 static void run_merging(world *w) {
@@ -1012,9 +1053,9 @@ static const scenario scenarios[] = {
     {"reports", run_reports, 1},
     {"merging", run_merging, 1},
     {"benchmark", run_bench, 1},
-    {"debug", run_debug, 1},
-    {"watch", run_watch, 5},
-    {"watch_by_helper", run_watch_by_helper, 19},
+    {"debug", run_debug, 3},
+    {"watch", run_watch, 13},
+    {"watch_by_helper", run_watch_by_helper, 61},
 };
 enum { SCENARIOS = sizeof scenarios / sizeof scenarios[0] };
 
@@ -1237,10 +1278,14 @@ static void test_scenario(void **state) {
 
 /* ---- each in a process of its own, so that one that crashes or hangs names its case ---------------------- */
 
-static void run_process(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scenario)};
+static void set_environment(void) {
     setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
     setenv("ZET_ENABLE_PROGRAM_DEBUGGING", "1", 1);
+}
+
+static void run_process(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scenario)};
+    set_environment();
     int failed = cmocka_run_group_tests_name(chosen->name, tests, start, NULL);
     fflush(NULL);
     _exit(failed);
@@ -1277,7 +1322,8 @@ static uint64_t all_cases, all_reached, all_told;
 static void test_every_call(void **state) {
     const char *only = getenv("ZT_CASE");
     chosen = *state;
-    if (only && (strncmp(only, chosen->name, strlen(chosen->name)) != 0 || only[strlen(chosen->name)] != ':'))
+    if (only && (strstr(only, ":exit:") || strncmp(only, chosen->name, strlen(chosen->name)) != 0 ||
+                 only[strlen(chosen->name)] != ':'))
         skip();
     memset(progress, 0, sizeof *progress);
     FILE *output = tmpfile();
@@ -1299,6 +1345,97 @@ static void test_every_call(void **state) {
     if (status != 0)
         fail_msg("%s, in ZT_CASE=%s", status < 0 ? "a case hangs" : "a case has failed", progress->text);
     print_message("%s: %llu cases\n", chosen->name, (unsigned long long)progress->cases);
+}
+
+/* ==== the program exits inside of a call ================================================================== */
+
+/* What an exit handler of a driver or a signal would do, too: exit() is called by the n-th call of the driver,
+   on whatever thread makes it. The library and the loader then end while that call never returns. */
+
+enum { EXIT_STATUS = 67, NOT_REACHED = 68 };
+
+static uint64_t exits_at; /* 0: no call, and they are counted */
+
+static void test_exit(void **state) {
+    static world *w;
+    void *made = NULL;
+    (void)state;
+    memset(&now, 0, sizeof now);
+    now.fault = (fault){sites, 0, 0, ONCE};
+    saxpy = read_binary("build/kernels/saxpy.so");
+    open_world(&made);
+    w = made;
+    now.w = w;
+    arm(now.fault);
+    if (exits_at)
+        gpu.fail_any(NULL, exits_at, SOFTGPU_EXITS + EXIT_STATUS, 0);
+    chosen->run(w);
+    progress->reached = calls(NULL);
+}
+
+/* Runs a scenario in a process of its own. Returns whether it has reached the call, and has exited. */
+static int run_exit(const scenario *of, uint64_t number) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_exit)};
+    FILE *output = tmpfile();
+    assert_non_null(output);
+    chosen = of;
+    exits_at = number;
+    memset(progress, 0, sizeof *progress);
+    snprintf(progress->text, sizeof progress->text, "%s:exit:%llu", of->name, (unsigned long long)number);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(fileno(output), 1);
+        dup2(fileno(output), 2);
+        set_environment();
+        int failed = cmocka_run_group_tests_name(of->name, tests, start, NULL);
+        fflush(NULL);
+        while (gpu.failed_call()) /* another thread exits, which this one's calls may feel */
+            pause();
+        _exit(failed ? failed : NOT_REACHED);
+    }
+    int status = await_process(child);
+    int has_exited = status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_STATUS;
+    int is_well = has_exited || (status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == NOT_REACHED);
+    if (!is_well)
+        print_output(output);
+    fclose(output);
+    if (!is_well)
+        fail_msg("ZT_CASE=%s: %s, status 0x%x", progress->text, status < 0 ? "it hangs" : "it has not exited",
+                 (unsigned)status);
+    return has_exited;
+}
+
+/* Calls that poll are not always as many, so that the last ones may not be reached. */
+static void test_exits(void **state) {
+    enum { EXITS = 3 }; /* of each scenario, in a short run */
+    const char *only = getenv("ZT_CASE"), *rest = only ? strstr(only, ":exit:") : NULL;
+    uint64_t cases = 0, exits = 0;
+    (void)state;
+    if (INSTRUMENTED) {
+        puts("skipped: sanitizers have exit statuses of their own");
+        skip();
+    }
+    if (only && !rest)
+        skip();
+    for (uint32_t i = 0; i < SCENARIOS; i++) {
+        const scenario *of = &scenarios[i];
+        if (rest && (strncmp(only, of->name, strlen(of->name)) != 0 || only + strlen(of->name) != rest))
+            continue;
+        if (rest && rest[6]) {
+            run_exit(of, strtoull(rest + 6, NULL, 10));
+            return;
+        }
+        run_exit(of, 0);
+        const uint64_t count = progress->reached, step = stride(1) == 1 ? 1 : count / EXITS + 1;
+        for (uint64_t number = 1 + i % step; number <= count; number += step, cases++)
+            exits += (uint64_t)run_exit(of, number);
+    }
+    all_cases += cases;
+    print_message("exit: %llu cases, in %llu of which the program has exited\n", (unsigned long long)cases,
+                  (unsigned long long)exits);
+    if (!rest)
+        assert_true(exits >= SCENARIOS / 2);
 }
 
 /* ==== examples ============================================================================================ */
@@ -1402,7 +1539,7 @@ static int print_sum(void **state) {
 }
 
 int main(void) {
-    struct CMUnitTest tests[SCENARIOS + EXAMPLES];
+    struct CMUnitTest tests[SCENARIOS + EXAMPLES + 1];
     memset(tests, 0, sizeof tests);
     for (int i = 0; i < SCENARIOS; i++) {
         tests[i].name = scenarios[i].name;
@@ -1414,6 +1551,8 @@ int main(void) {
         tests[SCENARIOS + i].test_func = test_example;
         tests[SCENARIOS + i].initial_state = (void *)(uintptr_t)examples[i];
     }
+    tests[SCENARIOS + EXAMPLES].name = "exit";
+    tests[SCENARIOS + EXAMPLES].test_func = test_exits;
     progress = mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     return progress == MAP_FAILED ? 1 : cmocka_run_group_tests(tests, make_directory, print_sum);
 }

@@ -1894,6 +1894,26 @@ int chmod(const char *path, mode_t mode) {
     return fchmodat(AT_FDCWD, path, mode, 0);
 }
 
+/* As the user wants it, by umask. */
+static void test_permissions_of_a_new_file(void **state) {
+    world *w = *state;
+    const mode_t masks[] = {022, 077, 0};
+    const char *path = in_directory("new.csv");
+    zt_profiler *profiler = open_profiler(w, NULL);
+    for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
+        struct stat seen;
+        mode_t before = umask(masks[i]);
+        ze_result_t result = zt_report(profiler, path);
+        umask(before);
+        ok(result);
+        assert_int_equal(stat(path, &seen), 0);
+        assert_int_equal(seen.st_mode & 0777, 0666 & ~masks[i]);
+        assert_int_equal(seen.st_uid, geteuid());
+        assert_int_equal(remove(path), 0);
+    }
+    close_profiler(w, profiler);
+}
+
 /* A report that others may not read stays so, and its new version is not open to them for a moment either. */
 static void test_permissions_of_a_file_stay(void **state) {
     world *w = *state;
@@ -2084,6 +2104,7 @@ int main(void) {
         IN_DIRECTORY(test_pipes_and_devices_stay_what_they_are),
         IN_DIRECTORY(test_standard_output_that_is_full),
         IN_DIRECTORY(test_longest_name_of_a_file),
+        IN_DIRECTORY(test_permissions_of_a_new_file),
         IN_DIRECTORY(test_permissions_of_a_file_stay),
         IN_DIRECTORY(test_old_report_survives_a_failure),
         IN_DIRECTORY(test_nobody_reads_half_a_file),

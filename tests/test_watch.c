@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -794,6 +795,51 @@ static void the_variable_stands_there_by_accident(void **state) {
     assert_int_equal(WEXITSTATUS(status), 42);
 }
 
+enum { HELPER_DESCRIPTOR = 9, NOBODY = 65534, NOT_STARTED = 127 };
+
+/* Starts this program as a helper, as another user if that is not 0, with an end of a socket that this process
+   has made. Returns its exit status, and how many bytes it has sent. */
+static int start_as(uid_t user, ssize_t *sent) {
+    char variable[64], argument[] = "--return-42", message[64];
+    char *arguments[] = {argument, argument, NULL}, *environment[] = {variable, NULL};
+    int ends[2], status, program = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    snprintf(variable, sizeof variable, "ZETOOLS_HELPER_1=%ld", (long)getpid());
+    pid_t child = fork();
+    if (child == 0) {
+        if ((!user || setuid(user) == 0) && dup2(ends[1], HELPER_DESCRIPTOR) == HELPER_DESCRIPTOR)
+            fexecve(program, arguments, environment);
+        _exit(NOT_STARTED);
+    }
+    close(ends[1]);
+    close(program);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    *sent = recv(ends[0], message, sizeof message, MSG_TRUNC); /* 0: the other end is closed */
+    close(ends[0]);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void a_helper_serves_its_own_user_alone(void **state) {
+    ssize_t sent;
+    (void)state;
+    if (getuid() != 0) {
+        puts("skipped: another user's helper is started by root alone");
+        skip();
+    }
+    if (!getauxval(AT_BASE)) /* started by the dynamic linker */
+        skip();
+    assert_int_equal(start_as(0, &sent), 0);
+    assert_true(sent > 0);
+    int status = start_as(NOBODY, &sent);
+    if (status == NOT_STARTED) {
+        puts("skipped: the other user may not start this program");
+        skip();
+    }
+    assert_int_equal(status, 0);
+    assert_int_equal(sent, 0);
+}
+
 /* The library is started as a program, so that main is not called again. */
 static void a_shared_library_has_a_helper(void **state) {
     world *w = (world *)*state;
@@ -917,6 +963,7 @@ int main(int argc, char **argv) {
         HANG_TEST(the_process_exits_while_it_hangs),
         HANG_TEST(a_child_is_forked),
         HANG_TEST(the_variable_stands_there_by_accident),
+        HANG_TEST(a_helper_serves_its_own_user_alone),
         HANG_TEST(a_shared_library_has_a_helper),
         HANG_TEST(the_example_finds_its_line),
         HANG_TEST(inert_and_refused),

@@ -84,7 +84,10 @@ static ze_result_t fail_any(const char *function) {
     while (fail_in && !atomic_compare_exchange_weak(&any.fail_in, &fail_in, fail_in - 1)) {
     }
     if (fail_in == 1) {
+        const uint32_t exits = atomic_load(&any.result) - SOFTGPU_EXITS;
         atomic_store(&any.failed, function);
+        if (exits <= 255)
+            exit((int)exits);
         if (atomic_load(&any.for_ever) && atomic_load(&any.result) == ZE_RESULT_ERROR_DEVICE_LOST)
             softgpu_lose_device();
         else

@@ -154,7 +154,9 @@ int softgpu_fail(const char *function, uint32_t nth_call, uint32_t result);
 /* The n-th call from now of a function, or for NULL of any, answers this ze_result_t and does nothing.
  * `for_ever`, all calls of all functions after it do likewise, but those that destroy or free something. A
  * device that is lost for ever is lost as by softgpu_lose_device(). 0 takes the fault back. Returns 0 if the
- * device knows no such function. */
+ * device knows no such function. The result SOFTGPU_EXITS + STATUS, with a status up to 255, calls
+ * exit(STATUS) instead. */
+#define SOFTGPU_EXITS UINT32_C(0x7fff4500)
 int softgpu_fail_any(const char *function, uint64_t nth_call, uint32_t result, int for_ever);
 
 /* Meanwhile, calls neither fail by softgpu_fail_any() nor count for it. */

@@ -622,6 +622,7 @@ void sg_debug_unload(void) {
         if (targets[i].device)
             detach(&targets[i]);
     pthread_mutex_unlock(&lock);
+    end_kernels();
 }
 
 void softgpu_detach_debuggers(uint32_t reason) {
