@@ -85,7 +85,7 @@ GOAL_NEEDS = $(sort $(BUILD_NEEDS) $(foreach example,$(GOAL_EXAMPLES),$(NEEDS_$(
     $(if $(filter deps test test-openmetrics,$(GOALS)),$(PROMTOOL_NEEDS)) \
     $(if $(filter deps matrix,$(GOALS)),$(TEST_NEEDS) $(MATRIX_NEEDS)) $(if $(filter deps coverage,$(GOALS)),$(COVERAGE_NEEDS)) \
     $(if $(filter deps analysis,$(GOALS)),$(ANALYSIS_NEEDS)) \
-    $(if $(filter deps fuzz,$(GOALS)),$(FUZZ_NEEDS) python3:python3) $(if $(filter deps lint,$(GOALS)),$(LINT_NEEDS)) \
+    $(if $(filter deps fuzz fuzz-random,$(GOALS)),$(FUZZ_NEEDS) python3:python3) $(if $(filter deps lint,$(GOALS)),$(LINT_NEEDS)) \
     $(if $(filter deps test-arm64,$(GOALS)),$(ARM64_NEEDS)) $(if $(filter deps test-i386,$(GOALS)),$(I386_NEEDS)) \
     $(if $(filter deps test-musl,$(GOALS)),$(MUSL_NEEDS)) \
     $(if $(filter deps test-windows,$(GOALS)),$(WINDOWS_NEEDS)))
@@ -398,8 +398,11 @@ build/fuzz/%: build/fuzz/%.o build/fuzz/fuzz.o
 
 -include $(wildcard build/fuzz/*.d)
 
-.PHONY: fuzz
-fuzz: $(FUZZ_TARGETS:%=build/fuzz/%) build/libze_softgpu.so build/kernels/saxpy.so ## fuzz each target for FUZZ_SECONDS (10), and read the reports back
+.PHONY: fuzz fuzz-random
+fuzz fuzz-random: $(FUZZ_TARGETS:%=build/fuzz/%) build/libze_softgpu.so build/kernels/saxpy.so
+fuzz: ## fuzz each target for FUZZ_SECONDS (10) with the same seed, and read the reports back
+	FUZZ_SEED=1 tests/fuzz/run.sh $(FUZZ_TARGETS)
+fuzz-random: ## the same with a new seed, and from what such runs have found before
 	tests/fuzz/run.sh $(FUZZ_TARGETS)
 
 fuzz-%: build/fuzz/% build/libze_softgpu.so build/kernels/saxpy.so ## fuzz one target

@@ -333,9 +333,9 @@
        overlap nevertheless, because that took too long or because a call names the list twice, the earlier
        ones are lost: time stamps do not show which execution they are of. The last one is measured when
        zeCommandQueueSynchronize or the next execution finds the queue idle.
-       When a list is reset or destroyed, its slots are freed. For a list that was created before
-       zt_trace_start, the driver is queried for context and device. If it does not report them, the list is
-       assumed to belong to those of the profiler.
+       When a list is reset or destroyed, its slots are freed; if the driver refuses that, nothing changes. For
+       a list that was created before zt_trace_start, the driver is queried for context and device. If it does
+       not report them, the list is assumed to belong to those of the profiler.
 
        zt_trace_counts counts launches when they are appended, however often their list is executed later. A
        launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
@@ -1974,7 +1974,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
 /* Declares that what is on a list never runs again. Call it before the list is destroyed, or after it was
    reset, when the device is done with it. Slots of the list that are ready are freed now, others when they
    are collected. Regions that never ran no longer count as begun. Regions that are not ended are dropped.
-   Never waits.
+   Never waits. If the driver refuses to destroy the list, reset it before it is executed again.
    Returns SUCCESS, also for a list without regions; NOT_READY if samples of the list are not collected yet:
    the next collection does that. With config.thread, NOT_READY only means that the thread has not collected
    them yet. Any thread that may use the list. Since 0.1. */
@@ -3064,7 +3064,8 @@ typedef zt__disabled_scope zt_scope;
          slot is of a launch that is measured by its event, on a list that is not in order, then that slot
          alone is over, and those before it may not be.
        - zt_release, zt_reset or the tracer reports that the list is destroyed or reset: to the newest slot.
-       - The handle of the list comes back as a list of another kind: to the newest slot.
+       - The handle of the list comes back: the tracer sees that a list with this handle is created, or zt_begin
+         that it is of another kind. To the newest slot.
        - A region is begun on the list: to the newest slot whose event has signalled, or that zt_execute has
          submitted. Later slots may belong to the recording that goes on.
 
@@ -3698,12 +3699,6 @@ ZT__PRIVATE uint64_t zt__get_thread_cpu_ns(void) {
     return (zt__to_number(kernel) + zt__to_number(user)) * 100;
 }
 
-/* Returns a time in milliseconds, rounded up. */
-ZT__PRIVATE DWORD zt__to_milliseconds(uint64_t ns) {
-    uint64_t ms = ns / 1000000 + (ns % 1000000 != 0);
-    return ms < 0x7fffffff ? (DWORD)ms : 0x7fffffff;
-}
-
 /* A sleep of less than a millisecond only yields the processor. */
 ZT__PRIVATE void zt__sleep(uint64_t ns) {
     Sleep((DWORD)(ns / 1000000));
@@ -3753,9 +3748,10 @@ ZT__PRIVATE void zt__signal_condition(zt__condition *condition) {
 }
 
 ZT__PRIVATE void zt__await_condition(zt__condition *condition, zt__mutex *mutex, uint64_t deadline) {
-    uint64_t now = zt__now_ns();
+    uint64_t now = zt__now_ns(), ms;
     if (now < deadline) {
-        SleepConditionVariableSRW(condition, mutex, zt__to_milliseconds(deadline - now), 0);
+        ms = (deadline - now - 1) / 1000000 + 1; /* rounded up */
+        SleepConditionVariableSRW(condition, mutex, ms < 0x7fffffff ? (DWORD)ms : 0x7fffffff, 0);
     }
 }
 
@@ -4418,19 +4414,25 @@ ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline) {
     }
 }
 
-/* Starts the program with duplicated descriptors, which no other program inherits. It gets few variables of
-   the environment: LD_PRELOAD and ZT_AUTO could make it a program that is profiled. Returns 0 if there is no
-   such program. */
-ZT__PRIVATE int zt__spawn_tool(const zt__tool *tool, int input, int object, int output, pid_t *process) {
-    char path[4096 + 8], libraries[4096 + 24];
+/* Runs a program, and passes the lines that it prints to a function, until it has closed its output. A line
+   that is too long, or has a character 0, is passed as "". Returns 0 if there is no such program. The files
+   must be flushed. The program gets few variables of the environment: LD_PRELOAD and ZT_AUTO could
+   make it a program that is profiled. */
+ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
+    enum { LEAST = ZT__TOOL_DESCRIPTOR + 1 }; /* above those of the program, so that none replaces another */
+    char path[4096 + 8], libraries[4096 + 24], text[4096 + 64], *end;
     char c_locale[] = "LC_ALL=C";
     const char *given_path = getenv("PATH"), *given_libraries = getenv("LD_LIBRARY_PATH");
     char *environment[4] = {c_locale, path, NULL, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     zt__signal_set none;
-    int failed;
-    if (!given_path || strlen(given_path) >= 4096) {
+    int pipes[2], descriptors[3], has_actions, has_attributes, failed = 1, is_too_long = 0;
+    uint64_t now, killed_at = 0;
+    size_t used = 0;
+    uint32_t i;
+    pid_t process = 0;
+    if (!given_path || strlen(given_path) >= 4096 || pipe(pipes) != 0) {
         return 0;
     }
     snprintf(path, sizeof path, "PATH=%s", given_path);
@@ -4438,52 +4440,55 @@ ZT__PRIVATE int zt__spawn_tool(const zt__tool *tool, int input, int object, int 
         snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=%s", given_libraries);
         environment[2] = libraries;
     }
-    if (posix_spawn_file_actions_init(&actions) != 0) {
-        return 0;
-    }
-    if (posix_spawnattr_init(&attributes) != 0) {
-        posix_spawn_file_actions_destroy(&actions);
-        return 0;
-    }
-    sigemptyset(&none); /* threads of the library block all signals */
-    failed = posix_spawnattr_setsigmask(&attributes, (const sigset_t *)(const void *)&none) != 0;
-    failed |= posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK) != 0;
-    failed |= posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) != 0;
-    failed |= posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) != 0;
-    failed |= posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) != 0;
-    failed |= posix_spawn_file_actions_adddup2(&actions, object, ZT__TOOL_DESCRIPTOR) != 0;
-    failed = failed || posix_spawnp(process, tool->arguments[0], &actions, &attributes,
-                                    (char *const *)(uintptr_t)tool->arguments, environment) != 0;
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return !failed;
-}
 
-/* Reads what the program prints, until it has closed its output. A line that is too long, or has a character
-   0, is passed as "". Returns 0 if reading fails, or the deadline has passed. */
-ZT__PRIVATE int zt__read_tool(const zt__tool *tool, int output) {
-    char text[4096 + 64], *end;
-    size_t used = 0;
-    int is_too_long = 0;
-    for (;;) {
-        uint64_t now = zt__now_ns();
-        struct pollfd readable = {output, POLLIN, 0};
+    /* The descriptors are duplicated, and no other program inherits them. */
+    descriptors[0] = fcntl(fileno(tool->input), F_DUPFD_CLOEXEC, LEAST);
+    descriptors[1] = fcntl(fileno(tool->object), F_DUPFD_CLOEXEC, LEAST);
+    descriptors[2] = fcntl(pipes[1], F_DUPFD_CLOEXEC, LEAST);
+    close(pipes[1]);
+    fcntl(pipes[0], F_SETFD, FD_CLOEXEC);
+    has_actions = posix_spawn_file_actions_init(&actions) == 0;
+    has_attributes = posix_spawnattr_init(&attributes) == 0;
+    if (has_actions && has_attributes && descriptors[0] >= 0 && descriptors[1] >= 0 && descriptors[2] >= 0 &&
+        lseek(descriptors[0], 0, SEEK_SET) == 0) {
+        sigemptyset(&none); /* threads of the library block all signals */
+        failed = posix_spawnattr_setsigmask(&attributes, (const sigset_t *)(const void *)&none) != 0;
+        failed |= posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK) != 0;
+        failed |= posix_spawn_file_actions_adddup2(&actions, descriptors[0], STDIN_FILENO) != 0;
+        failed |= posix_spawn_file_actions_adddup2(&actions, descriptors[2], STDOUT_FILENO) != 0;
+        failed |= posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) != 0;
+        failed |= posix_spawn_file_actions_adddup2(&actions, descriptors[1], ZT__TOOL_DESCRIPTOR) != 0;
+        failed = failed || posix_spawnp(&process, tool->arguments[0], &actions, &attributes,
+                                        (char *const *)(uintptr_t)tool->arguments, environment) != 0;
+    }
+    if (has_attributes) {
+        posix_spawnattr_destroy(&attributes);
+    }
+    if (has_actions) {
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    for (i = 0; i < ZT__COUNT_OF(descriptors); i++) {
+        if (descriptors[i] >= 0) {
+            close(descriptors[i]);
+        }
+    }
+
+    while (!failed && (now = zt__now_ns()) < tool->deadline) {
+        struct pollfd readable = {pipes[0], POLLIN, 0};
         ssize_t size = 0;
         int ready;
-        if (now >= tool->deadline) {
-            return 0;
-        }
         if (used + 1 == sizeof text) {
             is_too_long = 1;
             used = 0;
         }
         ready = poll(&readable, 1, (int)((tool->deadline - now) / 1000000) + 1);
-        size = ready > 0 ? read(output, text + used, sizeof text - 1 - used) : 0;
+        size = ready > 0 ? read(pipes[0], text + used, sizeof text - 1 - used) : 0;
         if ((ready < 0 || size < 0) && errno != EINTR) {
-            return 0;
+            break;
         }
-        if (ready > 0 && size == 0) {
-            return 1;
+        if (ready > 0 && size == 0) { /* it has closed its output */
+            killed_at = tool->deadline;
+            break;
         }
         used += size > 0 ? (size_t)size : 0;
         while ((end = (char *)memchr(text, '\n', used))) {
@@ -4494,37 +4499,11 @@ ZT__PRIVATE int zt__read_tool(const zt__tool *tool, int output) {
             memmove(text, end + 1, used);
         }
     }
-}
-
-/* Runs a program, and passes the lines that it prints to a function. Returns 0 if there is no such program.
-   The files must be flushed. */
-ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
-    enum { LEAST = ZT__TOOL_DESCRIPTOR + 1 }; /* above those of the program, so that none replaces another */
-    int pipes[2], descriptors[3], started = 0;
-    uint32_t i;
-    pid_t process = 0;
-    if (pipe(pipes) != 0) {
-        return 0;
-    }
-    descriptors[0] = fcntl(fileno(tool->input), F_DUPFD_CLOEXEC, LEAST);
-    descriptors[1] = fcntl(fileno(tool->object), F_DUPFD_CLOEXEC, LEAST);
-    descriptors[2] = fcntl(pipes[1], F_DUPFD_CLOEXEC, LEAST);
-    close(pipes[1]);
-    fcntl(pipes[0], F_SETFD, FD_CLOEXEC);
-    if (descriptors[0] >= 0 && descriptors[1] >= 0 && descriptors[2] >= 0 &&
-        lseek(descriptors[0], 0, SEEK_SET) == 0) {
-        started = zt__spawn_tool(tool, descriptors[0], descriptors[1], descriptors[2], &process);
-    }
-    for (i = 0; i < ZT__COUNT_OF(descriptors); i++) {
-        if (descriptors[i] >= 0) {
-            close(descriptors[i]);
-        }
-    }
-    if (started) {
-        zt__await_child(process, zt__read_tool(tool, pipes[0]) ? tool->deadline : 0);
+    if (!failed) {
+        zt__await_child(process, killed_at);
     }
     close(pipes[0]);
-    return started;
+    return !failed;
 }
 
 #else
@@ -4835,35 +4814,6 @@ ZT__PRIVATE int zt__ends_with(const char *text, const char *end, int (*compare)(
 
 /* ---- the names nearest to a wrong one -------------------------------------------------------------------- */
 
-/* Returns the Levenshtein distance of two names, without regard to case. Only the first 63 bytes count. */
-ZT__PRIVATE uint32_t zt__edit_distance(const char *a, const char *b) {
-    enum { LONGEST = 63 };
-    uint32_t row[LONGEST + 1];
-    uint32_t i, j, columns = 0;
-    while (columns < LONGEST && b[columns]) {
-        columns++;
-    }
-    for (j = 0; j <= columns; j++) {
-        row[j] = j;
-    }
-    for (i = 0; i < LONGEST && a[i]; i++) {
-        uint32_t diagonal = row[0];
-        row[0] = i + 1;
-        for (j = 0; j < columns; j++) {
-            uint32_t best = diagonal + ((a[i] | 32) != (b[j] | 32));
-            if (row[j] + 1 < best) {
-                best = row[j] + 1;
-            }
-            diagonal = row[j + 1];
-            if (diagonal + 1 < best) {
-                best = diagonal + 1;
-            }
-            row[j + 1] = best;
-        }
-    }
-    return row[columns];
-}
-
 /* The names nearest to a wrong one, as text for a message. */
 typedef struct zt__nearest {
     char text[320];
@@ -4872,35 +4822,56 @@ typedef struct zt__nearest {
 /* Returns a name by its index, or NULL if it is not to be shown. */
 typedef const char *(*zt__name_fn)(const void *names, uint32_t index);
 
-/* Finds the three nearest names, the nearest first. A name that occurs twice is shown once. */
+/* Finds the three nearest names by their Levenshtein distance without regard to case, the nearest first. Only the
+   first 63 bytes count. A name that occurs twice is shown once. */
 ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, uint32_t count,
                                          zt__name_fn name_at) {
-    enum { SHOWN = 3 };
+    enum { SHOWN = 3, LONGEST = 63 };
     const char *shown[SHOWN] = {NULL};
-    uint32_t found, i, j;
+    uint32_t distances[SHOWN] = {UINT32_MAX, UINT32_MAX, UINT32_MAX}, row[LONGEST + 1];
+    uint32_t n, i, j, columns;
     size_t used = 0;
     zt__nearest nearest;
     strcpy(nearest.text, "none, because there are no names");
-    for (found = 0; found < SHOWN; found++) {
-        uint32_t least = UINT32_MAX;
-        for (i = 0; i < count; i++) {
-            const char *name = name_at(names, i);
-            int is_new = name != NULL;
-            uint32_t distance;
-            for (j = 0; j < found && is_new; j++) {
-                is_new = strcmp(shown[j], name) != 0;
-            }
-            distance = is_new ? zt__edit_distance(wanted, name) : UINT32_MAX;
-            if (distance < least) {
-                least = distance;
-                shown[found] = name;
+    for (n = 0; n < count; n++) {
+        const char *name = name_at(names, n);
+        int is_new = name != NULL;
+        for (i = 0; i < SHOWN && is_new && shown[i]; i++) {
+            is_new = strcmp(shown[i], name) != 0;
+        }
+        if (!is_new) {
+            continue;
+        }
+        for (columns = 0; columns < LONGEST && name[columns];) {
+            columns++;
+        }
+        for (j = 0; j <= columns; j++) {
+            row[j] = j;
+        }
+        for (i = 0; i < LONGEST && wanted[i]; i++) {
+            uint32_t diagonal = row[0];
+            row[0] = i + 1;
+            for (j = 0; j < columns; j++) {
+                uint32_t best = diagonal + ((wanted[i] | 32) != (name[j] | 32));
+                diagonal = row[j + 1];
+                best = row[j] + 1 < best ? row[j] + 1 : best;
+                row[j + 1] = diagonal + 1 < best ? diagonal + 1 : best;
             }
         }
-        if (least == UINT32_MAX) {
-            break;
+        for (i = SHOWN; i > 0 && row[columns] < distances[i - 1]; i--) {
+            if (i < SHOWN) {
+                shown[i] = shown[i - 1];
+                distances[i] = distances[i - 1];
+            }
         }
-        used += (size_t)snprintf(nearest.text + used, sizeof nearest.text - used, "%s'%.80s'",
-                                 found ? ", " : "", shown[found]);
+        if (i < SHOWN) {
+            shown[i] = name;
+            distances[i] = row[columns];
+        }
+    }
+    for (i = 0; i < SHOWN && shown[i]; i++) {
+        used += (size_t)snprintf(nearest.text + used, sizeof nearest.text - used, "%s'%.80s'", i ? ", " : "",
+                                 shown[i]);
     }
     return nearest;
 }
@@ -5774,21 +5745,31 @@ ZT__PRIVATE zt__process *zt__read_process_variable(const char *identity) {
     return (zt__process *)address;
 }
 
-/* Returns the block whose address is in the variable. The first copy creates it. NULL without memory. */
-ZT__PRIVATE zt__process *zt__find_or_create_process(void) {
+/* Returns the block of this process, or NULL without memory. */
+ZT__PRIVATE zt__process *zt__get_process(void) {
+    static uint32_t handles_fork; /* atomic */
     uint8_t program[16];
     char identity[64], value[128], inherited[1];
-    zt__process *process, *created;
+    zt__process *created = NULL, *process = zt__load(&zt__known_process);
     int has_depth, has_messages;
-    zt__read_program_bytes(program);
-    snprintf(identity, sizeof identity, "%ld.%016llx.", zt__get_process_id(),
-             (unsigned long long)zt__hash(program, sizeof program));
-    process = zt__read_process_variable(identity);
-    created = process ? NULL : (zt__process *)calloc(1, sizeof *created);
-    if (!created) {
+    if (process) {
         return process;
     }
-    has_depth = zt__create_key(&created->depth, 0);
+    if (!zt__exchange(&handles_fork, 1)) {
+        zt__call_after_fork(zt__after_fork);
+    }
+    zt__lock(&zt__process_setup);
+    process = zt__load(&zt__known_process);
+    if (!process) {
+        zt__read_program_bytes(program);
+        snprintf(identity, sizeof identity, "%ld.%016llx.", zt__get_process_id(),
+                 (unsigned long long)zt__hash(program, sizeof program));
+        process = zt__read_process_variable(identity);
+        created = process ? NULL : (zt__process *)calloc(1, sizeof *created);
+    }
+
+    /* The first copy creates the block. */
+    has_depth = created && zt__create_key(&created->depth, 0);
     has_messages = has_depth && zt__create_key(&created->messages, 1);
     if (has_messages) {
         zt__create_mutex(&created->mutex);
@@ -5802,35 +5783,18 @@ ZT__PRIVATE zt__process *zt__find_or_create_process(void) {
         }
         zt__set_variable(ZT__PROCESS_VARIABLE, value, 0); /* has no effect if another copy has just set it */
         process = zt__read_process_variable(identity);
-        if (process == created) {
-            return process;
+    }
+    if (created != process) {
+        if (has_messages) {
+            zt__destroy_mutex(&created->mutex);
+            zt__delete_key(created->messages);
         }
-        zt__destroy_mutex(&created->mutex);
-        zt__delete_key(created->messages);
+        if (has_depth) {
+            zt__delete_key(created->depth);
+        }
+        free(created);
     }
-    if (has_depth) {
-        zt__delete_key(created->depth);
-    }
-    free(created);
-    return process;
-}
-
-/* Returns the block of this process, or NULL without memory. */
-ZT__PRIVATE zt__process *zt__get_process(void) {
-    static uint32_t handles_fork; /* atomic */
-    zt__process *process = zt__load(&zt__known_process);
-    if (process) {
-        return process;
-    }
-    if (!zt__exchange(&handles_fork, 1)) {
-        zt__call_after_fork(zt__after_fork);
-    }
-    zt__lock(&zt__process_setup);
-    process = zt__load(&zt__known_process);
-    if (!process) {
-        process = zt__find_or_create_process();
-        zt__store(&zt__known_process, process);
-    }
+    zt__store(&zt__known_process, process);
     zt__unlock(&zt__process_setup);
     return process;
 }
@@ -6645,44 +6609,45 @@ ZT__PRIVATE const char *zt__aggregation_name(zt_aggregation aggregation) {
     return names[aggregation];
 }
 
-/* Returns how the values of a metric are combined. The type alone does not decide it: drivers give
-   percentages the type of durations, and frequencies that of events. Their units show that they do not add
-   up. */
-ZT__PRIVATE zt_aggregation zt__aggregation_of(zet_metric_type_t type, const char *units) {
-    static const char *const averaged[] = {"percent", "Percent", "%",   "Hz",   "hz",
-                                           "Bps",     "BpS",     "bps", "ratio"};
-    uint32_t i;
-    switch (type) {
-    case ZET_METRIC_TYPE_RATIO:
-    case ZET_METRIC_TYPE_THROUGHPUT:
-        return ZT_AGGREGATE_MEAN;
-    case ZET_METRIC_TYPE_FLAG:
-        return ZT_AGGREGATE_FLAG;
-    case ZET_METRIC_TYPE_DURATION:
-    case ZET_METRIC_TYPE_EVENT:
-    case ZET_METRIC_TYPE_EVENT_WITH_RANGE:
-        for (i = 0; i < ZT__COUNT_OF(averaged); i++) {
-            if (zt__ends_with(units, averaged[i], strcmp)) {
-                return ZT_AGGREGATE_MEAN;
-            }
-        }
-        return strchr(units, '/') || strstr(units, " per ") ? ZT_AGGREGATE_MEAN : ZT_AGGREGATE_SUM;
-    default:
-        return ZT_AGGREGATE_NONE;
-    }
-}
-
 /* Fills in the public description of a metric, in pass 0. Its strings are those of the group. */
 ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_metric *metric) {
+    static const char *const averaged[] = {"percent", "Percent", "%",   "Hz",   "hz",
+                                           "Bps",     "BpS",     "bps", "ratio"};
     const zet_metric_properties_t *from = &group->metrics[index];
+    const char *units = from->resultUnits;
+    uint32_t i;
     metric->name = from->name;
     metric->group = group->properties.name;
     metric->component = from->component;
-    metric->units = from->resultUnits;
+    metric->units = units;
     metric->description = from->description;
     metric->type = (int)from->metricType;
-    metric->aggregation = zt__aggregation_of(from->metricType, from->resultUnits);
     metric->pass = 0;
+    /* The type alone does not decide how values are combined: drivers give percentages the type of durations,
+       and frequencies that of events. Their units show that they do not add up. */
+    switch (from->metricType) {
+    case ZET_METRIC_TYPE_RATIO:
+    case ZET_METRIC_TYPE_THROUGHPUT:
+        metric->aggregation = ZT_AGGREGATE_MEAN;
+        break;
+    case ZET_METRIC_TYPE_FLAG:
+        metric->aggregation = ZT_AGGREGATE_FLAG;
+        break;
+    case ZET_METRIC_TYPE_DURATION:
+    case ZET_METRIC_TYPE_EVENT:
+    case ZET_METRIC_TYPE_EVENT_WITH_RANGE:
+        metric->aggregation =
+            strchr(units, '/') || strstr(units, " per ") ? ZT_AGGREGATE_MEAN : ZT_AGGREGATE_SUM;
+        for (i = 0; i < ZT__COUNT_OF(averaged); i++) {
+            if (zt__ends_with(units, averaged[i], strcmp)) {
+                metric->aggregation = ZT_AGGREGATE_MEAN;
+            }
+        }
+        break;
+    default:
+        metric->aggregation = ZT_AGGREGATE_NONE;
+        break;
+    }
 }
 
 /* Returns a value as a number, or NaN. Drivers may return a value of another type than that of its metric. */
@@ -6737,55 +6702,6 @@ ZT__PRIVATE int zt__share_counters(ze_device_handle_t a, ze_device_handle_t b) {
     return a == b || zt__is_sub_device(a, b) || zt__is_sub_device(b, a);
 }
 
-/* Describes the file by which the system reserves counters for privileged users: its path and value. Returns
-   whether all users may use them. */
-ZT__PRIVATE int zt__read_paranoid_files(char *text, size_t size) {
-    static const char *const paths[] = {"/proc/sys/dev/xe/observation_paranoid",
-                                        "/proc/sys/dev/i915/perf_stream_paranoid"};
-    uint32_t i, found = 0;
-    int all_may = 1;
-    snprintf(text, size, "%s (xe) or %s (i915), whichever there is", paths[0], paths[1]);
-    for (i = 0; i < ZT__COUNT_OF(paths); i++) {
-        FILE *file = zt__open_file(paths[i], "r");
-        int value, is_number;
-        if (!file) {
-            continue;
-        }
-        is_number = fscanf(file, "%d", &value) == 1;
-        fclose(file);
-        if (!is_number) {
-            snprintf(text, size, "%s", paths[i]);
-        } else if (value != 0 || !found) {
-            snprintf(text, size, "%s (now %d)", paths[i], value);
-        }
-        all_may &= is_number && value == 0;
-        found++;
-    }
-    return found && all_may;
-}
-
-/* Describes who else may use the counters of a device. Some drivers do not allow regions and streams on one
-   device: so it may be a stream of this process where a profiler is refused, or a profiler where a stream is;
-   otherwise it is another process. */
-ZT__PRIVATE void zt__find_other_user(ze_device_handle_t device, int is_streamed, zt__counter_holder *holder) {
-    zt__process *process = zt__get_process();
-    uint32_t i;
-    snprintf(holder->text, sizeof holder->text,
-             "another process, or a stream or query of this program's own");
-    if (!process) {
-        return;
-    }
-    zt__lock(&process->mutex);
-    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
-        const zt__active_group *active = &process->active_groups[i];
-        if (active->users && active->is_streamed != is_streamed &&
-            zt__share_counters(active->device, device)) {
-            zt__describe_holder(active, holder);
-        }
-    }
-    zt__unlock(&process->mutex);
-}
-
 /* Reports why counters are not available, and what to do. `holder` names who uses them; if it is NULL or
    empty, the holder is looked up. `diagnostics` may be NULL. */
 ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_device_handle_t device,
@@ -6797,8 +6713,14 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
         (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
         (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
+    /* By one of these, the system reserves counters for privileged users. */
+    static const char *const paths[] = {"/proc/sys/dev/xe/observation_paranoid",
+                                        "/proc/sys/dev/i915/perf_stream_paranoid"};
     char files[160];
-    zt__counter_holder found;
+    zt__counter_holder other;
+    zt__process *process;
+    uint32_t i, found = 0;
+    int all_may = 1;
     if (zt__means_device_loss(result)) {
         zt__report_device_loss(diagnostics, result, call);
         return ZT_DEVICE_LOST;
@@ -6811,22 +6733,51 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         zt__report(diagnostics, METRICS_NOT_ENABLED, result, call, name);
         return ZT_NOT_ENABLED;
     }
-    if (may_be_forbidden && !zt__read_paranoid_files(files, sizeof files) && !zt__is_privileged()) {
+    snprintf(files, sizeof files, "%s (xe) or %s (i915), whichever there is", paths[0], paths[1]);
+    for (i = 0; i < ZT__COUNT_OF(paths) && may_be_forbidden; i++) {
+        FILE *file = zt__open_file(paths[i], "r");
+        int value, is_number;
+        if (!file) {
+            continue;
+        }
+        is_number = fscanf(file, "%d", &value) == 1;
+        fclose(file);
+        if (!is_number) {
+            snprintf(files, sizeof files, "%s", paths[i]);
+        } else if (value != 0 || !found) {
+            snprintf(files, sizeof files, "%s (now %d)", paths[i], value);
+        }
+        all_may &= is_number && value == 0;
+        found++;
+    }
+    if (may_be_forbidden && !(found && all_may) && !zt__is_privileged()) {
         zt__report(diagnostics, NO_PERMISSION, result, call, name, files);
         return ZT_NO_PERMISSION;
     }
     /* With permission, the same results mean that another process uses the counters. */
-    if (may_be_forbidden || result == ZE_RESULT_ERROR_NOT_AVAILABLE ||
-        result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
-        if (!holder || !holder->text[0]) {
-            zt__find_other_user(device, is_streamed, &found);
-            holder = &found;
-        }
-        zt__report(diagnostics, COUNTERS_IN_USE, result, call, name, holder->text);
-        return ZT_IN_USE;
+    if (!may_be_forbidden && result != ZE_RESULT_ERROR_NOT_AVAILABLE &&
+        result != ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
+        zt__report(diagnostics, METRICS_UNAVAILABLE, result, call, name);
+        return ZT_NOT_SUPPORTED;
     }
-    zt__report(diagnostics, METRICS_UNAVAILABLE, result, call, name);
-    return ZT_NOT_SUPPORTED;
+    /* Some drivers do not allow regions and streams on one device: so it may be a stream of this process where
+       a profiler is refused, or a profiler where a stream is. */
+    snprintf(other.text, sizeof other.text, "another process, or a stream or query of this program's own");
+    process = holder && holder->text[0] ? NULL : zt__get_process();
+    if (process) {
+        zt__lock(&process->mutex);
+        for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
+            const zt__active_group *active = &process->active_groups[i];
+            if (active->users && active->is_streamed != is_streamed &&
+                zt__share_counters(active->device, device)) {
+                zt__describe_holder(active, &other);
+            }
+        }
+        zt__unlock(&process->mutex);
+    }
+    zt__report(diagnostics, COUNTERS_IN_USE, result, call, name,
+               holder && holder->text[0] ? holder->text : other.text);
+    return ZT_IN_USE;
 }
 
 /* ---- the groups that a configuration requests ------------------------------------------------------------ */
@@ -6907,33 +6858,6 @@ ZT__PRIVATE ze_result_t zt__select_group(zt__selector *selector, uint32_t index)
     return result;
 }
 
-/* Selects the groups that config.groups names, or the default one if neither config.groups nor config.metrics
-   is set. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__select_by_name(zt__selector *selector) {
-    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
-    const char *list = selector->config->groups, *name;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    uint32_t index;
-    size_t length;
-    if (!list && !zt__has_names(selector->config->metrics)) {
-        index = zt__find_group(&selector->catalog, "ComputeBasic", strlen("ComputeBasic"), type);
-        if (index == UINT32_MAX) {
-            index = zt__find_group(&selector->catalog, NULL, 0, type);
-        }
-        return zt__select_group(selector, index);
-    }
-    while (list && result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
-        index = zt__find_group(&selector->catalog, name, length, type);
-        if (index == UINT32_MAX) {
-            selector->availability = ZT_NO_SUCH_GROUP;
-            return zt__report_no_group(selector->diagnostics, "zt_open", &selector->catalog, name, length,
-                                       type);
-        }
-        result = zt__select_group(selector, index);
-    }
-    return result;
-}
-
 /* ---- the groups that have the requested metrics ---------------------------------------------------------- */
 
 /* Finding the fewest groups that have all requested metrics is a set cover problem, which takes too long to
@@ -6945,8 +6869,7 @@ typedef struct zt__metric_cover {
     zt__group *groups;     /* the event-based ones, with their metrics; the others have none */
     uint64_t *has;         /* for each group, a bit for each requested metric */
     uint32_t metric_count; /* of all groups */
-    uint32_t requested_count;
-    uint64_t missing; /* the requested metrics that no selected group has, as bits */
+    uint64_t missing;      /* the requested metrics that no selected group has, as bits */
 } zt__metric_cover;
 
 /* Returns the name of a metric by its index among those of all groups. */
@@ -6957,41 +6880,6 @@ ZT__PRIVATE const char *zt__covered_metric_at(const void *cover, uint32_t index)
         group++;
     }
     return group->metrics[index].name;
-}
-
-/* Requests the metrics that config.metrics names, and records which groups have each of them. On failure the
-   message was reported. */
-ZT__PRIVATE ze_result_t zt__request_metrics(zt__selector *selector, zt__metric_cover *cover) {
-    const char *list = selector->config->metrics, *name;
-    size_t length;
-    uint32_t i, m;
-    for (; zt__next_name(&list, &name, &length); cover->requested_count++) {
-        uint64_t bit;
-        if (cover->requested_count == ZT__MAX_REQUESTED_METRICS) {
-            selector->availability = ZT_NO_SUCH_METRIC;
-            return zt__report(selector->diagnostics, TOO_MANY_METRICS, ZE_RESULT_ERROR_INVALID_SIZE,
-                              (unsigned)ZT__MAX_REQUESTED_METRICS);
-        }
-        bit = (uint64_t)1 << cover->requested_count;
-        for (i = 0; i < cover->group_count; i++) {
-            for (m = 0; m < cover->groups[i].metric_count; m++) {
-                if (zt__equals(cover->groups[i].metrics[m].name, name, length)) {
-                    cover->has[i] |= bit;
-                    cover->missing |= bit;
-                }
-            }
-        }
-        if (!(cover->missing & bit)) {
-            char text[ZET_MAX_METRIC_NAME];
-            zt__nearest nearest;
-            zt__copy_text(text, sizeof text, name, length);
-            nearest = zt__find_nearest(text, cover, cover->metric_count, zt__covered_metric_at);
-            selector->availability = ZT_NO_SUCH_METRIC;
-            return zt__report(selector->diagnostics, NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                              "zt_open", text, nearest.text);
-        }
-    }
-    return ZE_RESULT_SUCCESS;
 }
 
 /* Returns whether fewer than `most` groups of a group's domain are selected. */
@@ -7038,10 +6926,11 @@ ZT__PRIVATE uint32_t zt__find_next_group(const zt__selector *selector, const zt_
 ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
     const zt_allocator *allocator = selector->allocator;
     const zt__catalog *catalog = &selector->catalog;
-    const char *call = "zt_open";
+    const char *call = "zt_open", *list = selector->config->metrics, *name;
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     zt__metric_cover cover;
-    uint32_t i;
+    size_t length;
+    uint32_t i, m, requested = 0;
     memset(&cover, 0, sizeof cover);
     cover.groups = (zt__group *)zt__allocate(allocator, catalog->count, sizeof *cover.groups);
     cover.has = (uint64_t *)zt__allocate(allocator, catalog->count, sizeof *cover.has);
@@ -7056,12 +6945,40 @@ ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
             cover.metric_count += cover.groups[i].metric_count;
         }
     }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__request_metrics(selector, &cover);
-    } else {
+    if (result != ZE_RESULT_SUCCESS) {
         selector->availability =
             zt__report_refusal(selector->diagnostics, selector->device, 0, result, call, NULL);
     }
+
+    /* Which groups have each of the requested metrics. */
+    while (result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
+        uint64_t bit;
+        if (requested == ZT__MAX_REQUESTED_METRICS) {
+            selector->availability = ZT_NO_SUCH_METRIC;
+            result = zt__report(selector->diagnostics, TOO_MANY_METRICS, ZE_RESULT_ERROR_INVALID_SIZE,
+                                (unsigned)ZT__MAX_REQUESTED_METRICS);
+            break;
+        }
+        bit = (uint64_t)1 << requested++;
+        for (i = 0; i < cover.group_count; i++) {
+            for (m = 0; m < cover.groups[i].metric_count; m++) {
+                if (zt__equals(cover.groups[i].metrics[m].name, name, length)) {
+                    cover.has[i] |= bit;
+                    cover.missing |= bit;
+                }
+            }
+        }
+        if (!(cover.missing & bit)) {
+            char text[ZET_MAX_METRIC_NAME];
+            zt__nearest nearest;
+            zt__copy_text(text, sizeof text, name, length);
+            nearest = zt__find_nearest(text, &cover, cover.metric_count, zt__covered_metric_at);
+            selector->availability = ZT_NO_SUCH_METRIC;
+            result = zt__report(selector->diagnostics, NO_SUCH_METRIC, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                                "zt_open", text, nearest.text);
+        }
+    }
+
     for (i = 0; i < cover.group_count; i++) {
         if (zt__has_group(selector->selection, catalog->handles[i])) {
             cover.missing &= ~cover.has[i];
@@ -7085,52 +7002,46 @@ ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
 
 /* ---- which groups are measured together ------------------------------------------------------------------ */
 
-/* Stores the pass of each group as the driver proposes, which knows of more conflicts than those of domains.
-   It reorders `handles` by pass. Returns 0 if its proposal cannot be used. */
-ZT__PRIVATE int zt__plan_by_driver(const zt__selector *selector, uint32_t *pass_of) {
-    const zt__selection *selection = selector->selection;
-    zet_metric_group_handle_t handles[ZT__MAX_GROUPS];
-    uint32_t sizes[ZT__MAX_GROUPS] = {0};
-    uint32_t g, pass, next = 0, in_pass, found = 0, count = selection->group_count, passes = 0;
-    for (g = 0; g < count; g++) {
-        handles[g] = selection->groups[g].handle;
-        pass_of[g] = UINT32_MAX;
-    }
-    if (!selector->driver->zetDeviceGetConcurrentMetricGroupsExp ||
-        selector->driver->zetDeviceGetConcurrentMetricGroupsExp(selector->device, count, handles, NULL,
-                                                                &passes) != ZE_RESULT_SUCCESS ||
-        passes > count ||
-        selector->driver->zetDeviceGetConcurrentMetricGroupsExp(selector->device, count, handles, sizes,
-                                                                &passes) != ZE_RESULT_SUCCESS ||
-        passes > count) {
-        return 0;
-    }
-    for (pass = 0; pass < passes; pass++) {
-        if (sizes[pass] == 0 || sizes[pass] > ZT__MAX_GROUPS_IN_PASS || sizes[pass] > count - next) {
-            return 0;
-        }
-        for (in_pass = 0; in_pass < sizes[pass]; in_pass++, next++) {
-            for (g = 0; g < count; g++) {
-                if (selection->groups[g].handle == handles[next] && pass_of[g] == UINT32_MAX) {
-                    pass_of[g] = pass;
-                    found++;
-                }
-            }
-        }
-    }
-    return found == count;
-}
-
 /* Puts the groups into the order of their passes: those that the driver proposes, or else the first group of
    a domain into the first pass, the second one into the second, and so on. If a pass is full, the group is in
    the next one that is not. On failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
     zt__selection *selection = selector->selection;
     zt__group ordered[ZT__MAX_GROUPS];
-    uint32_t pass_of[ZT__MAX_GROUPS] = {0}, together[ZT__MAX_GROUPS] = {0};
-    uint32_t g, earlier, pass, needed = 1, placed = 0, most = selector->config->max_passes;
-    if (selection->group_count > 1 && !zt__plan_by_driver(selector, pass_of)) {
-        for (g = 0; g < selection->group_count; g++) {
+    zet_metric_group_handle_t handles[ZT__MAX_GROUPS];
+    uint32_t pass_of[ZT__MAX_GROUPS], sizes[ZT__MAX_GROUPS] = {0}, together[ZT__MAX_GROUPS] = {0};
+    uint32_t g, earlier, pass, end, next = 0, passes = 0, found = 0, count = selection->group_count;
+    uint32_t needed = 1, placed = 0, most = selector->config->max_passes;
+    int is_planned;
+
+    /* The driver knows of more conflicts than those of domains. It reorders `handles` by pass. */
+    for (g = 0; g < count; g++) {
+        handles[g] = selection->groups[g].handle;
+        pass_of[g] = UINT32_MAX;
+    }
+    is_planned = count > 1 && selector->driver->zetDeviceGetConcurrentMetricGroupsExp &&
+                 selector->driver->zetDeviceGetConcurrentMetricGroupsExp(
+                     selector->device, count, handles, NULL, &passes) == ZE_RESULT_SUCCESS &&
+                 passes <= count &&
+                 selector->driver->zetDeviceGetConcurrentMetricGroupsExp(
+                     selector->device, count, handles, sizes, &passes) == ZE_RESULT_SUCCESS &&
+                 passes <= count;
+    for (pass = 0; pass < passes && is_planned; pass++) {
+        is_planned = sizes[pass] > 0 && sizes[pass] <= ZT__MAX_GROUPS_IN_PASS && sizes[pass] <= count - next;
+        for (end = next + sizes[pass]; next < end && is_planned; next++) {
+            g = 0;
+            while (g < count && selection->groups[g].handle != handles[next]) {
+                g++;
+            }
+            if (g < count && pass_of[g] == UINT32_MAX) {
+                pass_of[g] = pass;
+                found++;
+            }
+        }
+    }
+
+    if (!is_planned || found != count) {
+        for (g = 0; g < count; g++) {
             pass = 0;
             for (earlier = 0; earlier < g; earlier++) {
                 if (selection->groups[earlier].properties.domain == selection->groups[g].properties.domain &&
@@ -7145,7 +7056,7 @@ ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
             together[pass]++;
         }
     }
-    for (g = 0; g < selection->group_count; g++) {
+    for (g = 0; g < count; g++) {
         if (pass_of[g] >= needed) {
             needed = pass_of[g] + 1;
         }
@@ -7160,7 +7071,7 @@ ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
     }
     for (pass = 0; pass < needed; pass++) {
         selection->pass_sizes[pass] = 0;
-        for (g = 0; g < selection->group_count; g++) {
+        for (g = 0; g < count; g++) {
             if (pass_of[g] == pass) {
                 ordered[placed] = selection->groups[g];
                 ordered[placed].first_metric = selection->metric_count;
@@ -7183,7 +7094,10 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
                                           zt_availability *availability) {
     zt__selector selector = {allocator, diagnostics,          driver, device, config, selection, ZT_AVAILABLE,
                              1,         {0, NULL, NULL, NULL}};
-    const char *call;
+    const zet_metric_group_sampling_type_flags_t type = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
+    const char *call, *list = config->groups, *name;
+    size_t length;
+    uint32_t index;
     ze_result_t result;
     memset(selection, 0, sizeof *selection);
     selection->pass_count = 1;
@@ -7207,8 +7121,21 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
         selector.availability = ZT_LIBRARY_MISSING;
         result = zt__report(diagnostics, METRIC_LIBRARY_MISSING, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
                             (unsigned)selector.catalog.count);
-    } else {
-        result = zt__select_by_name(&selector);
+    } else if (!list && !zt__has_names(config->metrics)) { /* the default group */
+        index = zt__find_group(&selector.catalog, "ComputeBasic", strlen("ComputeBasic"), type);
+        if (index == UINT32_MAX) {
+            index = zt__find_group(&selector.catalog, NULL, 0, type);
+        }
+        result = zt__select_group(&selector, index);
+    }
+    while (list && result == ZE_RESULT_SUCCESS && zt__next_name(&list, &name, &length)) {
+        index = zt__find_group(&selector.catalog, name, length, type);
+        if (index == UINT32_MAX) {
+            selector.availability = ZT_NO_SUCH_GROUP;
+            result = zt__report_no_group(diagnostics, "zt_open", &selector.catalog, name, length, type);
+        } else {
+            result = zt__select_group(&selector, index);
+        }
     }
     if (result == ZE_RESULT_SUCCESS && zt__has_names(config->metrics)) {
         result = zt__select_by_metrics(&selector);
@@ -7403,7 +7330,7 @@ ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, ui
     return result;
 }
 
-/* Fills in a row of the table of zt__write_metrics. */
+/* Fills in a row of the metrics of a group, for zt_write_groups. */
 ZT__PRIVATE void zt__show_metric(const void *group, uint32_t index, zt__cell *cells) {
     zt_metric metric;
     zt__describe_metric((const zt__group *)group, index, &metric);
@@ -7413,33 +7340,16 @@ ZT__PRIVATE void zt__show_metric(const void *group, uint32_t index, zt__cell *ce
     cells[3].text = metric.description;
 }
 
-/* Lists the metrics of a group. On failure the message was reported. */
-ZT__PRIVATE ze_result_t zt__write_metrics(zt__writer *writer, ze_device_handle_t device,
-                                          zet_metric_group_handle_t handle) {
-    zt__table_column columns[] = {{"", 1, 0, 0}, {"", 1, 0, 0}, {"", 1, 0, 0}, {"", 1, 0, 0}};
-    zt__cell cells[ZT__COUNT_OF(columns)];
-    zt__group group;
-    zt__table table = {columns, cells, ZT__COUNT_OF(columns), 0, zt__show_metric, &group, 4, 1};
-    const char *call;
-    ze_result_t result;
-    memset(&group, 0, sizeof group);
-    group.handle = handle;
-    result = zt__load_metrics(&zt__default_allocator, &group, &call);
-    if (result == ZE_RESULT_SUCCESS) {
-        table.row_count = group.metric_count;
-        zt__write_table(writer, &table);
-    } else {
-        zt__report_refusal(NULL, device, 0, result, call, NULL);
-    }
-    zt__free_group(&zt__default_allocator, &group);
-    return result;
-}
-
 ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_write_fn write, void *user) {
     const zet_metric_group_sampling_type_flags_t event = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED;
     const zet_metric_group_sampling_type_flags_t time = ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_TIME_BASED;
+    zt__table_column columns[] = {{"", 1, 0, 0}, {"", 1, 0, 0}, {"", 1, 0, 0}, {"", 1, 0, 0}};
+    zt__cell cells[ZT__COUNT_OF(columns)];
+    zt__group listed;
+    zt__table table = {columns, cells, ZT__COUNT_OF(columns), 0, zt__show_metric, &listed, 4, 1};
     zt__catalog catalog;
     zt__writer writer;
+    const char *call;
     uint32_t i;
     ze_result_t result;
     if (!device) {
@@ -7472,7 +7382,16 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
         zt__write_shown(&writer, group->description);
         zt__write_text(&writer, "\n");
         if (metrics) {
-            result = zt__write_metrics(&writer, device, catalog.handles[i]);
+            memset(&listed, 0, sizeof listed);
+            listed.handle = catalog.handles[i];
+            result = zt__load_metrics(&zt__default_allocator, &listed, &call);
+            if (result == ZE_RESULT_SUCCESS) {
+                table.row_count = listed.metric_count;
+                zt__write_table(&writer, &table);
+            } else {
+                zt__report_refusal(NULL, device, 0, result, call, NULL);
+            }
+            zt__free_group(&zt__default_allocator, &listed);
         }
     }
     if (result == ZE_RESULT_SUCCESS && !zt__has_counters(&catalog)) {
@@ -8092,10 +8011,12 @@ struct zt__list {
     /* Handles come back. What is read late of a destroyed list says nothing about the next one. */
     uint64_t destroyed_up_to;     /* the last slot of the list that had this handle before */
     int destroyed_was_unobserved; /* that list was UNOBSERVED, and is counted as such */
+    int may_be_destroyed;         /* a call was about to destroy it, and may have been refused */
 
     int keeps_events; /* slots of it have kept events of the application */
 
     /* for the last zt_execute */
+    uint32_t announcements; /* how often the call that is being made names the list */
     int overlaps;         /* it was submitted before the one before it was known to be finished, so events do
                              not show which of them has ended. Until a region is begun, or their queue is
                              seen to be idle */
@@ -8286,8 +8207,9 @@ struct zt_profiler {
     void (*collect_hotspots)(zt_profiler *profiler); /* reads samples of instructions. No mutex held */
     void (*free_hotspots)(zt_profiler *profiler);
     struct zt__kernels *kernels; /* NULL: none is known. Atomic */
-    uint64_t unknown_launches;   /* of kernels for which there was no room; guarded by the mutex */
-    struct zt__watch *watch;     /* from the first zt_watch on. Atomic */
+    void (*free_kernels)(zt_profiler *profiler);
+    uint64_t unknown_launches; /* of kernels for which there was no room; guarded by the mutex */
+    struct zt__watch *watch;   /* from the first zt_watch on. Atomic */
     int (*end_watch)(zt_profiler *profiler); /* returns 0 if its thread hangs */
     void (*free_watch)(zt_profiler *profiler);
 };
@@ -8738,74 +8660,17 @@ ZT__PRIVATE ze_result_t zt__reset_handles(const zt__pass *pass, const zt__slot *
     return result;
 }
 
-/* Makes what the slots of a block need. On failure, `*call` is the call that failed, and the block can be
-   destroyed. */
-ZT__PRIVATE ze_result_t zt__fill_block(zt_profiler *profiler, const zt__pass *pass, zt__slot_block *block,
-                                       const char **call) {
-    zet_metric_query_pool_desc_t query_pool;
-    ze_event_pool_desc_t event_pool;
-    ze_host_mem_alloc_desc_t memory;
-    ze_event_desc_t event;
-    uint32_t i, g;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    memset(&query_pool, 0, sizeof query_pool);
-    query_pool.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
-    query_pool.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
-    query_pool.count = block->count;
-    *call = "zetMetricQueryPoolCreate";
-    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        result = zetMetricQueryPoolCreate(profiler->context, profiler->device, pass->groups[g].handle,
-                                          &query_pool, &block->query_pools[g]);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        memset(&event_pool, 0, sizeof event_pool);
-        event_pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
-        event_pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
-        if (pass->group_count == 0) { /* for launches that are measured by their event */
-            event_pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
-        }
-        event_pool.count = block->count;
-        *call = "zeEventPoolCreate";
-        result = zeEventPoolCreate(profiler->context, &event_pool, 1, &profiler->device, &block->event_pool);
-    }
-    if (result == ZE_RESULT_SUCCESS && (profiler->is_stamped || pass->group_count == 0)) {
-        memset(&memory, 0, sizeof memory);
-        memory.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC;
-        *call = "zeMemAllocHost";
-        result = zeMemAllocHost(profiler->context, &memory,
-                                (size_t)block->count * ZT__STAMPS * sizeof *block->stamps,
-                                ZT__STAMPS * sizeof *block->stamps, (void **)&block->stamps);
-    }
-    for (i = 0; result == ZE_RESULT_SUCCESS && block->stamps && i < block->count * ZT__STAMPS; i++) {
-        block->stamps[i] = UINT64_MAX; /* not written */
-    }
-    memset(&event, 0, sizeof event);
-    event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
-    event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
-    event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
-    for (i = 0; i < block->count && result == ZE_RESULT_SUCCESS; i++) {
-        zt__slot *slot = &block->slots[i];
-        slot->pass = pass->index;
-        slot->stamps = block->stamps ? block->stamps + ZT__STAMPS * (size_t)i : NULL;
-        *call = "zetMetricQueryCreate";
-        for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-            result = zetMetricQueryCreate(block->query_pools[g], i, &slot->queries[g]);
-        }
-        if (result == ZE_RESULT_SUCCESS) {
-            *call = "zeEventCreate";
-            event.index = i;
-            result = zeEventCreate(block->event_pool, &event, &slot->event);
-        }
-    }
-    return result;
-}
-
 /* Makes one more block of slots for a pass. On failure, `*call` is the call that failed. If there are
    config.max_slots already, returns OUT_OF_DEVICE_MEMORY with `*call` NULL. */
 ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, const char **call) {
     const zt_allocator *allocator = &profiler->config.allocator;
+    int needs_stamps = profiler->is_stamped || pass->group_count == 0;
+    zet_metric_query_pool_desc_t query_pool;
+    ze_event_pool_desc_t event_pool;
+    ze_host_mem_alloc_desc_t memory;
+    ze_event_desc_t event;
     zt__slot_block *block;
-    uint32_t count, i;
+    uint32_t count, i, g;
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     zt__lock(&profiler->mutex);
     count = profiler->config.max_slots - pass->slot_count;
@@ -8823,13 +8688,63 @@ ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, co
     if (block) {
         block->count = count;
         block->slots = (zt__slot *)zt__allocate(allocator, count, sizeof *block->slots);
-        if (block->slots) {
-            ZT__INTERNAL(result = zt__fill_block(profiler, pass, block, call));
+        result = block->slots ? ZE_RESULT_SUCCESS : result;
+    }
+
+    memset(&query_pool, 0, sizeof query_pool);
+    query_pool.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
+    query_pool.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
+    query_pool.count = count;
+    for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+        *call = "zetMetricQueryPoolCreate";
+        result = zetMetricQueryPoolCreate(profiler->context, profiler->device, pass->groups[g].handle,
+                                          &query_pool, &block->query_pools[g]);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        memset(&event_pool, 0, sizeof event_pool);
+        event_pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
+        event_pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
+        if (pass->group_count == 0) { /* for launches that are measured by their event */
+            event_pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
         }
-        if (result != ZE_RESULT_SUCCESS) {
-            ZT__INTERNAL(zt__destroy_block(profiler, block));
+        event_pool.count = count;
+        *call = "zeEventPoolCreate";
+        ZT__INTERNAL(result = zeEventPoolCreate(profiler->context, &event_pool, 1, &profiler->device,
+                                                &block->event_pool));
+    }
+    if (result == ZE_RESULT_SUCCESS && needs_stamps) {
+        memset(&memory, 0, sizeof memory);
+        memory.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC;
+        *call = "zeMemAllocHost";
+        ZT__INTERNAL(result = zeMemAllocHost(profiler->context, &memory,
+                                             (size_t)count * ZT__STAMPS * sizeof *block->stamps,
+                                             ZT__STAMPS * sizeof *block->stamps, (void **)&block->stamps));
+    }
+    memset(&event, 0, sizeof event);
+    event.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
+    event.signal = ZE_EVENT_SCOPE_FLAG_HOST;
+    event.wait = ZE_EVENT_SCOPE_FLAG_HOST;
+    for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+        zt__slot *slot = &block->slots[i];
+        slot->pass = pass->index;
+        if (needs_stamps) {
+            slot->stamps = block->stamps + ZT__STAMPS * (size_t)i;
+            memset(slot->stamps, 0xFF, ZT__STAMPS * sizeof *slot->stamps); /* not written */
+        }
+        *call = "zetMetricQueryCreate";
+        for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
+            result = zetMetricQueryCreate(block->query_pools[g], i, &slot->queries[g]);
+        }
+        if (result == ZE_RESULT_SUCCESS) {
+            *call = "zeEventCreate";
+            event.index = i;
+            ZT__INTERNAL(result = zeEventCreate(block->event_pool, &event, &slot->event));
         }
     }
+    if (block && result != ZE_RESULT_SUCCESS) {
+        ZT__INTERNAL(zt__destroy_block(profiler, block));
+    }
+
     zt__lock(&profiler->mutex);
     if (result == ZE_RESULT_SUCCESS) {
         for (i = 0; i < count; i++) {
@@ -8921,21 +8836,41 @@ ZT__PRIVATE int zt__finish_first_query(zt_profiler *profiler, zt__pass *pass, ui
     return 1;
 }
 
-/* Executes one query of each group, or without groups a barrier, on a command queue of the first group of
-   queues that can compute. The caller destroys the queue and the list. */
-ZT__PRIVATE ze_result_t zt__submit_first_query(zt_profiler *profiler, const zt__pass *pass,
-                                               zt__first_query *query, const char **call) {
+/* Runs one query of each group on a command list of its own, on a queue of the first group of queues that can
+   compute. Drivers complete an activation in the first execution that uses it, and take no lock there. So
+   that execution has to finish before several threads use the groups. If it fails, regions are still
+   measured. Without groups, it is a barrier, of which `*stamps` gets the kernel time stamps. Returns whether
+   it has run. What the device may still use after the configured time is kept with the pass, for
+   zt__finish_first_query(). */
+ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
+                                    ze_kernel_timestamp_result_t *stamps) {
+    const char *remedy = stamps ? "Kernels may be at wrong places on the timeline."
+                                : "The first regions of several threads may disturb each other.";
     ze_command_queue_group_properties_t groups[16];
     ze_command_queue_desc_t queue_desc;
     ze_command_list_desc_t list_desc;
-    zt__slot *slot = query->slot;
+    zt__first_query query;
+    zt__slot *slot;
+    const char *call = "zeDeviceGetCommandQueueGroupProperties";
     uint32_t i, g, count = ZT__COUNT_OF(groups);
+    int is_clean = 1;
     ze_result_t result;
+    if ((pass->group_count == 0 && !stamps) || !zt__finish_first_query(profiler, pass, 0)) {
+        return 0;
+    }
+    zt__lock(&profiler->mutex);
+    slot = zt__pop_free_slot(pass);
+    zt__unlock(&profiler->mutex);
+    if (!slot) {
+        return 0;
+    }
+    memset(&query, 0, sizeof query);
+    query.slot = slot;
+
     memset(groups, 0, sizeof groups);
     for (i = 0; i < count; i++) {
         groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
     }
-    *call = "zeDeviceGetCommandQueueGroupProperties";
     result = zeDeviceGetCommandQueueGroupProperties(profiler->device, &count, groups);
     count = count < ZT__COUNT_OF(groups) ? count : ZT__COUNT_OF(groups);
     for (i = 0; i < count && !(groups[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE);) {
@@ -8949,83 +8884,56 @@ ZT__PRIVATE ze_result_t zt__submit_first_query(zt_profiler *profiler, const zt__
     list_desc.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC;
     list_desc.commandQueueGroupOrdinal = queue_desc.ordinal;
     if (result == ZE_RESULT_SUCCESS) {
-        *call = "zeCommandQueueCreate";
-        result = zeCommandQueueCreate(profiler->context, profiler->device, &queue_desc, &query->queue);
+        call = "zeCommandQueueCreate";
+        result = zeCommandQueueCreate(profiler->context, profiler->device, &queue_desc, &query.queue);
     }
     if (result == ZE_RESULT_SUCCESS) {
-        *call = "zeCommandListCreate";
-        result = zeCommandListCreate(profiler->context, profiler->device, &list_desc, &query->list);
+        call = "zeCommandListCreate";
+        result = zeCommandListCreate(profiler->context, profiler->device, &list_desc, &query.list);
     }
     if (result == ZE_RESULT_SUCCESS && pass->group_count == 0) {
-        *call = "zeCommandListAppendBarrier";
-        result = zeCommandListAppendBarrier(query->list, slot->event, 0, NULL);
+        call = "zeCommandListAppendBarrier";
+        result = zeCommandListAppendBarrier(query.list, slot->event, 0, NULL);
     }
     for (g = 0; g < pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        *call = "zetCommandListAppendMetricQueryBegin";
-        result = zetCommandListAppendMetricQueryBegin(query->list, slot->queries[g]);
+        call = "zetCommandListAppendMetricQueryBegin";
+        result = zetCommandListAppendMetricQueryBegin(query.list, slot->queries[g]);
     }
     for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
-        *call = "zetCommandListAppendMetricQueryEnd";
-        result = zetCommandListAppendMetricQueryEnd(query->list, slot->queries[g], g ? NULL : slot->event, 0,
+        call = "zetCommandListAppendMetricQueryEnd";
+        result = zetCommandListAppendMetricQueryEnd(query.list, slot->queries[g], g ? NULL : slot->event, 0,
                                                     &slot->event);
     }
     if (result == ZE_RESULT_SUCCESS) {
-        *call = "zeCommandListClose";
-        result = zeCommandListClose(query->list);
+        call = "zeCommandListClose";
+        result = zeCommandListClose(query.list);
     }
     if (result == ZE_RESULT_SUCCESS) {
-        ze_command_list_handle_t list = query->list;
-        *call = "zeCommandQueueExecuteCommandLists";
-        result = zeCommandQueueExecuteCommandLists(query->queue, 1, &list, NULL);
+        call = "zeCommandQueueExecuteCommandLists";
+        result = zeCommandQueueExecuteCommandLists(query.queue, 1, &query.list, NULL);
     }
-    return result;
-}
 
-/* Runs one query of each group on a command list of its own. Drivers complete an activation in the first
-   execution that uses it, and take no lock there. So that execution has to finish before several threads use
-   the groups. If it fails, regions are still measured. Without groups, it is a barrier, of which `*stamps`
-   gets the kernel time stamps. Returns whether it has run. What the device may still use after the
-   configured time is kept with the pass, for zt__finish_first_query(). */
-ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
-                                    ze_kernel_timestamp_result_t *stamps) {
-    const char *remedy = stamps ? "Kernels may be at wrong places on the timeline."
-                                : "The first regions of several threads may disturb each other.";
-    zt__first_query query;
-    const char *call;
-    int is_clean = 1;
-    ze_result_t result;
-    if ((pass->group_count == 0 && !stamps) || !zt__finish_first_query(profiler, pass, 0)) {
-        return 0;
-    }
-    memset(&query, 0, sizeof query);
-    zt__lock(&profiler->mutex);
-    query.slot = zt__pop_free_slot(pass);
-    zt__unlock(&profiler->mutex);
-    if (!query.slot) {
-        return 0;
-    }
-    result = zt__submit_first_query(profiler, pass, &query, &call);
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__await_first_query(&query, zt__deadline(profiler->config.wait_timeout_ns), &call);
-        query.slot->may_be_written = result != ZE_RESULT_SUCCESS;
+        slot->may_be_written = result != ZE_RESULT_SUCCESS;
         if (result == ZE_RESULT_SUCCESS && stamps) {
             call = "zeEventQueryKernelTimestamp";
-            result = zeEventQueryKernelTimestamp(query.slot->event, stamps);
+            result = zeEventQueryKernelTimestamp(slot->event, stamps);
         }
         if (result == ZE_RESULT_SUCCESS) {
-            result = zt__reset_handles(pass, query.slot, &call);
+            result = zt__reset_handles(pass, slot, &call);
         }
         is_clean = result == ZE_RESULT_SUCCESS;
     }
     zt__lock(&profiler->mutex);
     if (is_clean) {
-        zt__push_free_slot(profiler, query.slot);
+        zt__push_free_slot(profiler, slot);
     } else {
-        zt__move_slot(profiler, query.slot, ZT__SLOT_RETIRED);
+        zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
     }
     zt__unlock(&profiler->mutex);
     zt__check(&profiler->diagnostics, result, call, remedy);
-    if (query.slot->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
+    if (slot->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
         pass->first_query = query;
     } else {
         zt__destroy_own_queue(&query);
@@ -9346,44 +9254,42 @@ ZT__PRIVATE void zt__lose_to_device(zt__reading *reading) {
     }
 }
 
-ZT__PRIVATE ze_result_t zt__read_report(zt_profiler *profiler, zt__reading *reading, uint32_t g) {
-    enum { LARGEST_REPORT = 1 << 24 }; /* bytes. Those of Intel's devices have less than 10,000 */
-    zt__batch *batch = &profiler->batch;
-    zt__group *group = &batch->pass->groups[g];
-    zet_metric_query_handle_t query = reading->slot->queries[g];
-    size_t size = 0;
-    void *raw = batch->raw[g];
-    ze_result_t result;
-    reading->call = "zetMetricQueryGetData";
-    if (group->report_size == 0) {
-        result = zetMetricQueryGetData(query, &size, NULL);
-        if (result != ZE_RESULT_SUCCESS || size == 0) {
-            return result == ZE_RESULT_SUCCESS ? ZE_RESULT_NOT_READY : result;
-        }
-        if (size > LARGEST_REPORT) {
-            return ZE_RESULT_ERROR_INVALID_SIZE;
-        }
-        group->report_size = size;
-    }
-    if (!zt__ensure_room(profiler, &raw, &batch->raw_size[g], ZT__BATCH * group->report_size, 1)) {
-        batch->raw[g] = NULL;
-        reading->call = "config.allocator";
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    batch->raw[g] = (uint8_t *)raw;
-    size = group->report_size;
-    result = zetMetricQueryGetData(query, &size, batch->raw[g] + batch->report_count * group->report_size);
-    return result == ZE_RESULT_SUCCESS && size != group->report_size ? ZE_RESULT_ERROR_INVALID_SIZE : result;
-}
-
 /* Reads the reports of a slot whose event has signalled. */
 ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
+    enum { LARGEST_REPORT = 1 << 24 }; /* bytes. Those of Intel's devices have less than 10,000 */
     zt__batch *batch = &profiler->batch;
     zt__slot *slot = reading->slot;
     ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t g;
     for (g = 0; g < batch->pass->group_count && result == ZE_RESULT_SUCCESS; g++) {
-        result = zt__read_report(profiler, reading, g);
+        zt__group *group = &batch->pass->groups[g];
+        void *raw = batch->raw[g];
+        size_t size = 0;
+        reading->call = "zetMetricQueryGetData";
+        if (group->report_size == 0) {
+            result = zetMetricQueryGetData(slot->queries[g], &size, NULL);
+            if (result == ZE_RESULT_SUCCESS && size == 0) {
+                result = ZE_RESULT_NOT_READY;
+            } else if (result == ZE_RESULT_SUCCESS && size > LARGEST_REPORT) {
+                result = ZE_RESULT_ERROR_INVALID_SIZE;
+            } else if (result == ZE_RESULT_SUCCESS) {
+                group->report_size = size;
+            }
+        }
+        if (result == ZE_RESULT_SUCCESS &&
+            !zt__ensure_room(profiler, &raw, &batch->raw_size[g], ZT__BATCH * group->report_size, 1)) {
+            reading->call = "config.allocator";
+            result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        }
+        batch->raw[g] = (uint8_t *)raw;
+        if (result == ZE_RESULT_SUCCESS) {
+            size = group->report_size;
+            result = zetMetricQueryGetData(slot->queries[g], &size,
+                                           batch->raw[g] + batch->report_count * group->report_size);
+            if (result == ZE_RESULT_SUCCESS && size != group->report_size) {
+                result = ZE_RESULT_ERROR_INVALID_SIZE;
+            }
+        }
     }
     if (result == ZE_RESULT_SUCCESS) {
         reading->outcome = ZT__READ;
@@ -9457,7 +9363,7 @@ ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_
 /* Reads the time stamps of a launch from the event of the application that it signals. If the event had
    signalled before the launch, it still has the old time stamps until its end changes. The begin was read
    before the end and may be the old one, so both are then read again. */
-ZT__PRIVATE ze_result_t zt__query_kept_event(const zt_profiler *profiler, const zt__slot *slot,
+ZT__PRIVATE ze_result_t zt__read_kept_stamps(const zt_profiler *profiler, const zt__slot *slot,
                                              ze_event_handle_t event, zt__sample_times *times,
                                              const char **call) {
     ze_result_t result = zt__query_kernel_stamps(profiler, event, times, call);
@@ -9468,59 +9374,18 @@ ZT__PRIVATE ze_result_t zt__query_kept_event(const zt_profiler *profiler, const 
                                                    : zt__query_kernel_stamps(profiler, event, times, call);
 }
 
-/* Queries whether the device is done with the commands of a slot: SUCCESS or NOT_READY, or an error of
-   `reading->call`. */
-ZT__PRIVATE ze_result_t zt__query_slot(const zt_profiler *profiler, zt__reading *reading) {
-    zt__slot *slot = reading->slot;
-    zt__sample_times *times = &reading->times;
-    int is_copied = slot->stamps != NULL;
-    uint32_t i;
-    /* Memory that a copy has not written yet has all bits set. It may be freed when all of it is written. */
-    for (i = 0; i < ZT__STAMPS && is_copied; i++) {
-        is_copied = zt__load(&slot->stamps[i]) != UINT64_MAX;
-    }
-    switch (slot->measurement) {
-    case ZT__SURROUNDING_COMMANDS:
-        reading->call = "zeEventQueryStatus";
-        return zeEventQueryStatus(slot->event);
-    case ZT__COPIED_STAMPS:
-        if (!is_copied) {
-            return ZE_RESULT_NOT_READY;
-        }
-        break;
-    case ZT__KEPT_EVENT_COPY:
-        if (!is_copied) {
-            return ZE_RESULT_NOT_READY;
-        }
-        times->begin_ticks = slot->stamps[0];
-        times->end_ticks = slot->stamps[1];
-        return ZE_RESULT_SUCCESS;
-    case ZT__KEPT_EVENT_STAMPS:
-        if (slot->has_saved_stamps) {
-            times->begin_ticks = slot->saved_stamps[0];
-            times->end_ticks = slot->saved_stamps[1];
-            return ZE_RESULT_SUCCESS;
-        }
-        /* All executions are observed, and the event is read before each. So what has signalled it is the
-           last one. */
-        return reading->from == ZT__SLOT_PENDING && reading->kept
-                   ? zt__query_kept_event(profiler, slot, reading->kept, times, &reading->call)
-                   : ZE_RESULT_NOT_READY;
-    default:
-        break;
-    }
-    return zt__query_kernel_stamps(profiler, slot->event, times, &reading->call);
-}
-
-/* Queries a slot, and reads its reports if it is ready. */
+/* Queries whether the device is done with the commands of a slot, and then reads its reports. */
 ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     zt__slot *slot = reading->slot;
+    zt__sample_times *times = &reading->times;
     /* The time stamps of a launch cannot be read any more from the event of the application. */
     int has_lost_event = reading->from == ZT__SLOT_PENDING &&
                          (slot->measurement == ZT__KEPT_EVENT_STAMPS
                               ? !reading->kept && !slot->has_saved_stamps
                               : slot->measurement == ZT__KEPT_EVENT_COPY && slot->was_signalled);
-    ze_result_t result;
+    int is_copied = slot->stamps != NULL;
+    uint32_t i;
+    ze_result_t result = ZE_RESULT_NOT_READY;
     if (zt__is_device_lost(&profiler->diagnostics)) {
         zt__lose_to_device(reading);
         return;
@@ -9530,7 +9395,32 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
         reading->condition = ZT__NOT_RESET;
         return;
     }
-    result = zt__query_slot(profiler, reading);
+
+    /* Memory that a copy has not written yet has all bits set. It may be freed when all of it is written. */
+    for (i = 0; i < ZT__STAMPS && is_copied; i++) {
+        is_copied = zt__load(&slot->stamps[i]) != UINT64_MAX;
+    }
+    if (slot->measurement == ZT__SURROUNDING_COMMANDS) {
+        reading->call = "zeEventQueryStatus";
+        result = zeEventQueryStatus(slot->event);
+    } else if (slot->measurement == ZT__EVENT_STAMPS ||
+               (slot->measurement == ZT__COPIED_STAMPS && is_copied)) {
+        result = zt__query_kernel_stamps(profiler, slot->event, times, &reading->call);
+    } else if (slot->measurement == ZT__KEPT_EVENT_COPY && is_copied) {
+        times->begin_ticks = slot->stamps[0];
+        times->end_ticks = slot->stamps[1];
+        result = ZE_RESULT_SUCCESS;
+    } else if (slot->measurement == ZT__KEPT_EVENT_STAMPS && slot->has_saved_stamps) {
+        times->begin_ticks = slot->saved_stamps[0];
+        times->end_ticks = slot->saved_stamps[1];
+        result = ZE_RESULT_SUCCESS;
+    } else if (slot->measurement == ZT__KEPT_EVENT_STAMPS && reading->from == ZT__SLOT_PENDING &&
+               reading->kept) {
+        /* All executions are observed, and the event is read before each. So what has signalled it is the
+           last one. */
+        result = zt__read_kept_stamps(profiler, slot, reading->kept, times, &reading->call);
+    }
+
     if (result == ZE_RESULT_SUCCESS) {
         reading->has_signalled = 1;
         reading->condition = ZT__NOT_RESET;
@@ -9555,21 +9445,6 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     }
 }
 
-/* Prepares a slot for its next sample. On failure, `*call` is the call that failed. */
-ZT__PRIVATE ze_result_t zt__reset_slot(const zt__pass *pass, zt__slot *slot, const char **call) {
-    uint32_t i;
-    slot->overdue_since_ns = 0;
-    slot->spans_passes = 0;
-    slot->has_saved_stamps = slot->was_signalled = 0;
-    if (slot->measurement < ZT__KEPT_EVENT_STAMPS) {
-        return zt__reset_handles(pass, slot, call);
-    }
-    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__KEPT_EVENT_COPY; i++) {
-        zt__store(&slot->stamps[i], UINT64_MAX);
-    }
-    return ZE_RESULT_SUCCESS; /* its own event is not used */
-}
-
 /* Reads the slots of the batch, and resets those that are ready. A slot that is not ready ends the queries on
    its list, except in a thorough collection and of slots that are over. Where slots may become ready out of
    order, MOST_NOT_READY of them end the queries. */
@@ -9579,7 +9454,7 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
     const zt__list *list = NULL;
     int is_blocked[ZT__SLOT_STATE_COUNT];
     uint64_t seen_ns;
-    uint32_t i, not_ready = 0;
+    uint32_t i, s, not_ready = 0;
     batch->report_count = 0;
     memset(is_blocked, 0, sizeof is_blocked);
     for (i = 0; i < batch->count; i++) {
@@ -9599,7 +9474,16 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
         }
         if (reading->condition == ZT__NOT_RESET && !zt__is_device_lost(&profiler->diagnostics)) {
             const char *call;
-            ze_result_t result = zt__reset_slot(batch->pass, slot, &call);
+            ze_result_t result = ZE_RESULT_SUCCESS;
+            slot->overdue_since_ns = 0;
+            slot->spans_passes = 0;
+            slot->has_saved_stamps = slot->was_signalled = 0;
+            if (slot->measurement < ZT__KEPT_EVENT_STAMPS) { /* else its own event is not used */
+                result = zt__reset_handles(batch->pass, slot, &call);
+            }
+            for (s = 0; s < ZT__STAMPS && slot->measurement == ZT__KEPT_EVENT_COPY; s++) {
+                zt__store(&slot->stamps[s], UINT64_MAX);
+            }
             slot->needs_reset = result != ZE_RESULT_SUCCESS;
             if (slot->needs_reset) {
                 reading->result = result;
@@ -9621,84 +9505,13 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
 
 /* ---- calculating: no mutex held -------------------------------------------------------------------------- */
 
-/* Calculates the reports of one group in one call. If that fails, calculates them one by one, so that a bad
-   report loses only its own sample. */
-ZT__PRIVATE void zt__calculate_group(zt_profiler *profiler, uint32_t g) {
-    zt__batch *batch = &profiler->batch;
-    zt__group *group = &batch->pass->groups[g];
-    size_t report_values = (size_t)group->metric_count * group->tiles;
-    void *values = batch->values[g];
-    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    int has_room = zt__ensure_room(profiler, &values, &batch->value_count[g], ZT__BATCH * report_values,
-                                   sizeof *batch->values[g]);
-    uint32_t i;
-    batch->values[g] = has_room ? (zet_typed_value_t *)values : NULL;
-    if (has_room) {
-        result = zt__calculate_reports(&profiler->driver, group, batch->raw[g], batch->report_count,
-                                       batch->values[g]);
-    }
-    for (i = 0; i < batch->count && result != ZE_RESULT_SUCCESS; i++) {
-        zt__reading *reading = &batch->readings[i];
-        ze_result_t alone = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-        if (reading->outcome != ZT__READ) {
-            continue;
-        }
-        if (has_room) {
-            alone = zt__calculate_reports(&profiler->driver, group,
-                                          batch->raw[g] + reading->report * group->report_size, 1,
-                                          batch->values[g] + reading->report * report_values);
-        }
-        if (alone != ZE_RESULT_SUCCESS) {
-            reading->result = alone;
-            reading->call = !has_room           ? "config.allocator"
-                            : group->tiles == 1 ? "zetMetricGroupCalculateMetricValues"
-                                                : "zetMetricGroupCalculateMultipleMetricValuesExp";
-            zt__lose(reading, ZT_LOST_READ_FAILED);
-        }
-    }
-}
-
-/* Combines the values of the tiles in a row into that of the whole root device. Times, clock cycles and flags
-   are the largest of the tiles, because tiles run at the same time. Other sums are added. Means are weighted
-   by the GPU time of the tiles. A metric that is not aggregated is that of the first tile. */
-ZT__PRIVATE double zt__combine_tiles(const zt_profiler *profiler, const zt__pass *pass, uint32_t metric,
-                                     const double *row) {
-    static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
-    const zt_metric *of = &profiler->metrics[metric];
-    int takes_largest = of->aggregation == ZT_AGGREGATE_FLAG;
-    double whole = zt__nan(), weights = 0;
-    uint32_t tile, i;
-    for (i = 0; i < ZT__COUNT_OF(clocks); i++) {
-        takes_largest |= of->aggregation == ZT_AGGREGATE_SUM && strcmp(of->units, clocks[i]) == 0;
-    }
-    for (tile = 0; tile < profiler->tile_count; tile++) {
-        double value = row[zt__tile_column(profiler, tile, metric)], weight = 1;
-        if (of->aggregation == ZT_AGGREGATE_MEAN && pass->time_metric != UINT32_MAX) {
-            weight = row[zt__tile_column(profiler, tile, pass->time_metric)];
-        }
-        if (zt__is_nan(value) || !zt__is_positive(weight)) {
-            continue;
-        }
-        weights += weight;
-        if (zt__is_nan(whole)) {
-            whole = value;
-        } else if (of->aggregation == ZT_AGGREGATE_MEAN) {
-            whole += (value - whole) * weight / weights;
-        } else if (takes_largest) {
-            whole = value > whole ? value : whole;
-        } else if (of->aggregation == ZT_AGGREGATE_SUM) {
-            whole += value;
-        }
-    }
-    return whole;
-}
-
 /* Fills the row of a sample, and checks whether its flags or its GPU time show that it is invalid. */
 ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading, double *row) {
     const zt__batch *batch = &profiler->batch;
     const zt__pass *pass = batch->pass;
     uint64_t mask = reading->times.is_kernel ? profiler->kernel_tick_mask : profiler->tick_mask;
     uint64_t ticks = (reading->times.end_ticks - reading->times.begin_ticks) & mask;
+    static const char *const clocks[] = {"ns", "us", "ms", "s", "cycles"};
     double longest_ns;
     uint32_t g, m, tile, i;
     for (i = 0; i < profiler->row_length; i++) {
@@ -9716,9 +9529,39 @@ ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading,
             }
         }
     }
+
+    /* The values of the tiles are combined into that of the whole root device. Times, clock cycles and flags
+       are the largest of the tiles, because tiles run at the same time. Other sums are added. Means are
+       weighted by the GPU time of the tiles. A metric that is not aggregated is that of the first tile. */
     for (m = 0; m < profiler->metric_count && profiler->tile_count; m++) {
-        row[1 + m] = zt__combine_tiles(profiler, pass, m, row);
+        const zt_metric *metric = &profiler->metrics[m];
+        int takes_largest = metric->aggregation == ZT_AGGREGATE_FLAG;
+        double whole = zt__nan(), weights = 0;
+        for (i = 0; i < ZT__COUNT_OF(clocks) && metric->aggregation == ZT_AGGREGATE_SUM; i++) {
+            takes_largest |= strcmp(metric->units, clocks[i]) == 0;
+        }
+        for (tile = 0; tile < profiler->tile_count; tile++) {
+            double value = row[zt__tile_column(profiler, tile, m)], weight = 1;
+            if (metric->aggregation == ZT_AGGREGATE_MEAN && pass->time_metric != UINT32_MAX) {
+                weight = row[zt__tile_column(profiler, tile, pass->time_metric)];
+            }
+            if (zt__is_nan(value) || !zt__is_positive(weight)) {
+                continue;
+            }
+            weights += weight;
+            if (zt__is_nan(whole)) {
+                whole = value;
+            } else if (metric->aggregation == ZT_AGGREGATE_MEAN) {
+                whole += (value - whole) * weight / weights;
+            } else if (takes_largest) {
+                whole = value > whole ? value : whole;
+            } else if (metric->aggregation == ZT_AGGREGATE_SUM) {
+                whole += value;
+            }
+        }
+        row[1 + m] = whole;
     }
+
     row[0] =
         pass->time_metric == UINT32_MAX ? (double)ticks * profiler->ns_per_tick : row[1 + pass->time_metric];
     if (pass->index != ZT__TIMES_PASS) {
@@ -9737,13 +9580,40 @@ ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading,
     }
 }
 
-/* Calculates the reports of the batch, and fills a row for each. */
+/* Calculates the reports of the batch, and fills a row for each. The reports of a group are calculated in one
+   call. If that fails, they are calculated one by one, so that a bad report loses only its own sample. */
 ZT__PRIVATE void zt__calculate_batch(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__batch *batch = &profiler->batch;
     uint32_t g, i;
     for (g = 0; g < batch->pass->group_count && batch->report_count > 0; g++) {
-        zt__calculate_group(profiler, g);
+        zt__group *group = &batch->pass->groups[g];
+        size_t report_values = (size_t)group->metric_count * group->tiles;
+        void *values = batch->values[g];
+        ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        int has_room = zt__ensure_room(profiler, &values, &batch->value_count[g], ZT__BATCH * report_values,
+                                       sizeof *batch->values[g]);
+        batch->values[g] = has_room ? (zet_typed_value_t *)values : NULL;
+        if (has_room) {
+            result = zt__calculate_reports(&profiler->driver, group, batch->raw[g], batch->report_count,
+                                           batch->values[g]);
+        }
+        for (i = 0; i < batch->count && result != ZE_RESULT_SUCCESS; i++) {
+            zt__reading *reading = &batch->readings[i];
+            ze_result_t alone = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+            if (reading->outcome == ZT__READ && has_room) {
+                alone = zt__calculate_reports(&profiler->driver, group,
+                                              batch->raw[g] + reading->report * group->report_size, 1,
+                                              batch->values[g] + reading->report * report_values);
+            }
+            if (reading->outcome == ZT__READ && alone != ZE_RESULT_SUCCESS) {
+                reading->result = alone;
+                reading->call = !has_room           ? "config.allocator"
+                                : group->tiles == 1 ? "zetMetricGroupCalculateMetricValues"
+                                                    : "zetMetricGroupCalculateMultipleMetricValuesExp";
+                zt__lose(reading, ZT_LOST_READ_FAILED);
+            }
+        }
     }
     for (i = 0; i < batch->count; i++) {
         zt__reading *reading = &batch->readings[i];
@@ -9772,41 +9642,15 @@ ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot) {
                                                 : list->destroyed_was_unobserved;
 }
 
-/* Updates what is known about a list when the event of a slot has signalled. With the mutex held. */
-ZT__PRIVATE void zt__note_run(zt_profiler *profiler, zt__reading *reading) {
-    zt__list *list = reading->slot->list;
-    uint64_t number = reading->slot->number;
-    int shows_others = !reading->slot->is_unordered; /* those before it on the list have ended, too */
-    /* If the kind of the list is unknown, its second execution shows that it is recorded. */
-    if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) && !reading->is_announced &&
-        list->state != ZT__LIST_IMMEDIATE) {
-        reading->is_unobserved = 1;
-        if (number > list->destroyed_up_to) {
-            zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
-        } else if (!list->destroyed_was_unobserved) {
-            list->destroyed_was_unobserved = 1;
-            profiler->counts.unobserved_lists++;
-        }
-    }
-    if (number > list->ran_up_to && (shows_others || list->state != ZT__LIST_IMMEDIATE)) {
-        list->ran_up_to = number;
-    }
-    if (list->state == ZT__LIST_IMMEDIATE && shows_others && number > list->over_up_to) {
-        list->over_up_to = number;
-    }
-    /* An execution that was not announced may still be followed by others. */
-    if (reading->is_announced && list->state != ZT__LIST_UNOBSERVED && list->state != ZT__LIST_UNKNOWN &&
-        !list->overlaps && shows_others && number > list->finished_up_to) {
-        list->finished_up_to = number;
-    }
-}
-
-/* Counts the sample of a reading, and adds it to the statistics of its region. With the mutex held. */
+/* Updates what is known about the list of a slot that was read, counts its sample, and adds it to the
+   statistics of its region. With the mutex held. */
 ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, double *row) {
     zt__slot *slot = reading->slot;
+    zt__list *list = slot->list;
     zt__path *path = slot->path;
     zt__region_record *region = slot->region;
     double times[ZT__TIME_COLUMNS];
+    int shows_others = !slot->is_unordered; /* its event: those before it on the list have ended, too */
     /* zt__announce_list counts a sample as lost when the next execution overlaps it. If the slot was read in
        between and its event has signalled again, both samples exist, so one loss is taken back. */
     int was_overwritten = reading->from == ZT__SLOT_ARMED && reading->has_signalled &&
@@ -9814,8 +9658,30 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     reading->region = region;
     reading->is_announced |= was_overwritten;
     if (reading->has_signalled && reading->condition != ZT__NOT_READY) {
-        zt__note_run(profiler, reading);
+        /* If the kind of the list is unknown, its second execution shows that it is recorded. */
+        if ((reading->from == ZT__SLOT_ARMED || list->state != ZT__LIST_UNKNOWN) && !reading->is_announced &&
+            list->state != ZT__LIST_IMMEDIATE) {
+            reading->is_unobserved = 1;
+            if (slot->number > list->destroyed_up_to) {
+                zt__move_list(profiler, list, ZT__LIST_UNOBSERVED);
+            } else if (!list->destroyed_was_unobserved) {
+                list->destroyed_was_unobserved = 1;
+                profiler->counts.unobserved_lists++;
+            }
+        }
+        if (slot->number > list->ran_up_to && (shows_others || list->state != ZT__LIST_IMMEDIATE)) {
+            list->ran_up_to = slot->number;
+        }
+        if (list->state == ZT__LIST_IMMEDIATE && shows_others && slot->number > list->over_up_to) {
+            list->over_up_to = slot->number;
+        }
+        /* An execution that was not announced may still be followed by others. */
+        if (reading->is_announced && list->state != ZT__LIST_UNOBSERVED && list->state != ZT__LIST_UNKNOWN &&
+            !list->overlaps && shows_others && slot->number > list->finished_up_to) {
+            list->finished_up_to = slot->number;
+        }
     }
+
     if (reading->outcome == ZT__NO_SAMPLE) {
         return;
     }
@@ -9855,29 +9721,6 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, zt__reading *reading, 
     }
 }
 
-/* Moves a slot that was read to its next state; see THE LIFE OF A SLOT. With the mutex held. */
-ZT__PRIVATE void zt__move_on(zt_profiler *profiler, const zt__reading *reading) {
-    zt__slot *slot = reading->slot;
-    /* `reading` describes the list as it was before the event was queried. A slot that became over since then,
-       also because the handle came back as an immediate list, may have run again in between, so it is read
-       once more. */
-    int is_over = reading->is_over || reading->is_immediate;
-    zt__slot_state to =
-        (zt__slot_state)zt__states_after_reading[reading->condition][is_over ? 2 : slot->is_dropped];
-    if (reading->condition == ZT__NEVER_RUNS && reading->from != ZT__SLOT_ARMED) {
-        zt__move_slot(profiler, slot, ZT__SLOT_RECORDED); /* from there, it is no longer counted as begun */
-    }
-    if (to == ZT__SLOT_FREE) {
-        zt__unbind_slot(slot);
-        zt__free_slot(profiler, slot);
-    } else {
-        zt__move_slot(profiler, slot, to == ZT__SLOT_READING ? reading->from : to);
-    }
-    if (to == ZT__SLOT_ARMED) {
-        slot->not_before_ns = slot->submitted_ns; /* the next execution is submitted after this one */
-    }
-}
-
 /* Reports the errors of the batch, and delivers its samples. The log and sample functions run here, so no
    slot is READING any more. No mutex is held. */
 ZT__PRIVATE void zt__deliver_batch(zt_profiler *profiler) {
@@ -9914,36 +9757,14 @@ ZT__PRIVATE void zt__deliver_batch(zt_profiler *profiler) {
 
 /* ---- a collection: with the collector held --------------------------------------------------------------- */
 
-/* Removes the records of lists without slots if there are many. Otherwise memory would grow in programs that
-   create a list for each use. With the mutex held. */
-ZT__PRIVATE void zt__remove_unused_lists(zt_profiler *profiler) {
-    enum { FEW = 64 };
-    zt__list **place = &profiler->lists;
-    if (profiler->list_count <= profiler->lists_after_cleaning * 2 + FEW) {
-        return;
-    }
-    while (*place) {
-        zt__list *list = *place;
-        if (list->first || list->open_count || list->name) {
-            place = &list->next;
-            continue;
-        }
-        *place = list->next;
-        zt__map_remove(&profiler->list_map, (const void *)&list->handle, sizeof list->handle);
-        profiler->list_count--;
-        list->next = profiler->unused_lists;
-        profiler->unused_lists = list;
-    }
-    profiler->lists_after_cleaning = profiler->list_count;
-}
-
 /* Collects from one list, or from all if `handle` is NULL. Every 64th collection from all is thorough: after
    a reset without zt_reset, slots that never run would otherwise hide later ones. */
 ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t handle, int thorough) {
-    enum { THOROUGH_EVERY = 64 };
+    enum { THOROUGH_EVERY = 64, FEW_LISTS = 64 };
     zt__batch *batch = &profiler->batch;
     zt__collection collection;
-    int has_ended = 0, is_repeated = 0;
+    zt__list **place = &profiler->lists;
+    int is_repeated = 0;
     uint32_t i;
     memset(&collection, 0, sizeof collection);
     collection.one_list = handle != NULL;
@@ -9956,36 +9777,72 @@ ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, ze_command_list_handl
         profiler->uncollected = 0;
     }
     zt__enter_list(profiler, &collection, handle ? zt__find_list(profiler, handle) : profiler->lists);
-    while (!has_ended) {
-        if (zt__fill_batch(profiler, &collection)) {
-            zt__unlock(&profiler->mutex);
-            ZT__INTERNAL(zt__read_batch(profiler, &collection));
-            zt__calculate_batch(profiler);
-            zt__lock(&profiler->mutex);
-            for (i = 0; i < batch->count; i++) {
-                zt__count_reading(profiler, &batch->readings[i],
-                                  batch->rows + (size_t)i * profiler->row_length);
+    for (;;) {
+        if (!zt__fill_batch(profiler, &collection)) {
+            if (!handle || is_repeated || profiler->state_counts[ZT__SLOT_PARTIAL] == 0) {
+                break;
             }
-            for (i = 0; i < batch->count; i++) {
-                zt__move_on(profiler, &batch->readings[i]);
-            }
-            profiler->is_delivering = 1;
-            zt__unlock(&profiler->mutex);
-            zt__deliver_batch(profiler);
-            if (profiler->batch_collected) {
-                profiler->batch_collected(profiler);
-            }
-            zt__lock(&profiler->mutex);
-            profiler->is_delivering = 0;
-        } else if (handle && !is_repeated && profiler->state_counts[ZT__SLOT_PARTIAL]) {
             /* What was read may show that PARTIAL slots are finished. */
             zt__enter_list(profiler, &collection, zt__find_list(profiler, handle));
             is_repeated = 1;
-        } else {
-            has_ended = 1;
+            continue;
         }
+        zt__unlock(&profiler->mutex);
+        ZT__INTERNAL(zt__read_batch(profiler, &collection));
+        zt__calculate_batch(profiler);
+        zt__lock(&profiler->mutex);
+        for (i = 0; i < batch->count; i++) {
+            zt__count_reading(profiler, &batch->readings[i], batch->rows + (size_t)i * profiler->row_length);
+        }
+        for (i = 0; i < batch->count; i++) { /* see THE LIFE OF A SLOT */
+            const zt__reading *reading = &batch->readings[i];
+            zt__slot *slot = reading->slot;
+            /* `reading` describes the list as it was before the event was queried. A slot that became over
+               since then, also because the handle came back as an immediate list, may have run again in
+               between, so it is read once more. */
+            int is_over = reading->is_over || reading->is_immediate;
+            zt__slot_state to =
+                (zt__slot_state)zt__states_after_reading[reading->condition][is_over ? 2 : slot->is_dropped];
+            if (reading->condition == ZT__NEVER_RUNS && reading->from != ZT__SLOT_ARMED) {
+                zt__move_slot(profiler, slot, ZT__SLOT_RECORDED); /* so that it is not counted as begun */
+            }
+            if (to == ZT__SLOT_FREE) {
+                zt__unbind_slot(slot);
+                zt__free_slot(profiler, slot);
+            } else {
+                zt__move_slot(profiler, slot, to == ZT__SLOT_READING ? reading->from : to);
+            }
+            if (to == ZT__SLOT_ARMED) {
+                slot->not_before_ns = slot->submitted_ns; /* the next execution is submitted after this one */
+            }
+        }
+        profiler->is_delivering = 1;
+        zt__unlock(&profiler->mutex);
+        zt__deliver_batch(profiler);
+        if (profiler->batch_collected) {
+            profiler->batch_collected(profiler);
+        }
+        zt__lock(&profiler->mutex);
+        profiler->is_delivering = 0;
     }
-    zt__remove_unused_lists(profiler);
+
+    /* If there are many lists, the records of those without slots are removed. Otherwise memory would grow in
+       programs that create a list for each use. */
+    if (profiler->list_count > profiler->lists_after_cleaning * 2 + FEW_LISTS) {
+        while (*place) {
+            zt__list *list = *place;
+            if (list->first || list->open_count || list->name) {
+                place = &list->next;
+                continue;
+            }
+            *place = list->next;
+            zt__map_remove(&profiler->list_map, (const void *)&list->handle, sizeof list->handle);
+            profiler->list_count--;
+            list->next = profiler->unused_lists;
+            profiler->unused_lists = list;
+        }
+        profiler->lists_after_cleaning = profiler->list_count;
+    }
     zt__unlock(&profiler->mutex);
     if (!handle) {
         zt__store(&profiler->collections, profiler->collections + 1);
@@ -10325,45 +10182,12 @@ ZT__PRIVATE ze_result_t zt__complete_append(zt_profiler *profiler, zt__slot *slo
     return zt__check(&profiler->diagnostics, result, call, ZT__APPEND_REMEDY);
 }
 
-/* Returns a free slot, which it opens for a region on this path, or NULL. With the mutex held. */
-ZT__PRIVATE zt__slot *zt__acquire_slot(zt_profiler *profiler, zt__list *list, zt__path *path,
-                                       int times_alone) {
-    zt__slot *slot = zt__pop_free_slot(zt__pass_to_measure(profiler, times_alone));
-    if (!slot) {
-        return NULL;
-    }
-    slot->path = path;
-    slot->outer = list->innermost;
-    list->innermost = slot;
-    zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
-    /* No zt_region is valid, so no zt_end increases it meanwhile. */
-    zt__store(&slot->generation, zt__load(&slot->generation) + 1);
-    slot->activation = profiler->activation;
-    slot->list = list;
-    slot->region = path->key.region;
-    slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
-    slot->measurement = ZT__SURROUNDING_COMMANDS;
-    slot->is_unordered = slot->trails_event = 0;
-    slot->was_signalled = slot->has_saved_stamps = slot->copy_may_be_late = 0;
-    slot->overwritten = 0;
-    slot->bytes = 0;
-    /* A recording is submitted after its first region is begun, so the clock is read once for all regions of
-       it. Timelines show when each region was begun. */
-    if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
-        list->ended == list->over_up_to) {
-        list->begun_ns = zt__now_ns();
-    }
-    slot->submitted_ns = slot->not_before_ns = list->begun_ns;
-    list->open_count++;
-    return slot;
-}
-
 /* Opens a slot for a region. If there is none, returns NULL, and counts the region as dropped by `*cause`. */
 ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handle_t handle,
                                     zt__list_state kind, const char *name, int times_alone, zt_cause *cause) {
     enum { TRIES = 4 };
     zt__region_record *region;
-    zt__path *path;
+    zt__path *path = NULL;
     zt__list *list;
     zt__slot *slot = NULL;
     uint32_t tries;
@@ -10383,7 +10207,7 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
              */
             path = zt__find_or_add_path(profiler, list->innermost ? list->innermost->path : &profiler->root,
                                         region);
-            slot = path ? zt__acquire_slot(profiler, list, path, times_alone) : NULL;
+            slot = path ? zt__pop_free_slot(zt__pass_to_measure(profiler, times_alone)) : NULL;
             if (!path) {
                 *cause = ZT_DROPPED_NO_MEMORY;
             } else if (!slot && tries == TRIES) {
@@ -10396,7 +10220,32 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
         }
         list->open_count--;
     }
-    if (!slot) {
+
+    if (slot) {
+        slot->path = path;
+        slot->outer = list->innermost;
+        list->innermost = slot;
+        zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
+        /* No zt_region is valid, so no zt_end increases it meanwhile. */
+        zt__store(&slot->generation, zt__load(&slot->generation) + 1);
+        slot->activation = profiler->activation;
+        slot->list = list;
+        slot->region = region;
+        slot->is_dropped = slot->needs_reset = slot->shows_end = 0;
+        slot->measurement = ZT__SURROUNDING_COMMANDS;
+        slot->is_unordered = slot->trails_event = 0;
+        slot->was_signalled = slot->has_saved_stamps = slot->copy_may_be_late = 0;
+        slot->overwritten = 0;
+        slot->bytes = 0;
+        /* A recording is submitted after its first region is begun, so the clock is read once for all regions
+           of it. Timelines show when each region was begun. */
+        if (profiler->timeline || list->state == ZT__LIST_IMMEDIATE || list->state == ZT__LIST_UNKNOWN ||
+            list->ended == list->over_up_to) {
+            list->begun_ns = zt__now_ns();
+        }
+        slot->submitted_ns = slot->not_before_ns = list->begun_ns;
+        list->open_count++;
+    } else {
         profiler->counts.begun++;
         list = zt__find_list(profiler, handle);
         zt__count_dropped(profiler, region, list, zt__now_ns(), *cause);
@@ -10496,32 +10345,13 @@ ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, 
 
 /* ---- ending ---------------------------------------------------------------------------------------------- */
 
-/* Appends the end of a region. Its last command signals the event: then the others are complete, too. */
-ZT__PRIVATE ze_result_t zt__append_end(zt_profiler *profiler, zt__slot *slot) {
-    const zt__pass *pass = &profiler->passes[slot->pass];
-    ze_command_list_handle_t list = slot->list->handle;
-    const char *call = NULL;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    int has_commands = 1;
-    uint32_t g;
-    if (slot->stamps) {
-        result = zt__append_stamp(list, &slot->stamps[1], 1, pass->group_count ? NULL : slot->event,
-                                  &has_commands, &call);
-    }
-    for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
-        call = "zetCommandListAppendMetricQueryEnd";
-        /* It waits for no event, but the validation layer rejects a NULL pointer. */
-        result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
-                                                    &slot->event);
-    }
-    return zt__complete_append(profiler, slot, list, result, call, has_commands);
-}
-
 /* Ends a region. With `refused`, there is no sample: the driver has refused the command in the region. */
 ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     zt__slot *slot = (zt__slot *)region->slot;
     zt_profiler *profiler = slot ? zt__find_profiler(region->profiler) : NULL;
+    const char *call = NULL;
     int is_due = 0, wakes_thread = 0, has_commands;
+    uint32_t g;
     ze_result_t result = ZE_RESULT_SUCCESS;
     region->slot = NULL;
     if (!profiler) {
@@ -10532,7 +10362,20 @@ ZT__PRIVATE void zt__end(zt_region *region, int refused) {
     }
     has_commands = slot->measurement == ZT__SURROUNDING_COMMANDS;
     if (has_commands) {
-        result = zt__append_end(profiler, slot);
+        const zt__pass *pass = &profiler->passes[slot->pass];
+        ze_command_list_handle_t list = slot->list->handle;
+        /* The last command signals the event: then the others are complete, too. */
+        if (slot->stamps) {
+            result = zt__append_stamp(list, &slot->stamps[1], 1, pass->group_count ? NULL : slot->event,
+                                      &has_commands, &call);
+        }
+        for (g = pass->group_count; g-- > 0 && result == ZE_RESULT_SUCCESS;) {
+            call = "zetCommandListAppendMetricQueryEnd";
+            /* It waits for no event, but the validation layer rejects a NULL pointer. */
+            result = zetCommandListAppendMetricQueryEnd(list, slot->queries[g], g ? NULL : slot->event, 0,
+                                                        &slot->event);
+        }
+        zt__complete_append(profiler, slot, list, result, call, has_commands);
     }
     zt__lock(&profiler->mutex);
     if (slot->state != ZT__SLOT_OPEN || zt__load(&slot->generation) != region->generation + 1) {
@@ -10573,16 +10416,25 @@ ZT_API void zt_end(zt_region *region) {
 
 /* ---- reset and release ----------------------------------------------------------------------------------- */
 
+/* How a list ends. */
+typedef enum zt__list_end {
+    ZT__BY_RESET,
+    ZT__BY_RELEASE, /* or because its handle has come back */
+    ZT__BY_DESTROY  /* and its handle may have come back since then */
+} zt__list_end;
+
 /* Updates what is known about a list when it is reset or destroyed. Slots that have ended are over, and the
    next collection frees them. Open regions are dropped. */
-ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handle_t handle, int is_destroyed,
+ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
                                     const char *call) {
     const char *not_ended = NULL;
+    int is_destroyed = by != ZT__BY_RESET;
     zt__slot *open;
     zt__list *list;
     zt__lock(&profiler->mutex);
     list = zt__find_list(profiler, handle);
-    if (list) {
+    if (list && (by != ZT__BY_DESTROY || list->may_be_destroyed)) {
+        list->may_be_destroyed = 0;
         while ((open = list->innermost) != NULL) {
             not_ended = open->region->name;
             zt__drop_open_slot(profiler, open, ZT_DROPPED_NOT_CLOSED, 1);
@@ -10611,11 +10463,11 @@ ZT__PRIVATE void zt__mark_list_over(zt_profiler *profiler, ze_command_list_handl
 }
 
 /* Marks a list as over, and collects from it. Returns NOT_READY if samples of it are still on their way. */
-ZT__PRIVATE ze_result_t zt__end_list(zt_profiler *profiler, ze_command_list_handle_t list, int is_destroyed,
+ZT__PRIVATE ze_result_t zt__end_list(zt_profiler *profiler, ze_command_list_handle_t list, zt__list_end by,
                                      const char *call) {
     const zt__list *left;
     int is_pending;
-    zt__mark_list_over(profiler, list, is_destroyed, call);
+    zt__mark_list_over(profiler, list, by, call);
     zt__try_collect(profiler, list, 1);
     zt__lock(&profiler->mutex);
     left = zt__find_list(profiler, list);
@@ -10631,7 +10483,7 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
     if (!list) {
         return zt__report_null_handle(&profiler->diagnostics, "zt_release", "list");
     }
-    return zt__end_list(profiler, list, 1, "zt_release");
+    return zt__end_list(profiler, list, ZT__BY_RELEASE, "zt_release");
 }
 
 ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list) {
@@ -10641,7 +10493,7 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
     }
     result = zeCommandListReset(list);
     if (result == ZE_RESULT_SUCCESS && profiler && profiler->device) {
-        zt__end_list(profiler, list, 0, "zt_reset");
+        zt__end_list(profiler, list, ZT__BY_RESET, "zt_reset");
     }
     return result;
 }
@@ -10651,8 +10503,8 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 /* Called before anything but its launch changes an event of the application that a slot keeps. If the launch
    has signalled it, saves its time stamps. With `ends`, the slot no longer keeps the event, and the sample is
    lost if no time stamps were saved. Returns whether the launch may still signal it. No mutex is held. */
-ZT__PRIVATE int zt__settle_kept_event(zt_profiler *profiler, zt__slot *slot, ze_event_handle_t event,
-                                      int ends) {
+ZT__PRIVATE int zt__save_kept_stamps(zt_profiler *profiler, zt__slot *slot, ze_event_handle_t event,
+                                     int ends) {
     enum { LONGEST_NS = 1000000000 };
     zt__wait wait = zt__wait_until(zt__deadline(LONGEST_NS));
     zt__sample_times times;
@@ -10670,7 +10522,7 @@ ZT__PRIVATE int zt__settle_kept_event(zt_profiler *profiler, zt__slot *slot, ze_
         }
         zt__unlock(&profiler->mutex);
         if (is_due) {
-            ZT__INTERNAL(result = zt__query_kept_event(profiler, slot, event, &times, &call));
+            ZT__INTERNAL(result = zt__read_kept_stamps(profiler, slot, event, &times, &call));
             is_queried = 1;
         }
         goes_on = is_due || zt__wait_again(&wait);
@@ -10696,7 +10548,7 @@ ZT__PRIVATE int zt__settle_kept_event(zt_profiler *profiler, zt__slot *slot, ze_
 
 /* Called before a list is executed: queries which of the events that its slots keep have signalled already,
    and with which time stamps. */
-ZT__PRIVATE void zt__query_kept_events(zt_profiler *profiler, ze_command_list_handle_t handle) {
+ZT__PRIVATE void zt__note_earlier_signals(zt_profiler *profiler, ze_command_list_handle_t handle) {
     zt__slot *slots[ZT__BATCH], *slot;
     ze_event_handle_t events[ZT__BATCH];
     uint64_t done = 0;
@@ -10846,35 +10698,18 @@ ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_han
     zt__unlock(&profiler->mutex);
 }
 
-/* If executions of a list have overlapped, all on this queue as far as can be told, and all have ended, reads
-   the samples of the last one. */
-ZT__PRIVATE void zt__end_overlap(zt_profiler *profiler, ze_command_queue_handle_t queue,
-                                 ze_command_list_handle_t handle) {
-    const zt__list *list;
-    int overlaps;
-    ze_result_t result = ZE_RESULT_NOT_READY;
-    zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    overlaps = list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
-    zt__unlock(&profiler->mutex);
-    if (overlaps) {
-        ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        zt__note_idle_queue(profiler, queue);
-        zt__try_collect(profiler, handle, 1);
-    }
-}
-
 /* Moves the slots of a list that is about to be executed to PENDING. With the mutex held. */
 ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, ze_command_queue_handle_t queue,
                                    uint64_t now) {
     uint32_t thread = profiler->timeline ? zt__get_thread_number() : 0;
     zt__slot *slot = list->first;
-    list->overwritten = 0;
-    list->ran_before = list->ran_up_to;
-    list->finished_before = list->finished_up_to;
-    list->overlapped_before = list->overlaps;
+    int is_repeated = list->announcements++ > 0; /* the call names the list again */
+    if (!is_repeated) {
+        list->overwritten = 0;
+        list->ran_before = list->ran_up_to;
+        list->finished_before = list->finished_up_to;
+        list->overlapped_before = list->overlaps;
+    }
     if (list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED) {
         /* It may have run without zt_execute. Slots that have run while later ones have not belong to an
            immediate list that had this handle, to a recording before a reset, or to an execution that is
@@ -10891,12 +10726,14 @@ ZT__PRIVATE void zt__announce_list(zt_profiler *profiler, zt__list *list, ze_com
     }
     list->overlaps |= zt__awaits_ends(list);
     for (slot = list->first; slot; slot = slot->next) {
-        slot->submitted_from = ZT__SLOT_FREE;
+        int is_expected = !zt__is_over(slot) && slot->number > list->unexpected_up_to && !slot->is_dropped;
+        if (!is_repeated) {
+            slot->submitted_from = is_expected ? slot->state : ZT__SLOT_FREE;
+        }
         slot->needs_reset = 1;
-        if (zt__is_over(slot) || slot->number <= list->unexpected_up_to || slot->is_dropped) {
+        if (!is_expected) {
             continue;
         }
-        slot->submitted_from = slot->state;
         if (slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED) {
             slot->submitted_ns = now;
             slot->origin.submitted_by = thread;
@@ -10926,6 +10763,8 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
                                       const ze_command_list_handle_t *lists, int waits, const char *call) {
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
     uint32_t i;
+    int overlaps;
+    ze_result_t result;
     zt__list *list;
     /* Inside a function that the collector calls, nothing can be read before it is overwritten. */
     if (zt__refuse_inside_callback(profiler, call)) {
@@ -10941,8 +10780,22 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
     }
     for (i = 0; i < count; i++) {
         zt__finish_list(profiler, lists[i], deadline, waits);
-        zt__end_overlap(profiler, queue, lists[i]);
-        zt__query_kept_events(profiler, lists[i]);
+        /* If executions have overlapped, all on this queue as far as can be told, and all have ended, the
+           samples of the last one are read. */
+        zt__lock(&profiler->mutex);
+        list = zt__find_list(profiler, lists[i]);
+        overlaps =
+            list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_OBSERVED;
+        zt__unlock(&profiler->mutex);
+        result = ZE_RESULT_NOT_READY;
+        if (overlaps) {
+            ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
+        }
+        if (result == ZE_RESULT_SUCCESS) {
+            zt__note_idle_queue(profiler, queue);
+            zt__try_collect(profiler, lists[i], 1);
+        }
+        zt__note_earlier_signals(profiler, lists[i]);
     }
     zt__lock_unread_lists(profiler, count, lists);
     now = zt__now_ns();
@@ -10959,14 +10812,17 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
     zt__unlock(&profiler->mutex);
 }
 
-/* Reverts what zt__announce_list has changed in slots, after the driver has refused the execution. The state of
-   the list, its queue and `unexpected_up_to` stay. With the mutex held. */
+/* Reverts what zt__announce_list has changed in slots, after the driver has refused the execution. Called as
+   often as that. The state of the list, its queue and `unexpected_up_to` stay. With the mutex held. */
 ZT__PRIVATE void zt__retract_list(zt_profiler *profiler, zt__list *list) {
+    int is_last = --list->announcements == 0;
     zt__slot *slot;
     for (slot = list->first; slot; slot = slot->next) {
         zt__slot_state from = slot->submitted_from;
-        slot->submitted_from = ZT__SLOT_FREE;
-        if (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED) {
+        if (is_last) {
+            slot->submitted_from = ZT__SLOT_FREE;
+        }
+        if (is_last && (from == ZT__SLOT_RECORDED || from == ZT__SLOT_ARMED)) {
             slot->origin.executions--;
             if (slot->state == ZT__SLOT_PENDING) {
                 zt__move_slot(profiler, slot, from);
@@ -11002,13 +10858,14 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
     }
     for (i = 0; i < count; i++) {
         zt__list *list = zt__find_list(profiler, lists[i]);
-        if (!list || list->state == ZT__LIST_IMMEDIATE) {
+        if (!list || list->announcements == 0) {
             continue;
         }
         if (is_refused) {
             zt__retract_list(profiler, list);
         } else {
             overwritten += list->overwritten;
+            list->announcements = 0;
         }
         list->overwritten = 0;
     }
@@ -11744,14 +11601,6 @@ ZT__PRIVATE int zt__prepare_statistics(zt_profiler *into, const zt__sample_layou
     return to->capacity >= (rows < layout->row_limit ? rows : layout->row_limit);
 }
 
-/* What zt_merge adds to a profiler, and where. */
-typedef struct zt__merge {
-    zt_profiler *into, *from;
-    uint32_t region_count, path_count;
-    zt__merged_region *regions;
-    zt__merged_path *paths;
-} zt__merge;
-
 /* Adds what was lost and dropped. The mutex is held. */
 ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint64_t unobserved_lists) {
     uint32_t i;
@@ -11767,97 +11616,23 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
     into->counts.unobserved_lists += unobserved_lists;
 }
 
-/* Adds what was prepared. Both collectors are held, so no statistics change; but regions may be dropped
-   meanwhile, so all counts are copied at once. The mutex of `into` is unlocked between regions, so that other
-   threads need not wait for all of them. */
-ZT__PRIVATE void zt__apply_merge(const zt__merge *merge) {
-    zt_profiler *into = merge->into, *from = merge->from;
-    zt__merged_region *regions = merge->regions;
-    uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
-    uint32_t i, count = merge->region_count;
-    zt__lock(&from->mutex);
-    memcpy(causes, from->causes, sizeof causes);
-    unobserved_lists = from->counts.unobserved_lists;
-    for (i = 0; i < count; i++) {
-        regions[i].lost = regions[i].from->lost;
-        regions[i].dropped = regions[i].from->dropped;
-        regions[i].bytes = regions[i].from->bytes;
-        regions[i].bytes_ns = regions[i].from->bytes_ns;
-        regions[i].launch_error_ns = regions[i].from->launch_error_ns;
-    }
-    zt__unlock(&from->mutex);
-    for (i = 0; i < count; i++) {
-        const zt__merged_region *merged = &regions[i];
-        uint64_t collected = zt__collected(into, &merged->times);
-        zt__lock(&into->mutex);
-        zt__merge_statistics(&into->times_layout, &merged->into->times, &merged->times);
-        zt__merge_statistics(&into->layout, &merged->into->statistics, &merged->statistics);
-        merged->into->lost += merged->lost;
-        merged->into->dropped += merged->dropped;
-        merged->into->bytes += merged->bytes;
-        merged->into->bytes_ns += merged->bytes_ns;
-        if (merged->into->launch_error_ns < merged->launch_error_ns) {
-            merged->into->launch_error_ns = merged->launch_error_ns;
-        }
-        into->counts.collected += collected;
-        into->counts.begun += collected;
-        zt__unlock(&into->mutex);
-    }
-    zt__lock(&into->mutex);
-    zt__add_causes(into, causes, unobserved_lists);
-    for (i = 0; i < merge->path_count; i++) {
-        const zt__path *path = &merge->paths[i].from;
-        zt__path *to = merge->paths[i].into;
-        to->outlives_outer |= path->outlives_outer;
-        to->is_own_unknown |= path->is_own_unknown;
-        to->count += path->count;
-        to->time_ns += path->time_ns;
-        to->missing += path->missing;
-    }
-    zt__unlock(&into->mutex);
-}
-
-/* Describes the first difference between what two profilers measure, for a message. Returns NULL if there is
-   none. */
-ZT__PRIVATE const char *zt__find_mismatch(const zt_profiler *a, const zt_profiler *b) {
-    uint32_t i;
-    if (a->metric_count != b->metric_count) {
-        return "one has more metrics";
-    }
-    if (a->pass_count != b->pass_count) {
-        return "one has more passes";
-    }
-    if (a->tile_count != b->tile_count) {
-        return "one has more tiles";
-    }
-    for (i = 0; i < a->metric_count; i++) {
-        const zt_metric *one = &a->metrics[i], *other = &b->metrics[i];
-        if (strcmp(one->name, other->name) != 0 || strcmp(one->group, other->group) != 0 ||
-            strcmp(one->units, other->units) != 0 || one->aggregation != other->aggregation ||
-            one->pass != other->pass) {
-            return one->name;
-        }
-    }
-    return NULL;
-}
-
-/* Copies what is added, and makes room for it in `into`, whose collector is held, so that nobody else writes
-   its statistics. No figure changes here, so that nothing is merged in part. Returns 0 without memory. */
-ZT__PRIVATE int zt__prepare_merge(zt__merge *merge) {
-    zt_profiler *into = merge->into, *from = merge->from;
+/* Adds the statistics of `from` to `into`. Both collectors are held, so nobody else writes statistics. Returns
+   0 without memory: then no figure has changed, so nothing is merged in part. */
+ZT__PRIVATE int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
     const zt_allocator *allocator = &into->config.allocator;
-    uint32_t i;
-    int has_memory;
-    merge->path_count = zt_get_path_count(from); /* first, so that their regions are counted, too */
-    merge->region_count = zt_get_region_count(from);
-    merge->regions =
-        (zt__merged_region *)zt__allocate(allocator, merge->region_count + 1u, sizeof *merge->regions);
-    merge->paths = (zt__merged_path *)zt__allocate(allocator, merge->path_count + 1u, sizeof *merge->paths);
-    has_memory = merge->regions && merge->paths;
-    for (i = 0; i < merge->region_count && has_memory; i++) {
-        zt__merged_region *merged = &merge->regions[i];
-        zt_cause cause;
-        merged->from = zt__record_at(from, i);
+    uint32_t path_count = zt_get_path_count(from); /* first, so that their regions are counted, too */
+    uint32_t i, region_count = zt_get_region_count(from);
+    zt__merged_region *merged, *end,
+        *regions = (zt__merged_region *)zt__allocate(allocator, region_count + 1u, sizeof *regions);
+    zt__merged_path *paths = (zt__merged_path *)zt__allocate(allocator, path_count + 1u, sizeof *paths);
+    uint64_t collected, unobserved_lists, causes[ZT_CAUSE_COUNT];
+    zt_cause cause;
+    int has_memory = regions && paths;
+
+    /* What is added is copied, and room for it is made. */
+    end = regions ? regions + region_count : NULL;
+    for (merged = regions; merged < end && has_memory; merged++) {
+        merged->from = zt__record_at(from, (uint32_t)(merged - regions));
         has_memory = zt__copy_statistics(from, &from->times_layout, &merged->from->times, &merged->times) &&
                      zt__copy_statistics(from, &from->layout, &merged->from->statistics, &merged->statistics);
         if (has_memory) {
@@ -11870,29 +11645,75 @@ ZT__PRIVATE int zt__prepare_merge(zt__merge *merge) {
                 zt__prepare_statistics(into, &into->layout, &merged->into->statistics, &merged->statistics);
         }
     }
-    if (!has_memory) {
-        return 0;
-    }
     zt__lock(&from->mutex); /* the paths are of one moment */
-    for (i = 0; i < merge->path_count; i++) {
-        merge->paths[i].from = *zt__path_at(from, i);
+    for (i = 0; i < path_count && has_memory; i++) {
+        paths[i].from = *zt__path_at(from, i);
     }
     zt__unlock(&from->mutex);
     zt__lock(&into->mutex);
-    for (i = 0; i < merge->path_count && has_memory; i++) {
-        const zt__path_key *key = &merge->paths[i].from.key;
-        zt__path *outer = key->outer->depth > 0 ? merge->paths[key->outer->index].into : &into->root;
-        merge->paths[i].into = zt__find_or_add_path(into, outer, merge->regions[key->region->index].into);
-        has_memory = merge->paths[i].into != NULL;
+    for (i = 0; i < path_count && has_memory; i++) {
+        const zt__path_key *key = &paths[i].from.key;
+        zt__path *outer = key->outer->depth > 0 ? paths[key->outer->index].into : &into->root;
+        paths[i].into = zt__find_or_add_path(into, outer, regions[key->region->index].into);
+        has_memory = paths[i].into != NULL;
     }
     zt__unlock(&into->mutex);
+
+    if (has_memory) {
+        zt__lock(&from->mutex); /* regions may be dropped meanwhile, so the counts are of one moment, too */
+        memcpy(causes, from->causes, sizeof causes);
+        unobserved_lists = from->counts.unobserved_lists;
+        for (merged = regions; merged < end; merged++) {
+            merged->lost = merged->from->lost;
+            merged->dropped = merged->from->dropped;
+            merged->bytes = merged->from->bytes;
+            merged->bytes_ns = merged->from->bytes_ns;
+            merged->launch_error_ns = merged->from->launch_error_ns;
+        }
+        zt__unlock(&from->mutex);
+        /* The mutex is unlocked between regions, so that other threads need not wait for all of them. */
+        for (merged = regions; merged < end; merged++) {
+            zt__region_record *to = merged->into;
+            collected = zt__collected(into, &merged->times);
+            zt__lock(&into->mutex);
+            zt__merge_statistics(&into->times_layout, &to->times, &merged->times);
+            zt__merge_statistics(&into->layout, &to->statistics, &merged->statistics);
+            to->lost += merged->lost;
+            to->dropped += merged->dropped;
+            to->bytes += merged->bytes;
+            to->bytes_ns += merged->bytes_ns;
+            if (to->launch_error_ns < merged->launch_error_ns) {
+                to->launch_error_ns = merged->launch_error_ns;
+            }
+            into->counts.collected += collected;
+            into->counts.begun += collected;
+            zt__unlock(&into->mutex);
+        }
+        zt__lock(&into->mutex);
+        zt__add_causes(into, causes, unobserved_lists);
+        for (i = 0; i < path_count; i++) {
+            zt__path *to = paths[i].into;
+            to->outlives_outer |= paths[i].from.outlives_outer;
+            to->is_own_unknown |= paths[i].from.is_own_unknown;
+            to->count += paths[i].from.count;
+            to->time_ns += paths[i].from.time_ns;
+            to->missing += paths[i].from.missing;
+        }
+        zt__unlock(&into->mutex);
+    }
+
+    for (merged = regions; merged < end; merged++) {
+        zt__free_statistics(&from->config.allocator, &merged->times);
+        zt__free_statistics(&from->config.allocator, &merged->statistics);
+    }
+    zt__free(allocator, regions);
+    zt__free(allocator, paths);
     return has_memory;
 }
 
 ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     zt_profiler *source = zt__mutable(from), *first, *second;
-    zt__merge merge = {into, source, 0, 0, NULL, NULL};
-    const char *mismatch;
+    const char *mismatch = NULL; /* the first difference between what the profilers measure */
     uint64_t deadline;
     uint32_t i;
     int is_inside, is_locked, has_memory;
@@ -11902,7 +11723,21 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (into == from) {
         return zt__report(&into->diagnostics, MERGE_SELF, ZE_RESULT_ERROR_INVALID_ARGUMENT);
     }
-    mismatch = zt__find_mismatch(into, from);
+    if (into->metric_count != from->metric_count) {
+        mismatch = "one has more metrics";
+    } else if (into->pass_count != from->pass_count) {
+        mismatch = "one has more passes";
+    } else if (into->tile_count != from->tile_count) {
+        mismatch = "one has more tiles";
+    }
+    for (i = 0; i < into->metric_count && !mismatch; i++) {
+        const zt_metric *one = &into->metrics[i], *other = &from->metrics[i];
+        if (strcmp(one->name, other->name) != 0 || strcmp(one->group, other->group) != 0 ||
+            strcmp(one->units, other->units) != 0 || one->aggregation != other->aggregation ||
+            one->pass != other->pass) {
+            mismatch = one->name;
+        }
+    }
     if (mismatch) {
         return zt__report(&into->diagnostics, LAYOUTS_DIFFER, ZE_RESULT_ERROR_INVALID_ARGUMENT, mismatch);
     }
@@ -11925,16 +11760,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
     if (!is_locked) {
         return zt__report(&into->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_merge");
     }
-    has_memory = zt__prepare_merge(&merge);
-    if (has_memory) {
-        zt__apply_merge(&merge);
-    }
-    for (i = 0; merge.regions && i < merge.region_count; i++) {
-        zt__free_statistics(&from->config.allocator, &merge.regions[i].times);
-        zt__free_statistics(&from->config.allocator, &merge.regions[i].statistics);
-    }
-    zt__free(&into->config.allocator, merge.regions);
-    zt__free(&into->config.allocator, merge.paths);
+    has_memory = zt__add_profiler(into, source);
     if (!is_inside) {
         zt__unlock_timed(&source->collector);
     }
@@ -12149,9 +11975,17 @@ ZT__PRIVATE void zt__transfer_metrics(zt__packer *packer, zt_profiler *profiler)
     }
 }
 
+/* Returns whether the values of a column are GPU times, which are not negative. */
+ZT__PRIVATE int zt__has_gpu_times(const zt_profiler *profiler, const zt__sample_layout *layout,
+                                  uint32_t column) {
+    const uint32_t first = 1 + profiler->metric_count; /* of the columns of passes, if there are several */
+    return column == 0 || (layout == &profiler->layout && profiler->pass_count > 1 && column >= first &&
+                           column - first < profiler->pass_count);
+}
+
 /* Transfers the moments of all columns of a layout, and the kept samples. Counts and weights that are read
-   are checked, because values are divided by them. The values themselves are not: as with those of a driver,
-   reports leave out what is not a number. */
+   are checked, because values are divided by them, and so is the sign of GPU times. Other values are not: as
+   with those of a driver, reports leave out what is not a number. */
 ZT__PRIVATE void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
                                          const zt__sample_layout *layout, zt__statistics *statistics) {
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -12176,6 +12010,9 @@ ZT__PRIVATE void zt__transfer_statistics(zt__packer *packer, zt_profiler *profil
         if (packer->is_reading) {
             zt__require(packer, zt__is_finite(moments->weight) && moments->weight >= 0 &&
                                     (zt__is_nan(moments->m2) || moments->m2 >= 0));
+            zt__require(packer,
+                        !zt__has_gpu_times(profiler, layout, column) ||
+                            !(moments->sum < 0 || moments->mean < 0 || moments->min < 0 || moments->max < 0));
         }
         if (packer->is_reading && moments->count == 0) {
             memset(moments, 0, sizeof *moments);
@@ -12195,6 +12032,10 @@ ZT__PRIVATE void zt__transfer_statistics(zt__packer *packer, zt_profiler *profil
     }
     for (i = 0; i < values && statistics->rows; i++) {
         zt__transfer_f64(packer, &statistics->rows[i]);
+        if (packer->is_reading) {
+            zt__require(packer, !(statistics->rows[i] < 0) ||
+                                    !zt__has_gpu_times(profiler, layout, (uint32_t)(i % columns)));
+        }
     }
 }
 
@@ -12276,6 +12117,9 @@ ZT__PRIVATE void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, ui
     zt__transfer_u64(packer, &path->missing, ZT__MAX_PACKED_COUNT);
     zt__transfer_flag(packer, &path->outlives_outer);
     zt__transfer_flag(packer, &path->is_own_unknown);
+    if (packer->is_reading) {
+        zt__require(packer, !(path->time_ns < 0));
+    }
 }
 
 ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size) {
@@ -12349,44 +12193,15 @@ ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config)
     return profiler->columns != NULL;
 }
 
-/* Checks the header and the checksum, and reports what is wrong. `size` is that of the buffer at first, and
-   then that of its contents. */
-ZT__PRIVATE ze_result_t zt__check_pack(uint8_t *bytes, size_t *size) {
-    zt__packer header = {1, bytes, *size, 4, ZE_RESULT_SUCCESS, NULL}; /* after ZTPK */
-    uint64_t stated = 0, hash = 0;
-    uint32_t layout = 0;
-    if (*size >= 4 && memcmp(bytes, "ZTPK", 4) != 0) {
-        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "the buffer does not begin with ZTPK");
-    }
-    if (*size < ZT__PACK_HEADER_SIZE) {
-        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_SIZE, "the buffer is cut off");
-    }
-    zt__transfer_u32(&header, &layout, UINT32_MAX);
-    zt__transfer_u64(&header, &stated, UINT64_MAX);
-    zt__transfer_u64(&header, &hash, UINT64_MAX);
-    if (layout != ZT__PACK_LAYOUT && layout != 0) {
-        return zt__report(NULL, OTHER_PACK, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, (unsigned)layout,
-                          (unsigned)ZT__PACK_LAYOUT);
-    }
-    if (stated > *size) {
-        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_SIZE, "the buffer is cut off");
-    }
-    if (layout == 0 || stated < ZT__PACK_HEADER_SIZE ||
-        hash != zt__hash(bytes + ZT__PACK_HEADER_SIZE, (size_t)stated - ZT__PACK_HEADER_SIZE)) {
-        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT, "the buffer is damaged");
-    }
-    *size = (size_t)stated;
-    return ZE_RESULT_SUCCESS;
-}
-
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
                              zt_profiler **profiler) {
+    zt__packer header = {1, (uint8_t *)buffer, size, 4, ZE_RESULT_SUCCESS, NULL}; /* after ZTPK */
     zt__packer packer = {1, (uint8_t *)buffer, 0, ZT__PACK_HEADER_SIZE, ZE_RESULT_SUCCESS, NULL};
     zt_config complete = zt__complete_config(config);
     zt_profiler *unpacked;
     ze_result_t result;
-    uint32_t i, region_count = 0, path_count = 0;
+    uint64_t stated = 0, hash = 0;
+    uint32_t i, layout = 0, region_count = 0, path_count = 0;
     if (profiler) {
         *profiler = NULL;
     }
@@ -12396,10 +12211,29 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     if (config && !config->allocator.allocate != !config->allocator.release) {
         return zt__report(NULL, BAD_ALLOCATOR, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_unpack");
     }
-    result = zt__check_pack(packer.bytes, &size);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
+    if (size >= 4 && memcmp(buffer, "ZTPK", 4) != 0) {
+        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the buffer does not begin with ZTPK");
     }
+    if (size < ZT__PACK_HEADER_SIZE) {
+        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_SIZE, "the buffer is cut off");
+    }
+    zt__transfer_u32(&header, &layout, UINT32_MAX);
+    zt__transfer_u64(&header, &stated, UINT64_MAX);
+    zt__transfer_u64(&header, &hash, UINT64_MAX);
+    if (layout != ZT__PACK_LAYOUT && layout != 0) {
+        return zt__report(NULL, OTHER_PACK, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, (unsigned)layout,
+                          (unsigned)ZT__PACK_LAYOUT);
+    }
+    if (stated > size) {
+        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_SIZE, "the buffer is cut off");
+    }
+    if (layout == 0 || stated < ZT__PACK_HEADER_SIZE ||
+        hash != zt__hash(packer.bytes + ZT__PACK_HEADER_SIZE, (size_t)stated - ZT__PACK_HEADER_SIZE)) {
+        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT, "the buffer is damaged");
+    }
+    size = (size_t)stated;
+
     unpacked = zt__create_profiler(&complete);
     if (!unpacked) {
         return zt__report_no_memory(NULL, "zt_unpack", "the profiler");
@@ -12903,57 +12737,53 @@ ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler) {
     }
 }
 
-/* Finds when a sample ran, in unwrapped time of the device: between its submission, from which `submitted` is
-   converted, and the moment at which it was seen complete. In that time the device's clock may have wrapped
-   around. Returns 0 if the time stamps fit in two places, or in none. */
-ZT__PRIVATE int zt__place_sample(const zt__timeline *timeline, const zt__sample_times *times,
-                                 uint64_t submitted, zt__timeline_sample *sample) {
-    const zt__clock *clock = times->is_kernel ? &timeline->kernel_clock : &timeline->clock;
-    uint64_t second = 1000000000u, rate = clock->ticks_per_second, tolerance = zt__clock_tolerance(clock);
-    uint64_t least = submitted > tolerance ? submitted - tolerance : 0;
-    uint64_t most =
-        zt__convert_time(&timeline->clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
-    if (times->is_kernel) {
-        uint64_t ticks = (times->begin_ticks - timeline->kernel_offset) & clock->mask;
-        uint64_t least_ticks = least / second * rate + least % second * rate / second;
-        if (clock->wrap_ns) {
-            ticks = least_ticks + ((ticks - least_ticks) & clock->mask);
-        }
-        sample->begin_ns = ticks / rate * second + ticks % rate * second / rate;
-    } else {
-        sample->begin_ns = zt__unwrap_after(clock, zt__ticks_to_ns(clock, times->begin_ticks), least);
-    }
-    sample->end_ns = sample->begin_ns + zt__ticks_to_ns(clock, times->end_ticks - times->begin_ticks);
-    return !clock->wrap_ns || (sample->end_ns <= most && sample->end_ns + clock->wrap_ns > most);
-}
-
 /* Keeps a sample, and fills in its latencies, with the mutex held. Does not keep one whose times are
    uncertain. */
 ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, double *row) {
     enum { CLOCK_ERROR_NS = 1000000 };
     zt__timeline *timeline = profiler->timeline;
     const zt__clock *clock = &timeline->clock;
+    const zt__sample_times *times = &reading->times;
+    const zt__clock *stamp_clock = times->is_kernel ? &timeline->kernel_clock : clock;
     const zt__slot *slot = reading->slot;
     size_t place = (size_t)(timeline->written % timeline->capacity);
     size_t columns = profiler->row_length;
     uint64_t submitted = zt__convert_time(clock, slot->submitted_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
+    uint64_t second = 1000000000u, rate = stamp_clock->ticks_per_second,
+             tolerance = zt__clock_tolerance(stamp_clock);
+    uint64_t least = submitted > tolerance ? submitted - tolerance : 0, most;
     zt__timeline_sample sample;
     /* What is executed again does not wait to be executed, and neither does what is on an immediate list. */
     if (reading->from == ZT__SLOT_PENDING && slot->origin.executions == 1) {
         row[zt__latency_column(profiler, ZT_LATENCY_QUEUE)] =
             (double)(slot->submitted_ns - slot->origin.appended_ns);
     }
-    if (!zt__place_sample(timeline, &reading->times, submitted, &sample)) {
+    /* It ran between its submission and the moment at which it was seen complete. In that time the device's
+       clock may have wrapped around, and then the time stamps fit in two places, or in none. */
+    if (times->is_kernel) {
+        uint64_t ticks = (times->begin_ticks - timeline->kernel_offset) & stamp_clock->mask;
+        uint64_t least_ticks = least / second * rate + least % second * rate / second;
+        if (stamp_clock->wrap_ns) {
+            ticks = least_ticks + ((ticks - least_ticks) & stamp_clock->mask);
+        }
+        sample.begin_ns = ticks / rate * second + ticks % rate * second / rate;
+    } else {
+        sample.begin_ns =
+            zt__unwrap_after(stamp_clock, zt__ticks_to_ns(stamp_clock, times->begin_ticks), least);
+    }
+    sample.end_ns = sample.begin_ns + zt__ticks_to_ns(stamp_clock, times->end_ticks - times->begin_ticks);
+    most = zt__convert_time(clock, times->not_after_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK) + tolerance;
+    if (stamp_clock->wrap_ns && (sample.end_ns > most || sample.end_ns + stamp_clock->wrap_ns <= most)) {
         zt__missing missing = {NULL, NULL, NULL, 0, ZT_CAUSE_COUNT, 1, 0};
         missing.region = slot->region;
-        missing.list = reading->times.list;
+        missing.list = times->list;
         missing.list_name = slot->origin.list_name;
         missing.since_ns = slot->submitted_ns;
         timeline->ambiguous++;
         zt__keep_missing(profiler, &missing, 1);
         return;
     }
-    sample.list = reading->times.list;
+    sample.list = times->list;
     sample.submitted_ns = slot->submitted_ns;
     sample.origin = slot->origin;
     if (reading->from == ZT__SLOT_ARMED ||
@@ -12971,7 +12801,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
         !zt__ran_unobserved(slot)) {
         uint64_t begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
         double error_ns = (double)zt__clock_error(clock, begin_ns) +
-                          (reading->times.is_kernel ? (double)timeline->kernel_error_ns : 0);
+                          (times->is_kernel ? (double)timeline->kernel_error_ns : 0);
         row[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)] =
             (double)(int64_t)(begin_ns - slot->submitted_ns);
         if (slot->region->launch_error_ns < error_ns) {
@@ -13031,105 +12861,78 @@ ZT__PRIVATE int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t 
     return complete;
 }
 
-/* Attributes rows to the next sample. Returns 0 if there is no sample, or if its rows may still come. If
-   there is no memory, the sample gets no rows. */
-ZT__PRIVATE int zt__attribute_next_sample(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__timeline *timeline = profiler->timeline;
-    zt__moments *streamed, *before;
-    zt__stream_data *first = NULL, *data;
-    zt__region_record *region = NULL;
-    uint64_t begin_ns = 0, end_ns = 0, index, oldest;
-    uint32_t count, m;
-    zt__lock(&profiler->mutex);
-    oldest = zt__oldest_kept(timeline->written, timeline->capacity);
-    if (timeline->attributed < oldest) {
-        timeline->attributed = oldest;
-    }
-    index = timeline->attributed;
-    count = profiler->streamed_count;
-    if (index < timeline->written) {
-        const zt__timeline_sample *sample = &timeline->samples[index % timeline->capacity];
-        begin_ns = zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        region = profiler->regions[sample->region];
-        first = profiler->attached_streams;
-    }
-    zt__unlock(&profiler->mutex);
-    if (!region) {
-        return 0;
-    }
-    /* Streams attach at the end, so the metrics of others keep their indices. No other thread writes these
-       fields, so they are read without the mutex. */
-    if (region->streamed_count < count) {
-        before = region->streamed;
-        streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
-        if (streamed) {
-            zt__lock(&profiler->mutex);
-            if (before) {
-                memcpy(streamed, before, region->streamed_count * sizeof *streamed);
-            }
-            region->streamed = streamed;
-            region->streamed_count = count;
-            zt__unlock(&profiler->mutex);
-            zt__free(allocator, before);
-        } else {
-            count = 0;
-        }
-    }
-    for (data = first; data && data->first_streamed < count; data = zt__load(&data->next)) {
-        if (!zt__sum_rows(data, begin_ns, end_ns)) {
-            return 0;
-        }
-    }
-    zt__lock(&profiler->mutex);
-    for (data = first; data && data->first_streamed < count; data = data->next) {
-        for (m = 0; m < data->group.metric_count; m++) {
-            zt__merge_moments(&region->streamed[data->first_streamed + m], &data->sums[m]);
-        }
-    }
-    timeline->attributed = index + 1;
-    zt__unlock(&profiler->mutex);
-    return 1;
-}
-
-/* Attributes rows to the kept samples that ended before the newest row of every open stream. The caller may
-   hold the collector, or the reader of a stream, but no mutex. If another thread is attributing rows already,
-   that thread does this work, too. */
+/* Attributes rows to the kept samples that ended before the newest row of every open stream. Without memory,
+   a sample gets no rows. The caller may hold the collector, or the reader of a stream, but no mutex. If
+   another thread is attributing rows already, that thread does this work, too. */
 ZT__PRIVATE void zt__attribute_rows(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
     zt__timeline *timeline = profiler->timeline;
     zt__lock(&profiler->mutex);
     timeline->attribute_again = 1;
-    if (profiler->attached_streams && !timeline->is_attributing) {
-        timeline->is_attributing = 1;
-        while (timeline->attribute_again) {
-            timeline->attribute_again = 0;
-            zt__unlock(&profiler->mutex);
-            while (zt__attribute_next_sample(profiler)) {
-            }
-            zt__lock(&profiler->mutex);
+    if (!profiler->attached_streams || timeline->is_attributing) {
+        zt__unlock(&profiler->mutex);
+        return;
+    }
+    timeline->is_attributing = 1;
+    while (timeline->attribute_again) {
+        uint64_t oldest = zt__oldest_kept(timeline->written, timeline->capacity), index, begin_ns, end_ns;
+        zt__stream_data *first = profiler->attached_streams, *data;
+        const zt__timeline_sample *sample;
+        zt__region_record *region;
+        uint32_t count = profiler->streamed_count, m;
+        int is_complete = 1;
+        timeline->attribute_again = 0;
+        if (timeline->attributed < oldest) {
+            timeline->attributed = oldest;
         }
-        timeline->is_attributing = 0;
+        index = timeline->attributed;
+        if (index == timeline->written) {
+            continue;
+        }
+        sample = &timeline->samples[index % timeline->capacity];
+        begin_ns = zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        region = profiler->regions[sample->region];
+        zt__unlock(&profiler->mutex);
+        /* Streams attach at the end, so the metrics of others keep their indices. No other thread writes
+           these fields, so they are read without the mutex. */
+        if (region->streamed_count < count) {
+            zt__moments *before = region->streamed;
+            zt__moments *streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
+            if (streamed) {
+                zt__lock(&profiler->mutex);
+                if (before) {
+                    memcpy(streamed, before, region->streamed_count * sizeof *streamed);
+                }
+                region->streamed = streamed;
+                region->streamed_count = count;
+                zt__unlock(&profiler->mutex);
+                zt__free(allocator, before);
+            } else {
+                count = 0;
+            }
+        }
+        for (data = first; data && data->first_streamed < count && is_complete;
+             data = zt__load(&data->next)) {
+            is_complete = zt__sum_rows(data, begin_ns, end_ns);
+        }
+        zt__lock(&profiler->mutex);
+        if (!is_complete) {
+            continue; /* its rows may still come */
+        }
+        for (data = first; data && data->first_streamed < count; data = data->next) {
+            for (m = 0; m < data->group.metric_count; m++) {
+                zt__merge_moments(&region->streamed[data->first_streamed + m], &data->sums[m]);
+            }
+        }
+        timeline->attributed = index + 1;
+        timeline->attribute_again = 1; /* for the next sample */
     }
+    timeline->is_attributing = 0;
     zt__unlock(&profiler->mutex);
 }
 
-/* ---- attaching streams ----------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__attach_stream(zt_profiler *profiler, zt__stream_data *data) {
-    zt__stream_data **place = &profiler->attached_streams;
-    data->profiler = profiler; /* no mutex, because no other thread uses these yet */
-    data->is_open = 1;
-    data->owners++;
-    zt__lock(&profiler->mutex);
-    data->first_streamed = profiler->streamed_count;
-    profiler->streamed_count += data->group.metric_count;
-    while (*place) {
-        place = &(*place)->next;
-    }
-    zt__store(place, data);
-    zt__unlock(&profiler->mutex);
-}
+/* ---- attached streams ------------------------------------------------------------------------------------ */
 
 /* Returns the attached stream after `before`, or the first if that is NULL; NULL at the end. The data of
    streams stays until the profiler is closed. `group` and `metrics` may be read without a lock. */
@@ -13690,36 +13493,6 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
     }
 }
 
-/* Returns the bandwidth for which the device's memory is designed, in GB a second; 0 if it is not known.
-   ZE_extension_device_memory_properties reports it. It cannot be computed from the clock rate and bus width
-   that every device reports: their units and the transfers in a clock cycle are not specified. Reads and
-   writes are assumed to share one bus. With several memories or tiles it is not known which of them a region
-   uses. */
-ZT__PRIVATE double zt__get_design_bandwidth(const zt_profiler *profiler) {
-    ze_device_memory_properties_t memories[2];
-    ze_device_memory_ext_properties_t extended[2];
-    uint32_t i, count = 2;
-    ze_result_t result;
-    if (!profiler->device || profiler->tile_count > 0 ||
-        zt__is_device_lost(&zt__mutable(profiler)->diagnostics)) {
-        return 0;
-    }
-    memset(memories, 0, sizeof memories);
-    memset(extended, 0, sizeof extended);
-    for (i = 0; i < count; i++) {
-        memories[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
-        memories[i].pNext = &extended[i];
-        extended[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES;
-    }
-    ZT__INTERNAL(result = zeDeviceGetMemoryProperties(profiler->device, &count, memories));
-    if (result != ZE_RESULT_SUCCESS || count != 1 || extended[0].readBandwidth == 0 ||
-        extended[0].bandwidthUnit != ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC) {
-        return 0;
-    }
-    return extended[0].readBandwidth > extended[0].writeBandwidth ? extended[0].readBandwidth
-                                                                  : extended[0].writeBandwidth;
-}
-
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
     uint32_t i, streamed = zt_get_streamed_count(profiler);
     uint64_t begin_ns = UINT64_MAX, end_ns = 0;
@@ -13741,10 +13514,35 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
     zt__lock(&zt__mutable(profiler)->mutex);
     advice->peaks = profiler->peaks;
     zt__unlock(&zt__mutable(profiler)->mutex);
-    if (!(advice->peaks.bytes > 0) && !(advice->peaks.operations > 0)) {
-        advice->peaks.bytes = zt__get_design_bandwidth(profiler) * 1e9;
-        strcpy(advice->peaks.source, "reported by the driver");
+
+    /* Without peaks, the bandwidth for which the memory is designed is the peak, if the driver reports it by
+       ZE_extension_device_memory_properties. It cannot be computed from the clock rate and bus width that
+       every device reports: their units and the transfers in a clock cycle are not specified. Reads and
+       writes are assumed to share one bus. With several memories or tiles it is not known which of them a
+       region uses. */
+    if (!(advice->peaks.bytes > 0) && !(advice->peaks.operations > 0) && profiler->device &&
+        profiler->tile_count == 0 && !zt__is_device_lost(&zt__mutable(profiler)->diagnostics)) {
+        ze_device_memory_properties_t memories[2];
+        ze_device_memory_ext_properties_t extended[2];
+        uint32_t count = 2, bandwidth;
+        ze_result_t result;
+        memset(memories, 0, sizeof memories);
+        memset(extended, 0, sizeof extended);
+        for (i = 0; i < count; i++) {
+            memories[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
+            memories[i].pNext = &extended[i];
+            extended[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES;
+        }
+        ZT__INTERNAL(result = zeDeviceGetMemoryProperties(profiler->device, &count, memories));
+        if (result == ZE_RESULT_SUCCESS && count == 1 && extended[0].readBandwidth > 0 &&
+            extended[0].bandwidthUnit == ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC) {
+            bandwidth = extended[0].readBandwidth > extended[0].writeBandwidth ? extended[0].readBandwidth
+                                                                               : extended[0].writeBandwidth;
+            advice->peaks.bytes = bandwidth * 1e9;
+            strcpy(advice->peaks.source, "reported by the driver");
+        }
     }
+
     /* The share of regions in the time from the first kept sample to the last. Samples that overlap count
        twice, so it is an upper bound. */
     zt__copy_intervals(zt__mutable(profiler), &intervals);
@@ -13790,48 +13588,40 @@ ZT__PRIVATE double zt__first_measured(double first, double second) {
     return zt__is_nan(first) ? second : first;
 }
 
-/* Returns the figure of a role from the metric of the profiler that has it, or else from that of a stream;
-   NaN if neither was measured in the region. What adds up is divided by the GPU time of its pass, so that
-   figures of different passes can be compared. The mutex is held. */
-ZT__PRIVATE double zt__read_figure(const zt_profiler *profiler, const zt__advice *advice,
-                                   const zt__region_record *record, zt__role role) {
-    const zt__moments *moments = record->statistics.moments;
-    uint32_t index = advice->metrics[role];
-    zt__quantity quantity = zt__roles[role].quantity;
-    if (index != UINT32_MAX && moments && moments[1 + index].count) {
-        const zt_metric *metric = &profiler->metrics[index];
-        const zt__moments *of_metric = &moments[1 + index];
-        const zt__moments *of_time = &moments[zt__pass_time_column(profiler, metric->pass)];
-        if (quantity == ZT__QUANTITY_BYTES || quantity == ZT__QUANTITY_EVENTS) {
-            return zt__is_positive(of_time->sum) ? of_metric->sum / of_time->sum : zt__nan();
-        }
-        if (of_metric->weight > 0) {
-            return quantity == ZT__QUANTITY_RATE ? of_metric->mean * zt__scale_of_rate(metric->units)
-                                                 : of_metric->mean;
-        }
-    }
-    index = advice->streamed[role];
-    if (index < record->streamed_count && record->streamed[index].weight > 0) {
-        return record->streamed[index].mean;
-    }
-    return zt__nan();
-}
-
-/* Fills in the figure of each role, NaN where it is not known. The mutex is not held. */
+/* Fills in the figure of each role: from the metric of the profiler that has it, or else from that of a stream;
+   NaN where neither was measured in the region. The mutex is not held. */
 ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice,
                                   const zt__region_record *record, double figures[ZT__ROLE_COUNT]) {
     double time = zt__nan(), read, written, kernels, busy;
-    const zt__moments *of_time;
+    const zt__moments *moments, *of_time;
     zt_stats launch;
     uint32_t role;
     zt__lock(&profiler->mutex);
-    /* Of the samples with metrics, if there are any, because it is multiplied by what these measure. */
-    of_time =
-        zt__collected(profiler, &record->statistics) ? record->statistics.moments : record->times.moments;
+    moments = record->statistics.moments;
     for (role = ZT__NO_ROLE; role < ZT__ROLE_COUNT; role++) {
-        double figure = zt__read_figure(profiler, advice, record, (zt__role)role);
+        const uint32_t index = advice->metrics[role], streamed = advice->streamed[role];
+        const zt__quantity quantity = zt__roles[role].quantity;
+        double figure = zt__nan();
+        if (index != UINT32_MAX && moments && moments[1 + index].count) {
+            const zt_metric *metric = &profiler->metrics[index];
+            const zt__moments *of_metric = &moments[1 + index];
+            double time_sum = moments[zt__pass_time_column(profiler, metric->pass)].sum;
+            if (quantity == ZT__QUANTITY_BYTES || quantity == ZT__QUANTITY_EVENTS) {
+                /* a rate, so that figures of different passes can be compared */
+                figure = zt__is_positive(time_sum) ? of_metric->sum / time_sum : zt__nan();
+            } else if (of_metric->weight > 0) {
+                figure =
+                    of_metric->mean * (quantity == ZT__QUANTITY_RATE ? zt__scale_of_rate(metric->units) : 1);
+            }
+        }
+        if (zt__is_nan(figure) && streamed < record->streamed_count &&
+            record->streamed[streamed].weight > 0) {
+            figure = record->streamed[streamed].mean;
+        }
         figures[role] = zt__is_finite(figure) ? figure : zt__nan();
     }
+    /* Of the samples with metrics, if there are any, because it is multiplied by what these measure. */
+    of_time = zt__collected(profiler, &record->statistics) ? moments : record->times.moments;
     if (of_time && of_time->count) {
         time = of_time->sum / (double)of_time->count;
     }
@@ -13969,8 +13759,6 @@ static const zt__rule zt__rules[] = {
      {ZT__ROLE_KERNEL_TIME, ZT__ROLE_LEAST_LAUNCH}},
 };
 
-enum { ZT__RULE_FAILS, ZT__RULE_UNDECIDED, ZT__RULE_HOLDS };
-
 /* Appends to a text of `room` bytes, as much as fits. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(3, 4) void zt__append(char *text, size_t room, const char *format, ...) {
     size_t used = strlen(text);
@@ -14013,44 +13801,36 @@ ZT__PRIVATE void zt__name_missing(const zt__advice *advice, const uint8_t unmeas
     }
 }
 
-/* Returns whether a rule holds, fails, or is undecided because figures were not measured. Marks these figures
-   in `unmeasured`. */
-ZT__PRIVATE int zt__evaluate_rule(const zt__rule *rule, const double figures[ZT__ROLE_COUNT],
-                                  uint8_t unmeasured[ZT__ROLE_COUNT]) {
-    uint32_t i;
-    int outcome = ZT__RULE_HOLDS;
-    for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
-        double figure = figures[rule->conditions[i].role], threshold = rule->conditions[i].threshold;
-        zt__relation relation = rule->conditions[i].relation;
-        if (relation == ZT__NO_CONDITION) {
-            continue;
-        }
-        if (zt__is_nan(figure)) {
-            outcome = ZT__RULE_UNDECIDED;
-        } else if (relation == ZT__BELOW ? figure >= threshold : figure < threshold) {
-            return ZT__RULE_FAILS;
-        }
-    }
-    for (i = 0; i < ZT__COUNT_OF(rule->conditions) && outcome == ZT__RULE_UNDECIDED; i++) {
-        if (zt__is_nan(figures[rule->conditions[i].role])) {
-            unmeasured[rule->conditions[i].role] = 1;
-        }
-    }
-    return outcome;
-}
-
 /* Applies the rules to the figures of a region. `info` is empty. */
 ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[ZT__ROLE_COUNT],
                                  zt_limit_info *info) {
+    const zt__rule *rule = NULL;
     uint8_t unmeasured[ZT__ROLE_COUNT];
-    uint32_t i = 0, shown;
+    uint32_t i, k;
     memset(unmeasured, 0, sizeof unmeasured);
-    while (i < ZT__COUNT_OF(zt__rules) &&
-           zt__evaluate_rule(&zt__rules[i], figures, unmeasured) != ZT__RULE_HOLDS) {
-        i++;
+    for (i = 0; i < ZT__COUNT_OF(zt__rules) && !rule; i++) {
+        int is_complete = 1, has_failed = 0;
+        rule = &zt__rules[i];
+        for (k = 0; k < ZT__COUNT_OF(rule->conditions); k++) {
+            double figure = figures[rule->conditions[k].role], threshold = rule->conditions[k].threshold;
+            zt__relation relation = rule->conditions[k].relation;
+            if (relation != ZT__NO_CONDITION && zt__is_nan(figure)) {
+                is_complete = 0;
+            } else if (relation != ZT__NO_CONDITION) {
+                has_failed |= relation == ZT__BELOW ? figure >= threshold : figure < threshold;
+            }
+        }
+        /* A rule that has not failed might hold, if its other figures were measured. */
+        for (k = 0; k < ZT__COUNT_OF(rule->conditions) && !has_failed; k++) {
+            if (zt__is_nan(figures[rule->conditions[k].role])) {
+                unmeasured[rule->conditions[k].role] = 1;
+            }
+        }
+        if (has_failed || !is_complete) {
+            rule = NULL;
+        }
     }
-    if (i < ZT__COUNT_OF(zt__rules)) {
-        const zt__rule *rule = &zt__rules[i];
+    if (rule) {
         info->limit = rule->limit;
         zt__name_missing(advice, unmeasured, info);
         zt__append(info->text, sizeof info->text, "Probably %s: %s", zt_limit_name(rule->limit),
@@ -14058,8 +13838,8 @@ ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[
         for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
             zt__append_figure(info, rule->conditions[i].role, figures);
         }
-        for (shown = 0; shown < ZT__COUNT_OF(rule->shown); shown++) {
-            zt__append_figure(info, rule->shown[shown], figures);
+        for (i = 0; i < ZT__COUNT_OF(rule->shown); i++) {
+            zt__append_figure(info, rule->shown[i], figures);
         }
         zt__append(info->text, sizeof info->text, ").");
         return;
@@ -14572,20 +14352,6 @@ ZT__PRIVATE int zt__is_elf_text(const zt__elf *elf, uint64_t section, uint64_t o
            memcmp(elf->bytes + at + before, text, length) == 0;
 }
 
-/* Returns the first section of a name: nothing but 0, if there is none or if it is not inside the file. */
-ZT__PRIVATE zt__elf_section zt__find_elf_section(const zt__elf *elf, const char *name) {
-    const zt__elf_section none = {0, 0, 0, 0, 0, 0};
-    uint32_t i;
-    for (i = 0; i < elf->section_count; i++) {
-        zt__elf_section section = zt__elf_section_at(elf, i);
-        if (zt__is_elf_text(elf, elf->names, section.name, "", name)) {
-            int is_inside = section.offset <= elf->size && section.size <= elf->size - section.offset;
-            return is_inside ? section : none;
-        }
-    }
-    return none;
-}
-
 /* The instructions of a kernel. Those of the same hash are assumed to be the same. */
 typedef struct zt__code {
     uint64_t size, hash;
@@ -14895,37 +14661,6 @@ ZT__PRIVATE int zt__next_yaml_line(const char **text, const char *end, zt__yaml_
     return 0;
 }
 
-/* Stores what a line of execution_env states: a number that is not negative and below 2^31. Others stay
-   unknown. */
-ZT__PRIVATE void zt__read_execution_env(const zt__yaml_line *line, zt__kernel_facts *facts) {
-    const struct {
-        const char *key;
-        uint32_t *number;
-    } members[] = {{"simd_size", &facts->simd_width},
-                   {"grf_count", &facts->registers},
-                   {"slm_size", &facts->slm_bytes},
-                   {"private_size", &facts->private_bytes},
-                   {"spill_size", &facts->spill_bytes},
-                   {"barrier_count", &facts->barriers},
-                   {"eu_thread_count", &facts->threads_per_eu}};
-    uint64_t value = 0;
-    size_t i;
-    for (i = 0; i < line->value_length; i++) {
-        if (line->value[i] < '0' || line->value[i] > '9' || value > INT32_MAX) {
-            return;
-        }
-        value = value * 10 + (uint64_t)(line->value[i] - '0');
-    }
-    if (line->value_length == 0 || value > INT32_MAX) {
-        return;
-    }
-    for (i = 0; i < ZT__COUNT_OF(members); i++) {
-        if (zt__equals(members[i].key, line->key, line->key_length)) {
-            *members[i].number = (uint32_t)value;
-        }
-    }
-}
-
 /* Reads the kernels of a .ze_info into `kernels`, or only counts them if it is NULL. Returns their number. In
    execution_env, the documentation of the format has 0 as the default of barrier_count and slm_size. */
 ZT__PRIVATE uint32_t zt__read_ze_info(const char *text, size_t size, zt__described_kernel *kernels) {
@@ -14964,10 +14699,35 @@ ZT__PRIVATE uint32_t zt__read_ze_info(const char *text, size_t size, zt__describ
                 kernels[count - 1].name = line.value;
                 kernels[count - 1].name_length = line.value_length;
             }
-        } else if (in_environment && line.column > members) {
-            environment = environment ? environment : line.column;
-            if (line.column == environment && !line.is_element) {
-                zt__read_execution_env(&line, facts);
+            continue;
+        }
+        if (in_environment && line.column > members && environment == 0) {
+            environment = line.column;
+        }
+        if (in_environment && line.column == environment && !line.is_element) {
+            const struct {
+                const char *key;
+                uint32_t *number;
+            } numbers[] = {{"simd_size", &facts->simd_width},
+                           {"grf_count", &facts->registers},
+                           {"slm_size", &facts->slm_bytes},
+                           {"private_size", &facts->private_bytes},
+                           {"spill_size", &facts->spill_bytes},
+                           {"barrier_count", &facts->barriers},
+                           {"eu_thread_count", &facts->threads_per_eu}};
+            uint64_t value = 0;
+            size_t digits = 0, i;
+            while (digits < line.value_length && line.value[digits] >= '0' && line.value[digits] <= '9' &&
+                   value <= INT32_MAX) {
+                value = value * 10 + (uint64_t)(line.value[digits++] - '0');
+            }
+            if (digits == 0 || digits < line.value_length || value > INT32_MAX) {
+                continue; /* negative, too large, or no number: it stays unknown */
+            }
+            for (i = 0; i < ZT__COUNT_OF(numbers); i++) {
+                if (zt__equals(numbers[i].key, line.key, line.key_length)) {
+                    *numbers[i].number = (uint32_t)value;
+                }
             }
         }
     }
@@ -14987,6 +14747,9 @@ ZT__PRIVATE void zt__free_described_module(const zt_allocator *allocator, zt__de
 ZT__PRIVATE zt__described_module *zt__describe_module(const zt_allocator *allocator,
                                                       ze_module_handle_t handle) {
     zt__described_module *module = (zt__described_module *)zt__allocate(allocator, 1, sizeof *module);
+    zt__elf_section section = {0, 0, 0, 0, 0, 0};
+    const char *text;
+    uint32_t i, count;
     zt__binary binary;
     zt__elf elf;
     if (!module) {
@@ -14997,9 +14760,19 @@ ZT__PRIVATE zt__described_module *zt__describe_module(const zt_allocator *alloca
         module->hash = zt__hash(binary.bytes, binary.size);
     }
     if (zt__open_elf(binary.bytes, binary.size, &elf)) {
-        const zt__elf_section section = zt__find_elf_section(&elf, ".ze_info");
-        const char *text = (const char *)binary.bytes + section.offset;
-        uint32_t count = section.size ? zt__read_ze_info(text, (size_t)section.size, NULL) : 0;
+        for (i = 0; i < elf.section_count; i++) {
+            section = zt__elf_section_at(&elf, i);
+            if (zt__is_elf_text(&elf, elf.names, section.name, "", ".ze_info")) {
+                break;
+            }
+        }
+        if (i == elf.section_count || section.offset > elf.size || section.size > elf.size - section.offset) {
+            section.size = 0;
+        }
+    }
+    if (section.size > 0) {
+        text = (const char *)binary.bytes + section.offset;
+        count = zt__read_ze_info(text, (size_t)section.size, NULL);
         if (count > 0) {
             module->text = (char *)zt__allocate(allocator, (size_t)section.size, 1);
             module->kernels = (zt__described_kernel *)zt__allocate(allocator, count, sizeof *module->kernels);
@@ -15037,64 +14810,63 @@ typedef struct zt__register_file_size {
     uint32_t registers;
 } zt__register_file_size;
 
-/* Reads the properties of a kernel. A driver that does not know the extension leaves the registers as they
-   are; a validation layer may refuse it. */
-ZT__PRIVATE void zt__read_properties(ze_kernel_handle_t kernel, zt__kernel_facts *facts) {
+/* Queries the driver for what a kernel is made of. What it does not know stays as it is. */
+ZT__PRIVATE void zt__query_kernel(const zt__driver *driver, ze_kernel_handle_t kernel,
+                                  zt__kernel_facts *facts) {
     zt__register_file_size file = {(ze_structure_type_t)0x00030012, NULL, UINT32_MAX};
+    union {
+        zet_profile_properties_t properties;
+        uint8_t bytes[ZT__MOST_TOKENS];
+    } profile;
+    zet_profile_free_register_token_t token;
+    zet_profile_register_sequence_t sequence;
     ze_kernel_properties_t properties;
+    size_t size = 0, at = sizeof profile.properties;
+    uint32_t i, j;
     ze_result_t result;
     memset(&properties, 0, sizeof properties);
     properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
     properties.pNext = &file;
     result = zeKernelGetProperties(kernel, &properties);
-    if (result != ZE_RESULT_SUCCESS) {
+    if (result != ZE_RESULT_SUCCESS) { /* a validation layer may refuse the extension */
         properties.pNext = NULL;
         result = zeKernelGetProperties(kernel, &properties);
     }
-    if (result != ZE_RESULT_SUCCESS) {
+    if (result == ZE_RESULT_SUCCESS) {
+        if (file.registers != UINT32_MAX && file.registers != 0) {
+            facts->registers = file.registers;
+        }
+        if (properties.maxSubgroupSize) {
+            facts->simd_width = properties.maxSubgroupSize;
+        }
+        facts->slm_bytes = properties.localMemSize;
+        facts->private_bytes = properties.privateMemSize;
+        facts->spill_bytes = properties.spillMemSize;
+        facts->arguments = properties.numKernelArgs;
+        facts->required_group_size[0] = properties.requiredGroupSizeX;
+        facts->required_group_size[1] = properties.requiredGroupSizeY;
+        facts->required_group_size[2] = properties.requiredGroupSizeZ;
+    }
+    if (driver->zeKernelGetBinaryExp &&
+        driver->zeKernelGetBinaryExp(kernel, &size, NULL) == ZE_RESULT_SUCCESS && size < UINT32_MAX) {
+        facts->code_bytes = (uint32_t)size;
+    }
+    memset(&profile, 0, sizeof profile);
+    profile.properties.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES;
+    if (zetKernelGetProfileInfo(kernel, &profile.properties) != ZE_RESULT_SUCCESS) {
         return;
     }
-    if (file.registers != UINT32_MAX && file.registers != 0) {
-        facts->registers = file.registers;
-    }
-    if (properties.maxSubgroupSize) {
-        facts->simd_width = properties.maxSubgroupSize;
-    }
-    facts->slm_bytes = properties.localMemSize;
-    facts->private_bytes = properties.privateMemSize;
-    facts->spill_bytes = properties.spillMemSize;
-    facts->arguments = properties.numKernelArgs;
-    facts->required_group_size[0] = properties.requiredGroupSizeX;
-    facts->required_group_size[1] = properties.requiredGroupSizeY;
-    facts->required_group_size[2] = properties.requiredGroupSizeZ;
-}
-
-/* Adds up the bytes of registers that a kernel leaves free. The tokens follow the structure in memory, whose
-   size the call does not take: there is room for many. */
-ZT__PRIVATE void zt__read_profile_info(ze_kernel_handle_t kernel, zt__kernel_facts *facts) {
-    union {
-        zet_profile_properties_t properties;
-        uint8_t bytes[ZT__MOST_TOKENS];
-    } info;
-    zet_profile_free_register_token_t token;
-    zet_profile_register_sequence_t sequence;
-    size_t at = sizeof info.properties;
-    uint32_t i, j;
-    memset(&info, 0, sizeof info);
-    info.properties.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES;
-    if (zetKernelGetProfileInfo(kernel, &info.properties) != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    facts->profile_flags = info.properties.flags;
-    for (i = 0; i < info.properties.numTokens && sizeof info - at >= sizeof token; i++) {
-        memcpy(&token, info.bytes + at, sizeof token);
-        if (token.size < sizeof token || token.size > sizeof info - at) {
+    facts->profile_flags = profile.properties.flags;
+    /* Tokens follow the structure in memory, whose size the call does not take: there is room for many. */
+    for (i = 0; i < profile.properties.numTokens && sizeof profile - at >= sizeof token; i++) {
+        memcpy(&token, profile.bytes + at, sizeof token);
+        if (token.size < sizeof token || token.size > sizeof profile - at) {
             return;
         }
         for (j = 0; token.type == ZET_PROFILE_TOKEN_TYPE_FREE_REGISTER && j < token.count &&
                     j < (token.size - sizeof token) / sizeof sequence;
              j++) {
-            memcpy(&sequence, info.bytes + at + sizeof token + j * sizeof sequence, sizeof sequence);
+            memcpy(&sequence, profile.bytes + at + sizeof token + j * sizeof sequence, sizeof sequence);
             facts->free_register_bytes =
                 (facts->free_register_bytes == UINT32_MAX ? 0 : facts->free_register_bytes) + sequence.count;
         }
@@ -15104,38 +14876,17 @@ ZT__PRIVATE void zt__read_profile_info(ze_kernel_handle_t kernel, zt__kernel_fac
 
 /* ---- the kernels of a profiler --------------------------------------------------------------------------- */
 
-/* Returns the kernels of a profiler, or NULL without memory. */
-ZT__PRIVATE zt__kernels *zt__kernels_of(zt_profiler *profiler) {
-    zt__kernels *kernels = zt__load(&profiler->kernels);
-    ze_device_compute_properties_t compute;
-    ze_device_properties_t device;
-    if (kernels) {
-        return kernels;
+/* Called by zt_close. */
+ZT__PRIVATE void zt__free_kernels(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__kernels *kernels = profiler->kernels;
+    uint32_t i;
+    for (i = 0; i < kernels->count; i++) {
+        zt__free(allocator, kernels->in_order[i]);
     }
-    kernels = (zt__kernels *)zt__allocate(&profiler->config.allocator, 1, sizeof *kernels);
-    if (!kernels) {
-        return NULL;
-    }
-    memset(&device, 0, sizeof device);
-    memset(&compute, 0, sizeof compute);
-    device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
-    compute.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES;
-    if (zeDeviceGetProperties(profiler->device, &device) == ZE_RESULT_SUCCESS) {
-        kernels->limits.threads_per_eu = device.numThreadsPerEU;
-        kernels->limits.eus_per_subslice = device.numEUsPerSubslice;
-        kernels->limits.subslices = device.numSubslicesPerSlice * device.numSlices;
-    }
-    if (zeDeviceGetComputeProperties(profiler->device, &compute) == ZE_RESULT_SUCCESS) {
-        kernels->limits.slm_bytes = compute.maxSharedLocalMemory;
-    }
-    zt__lock(&profiler->mutex);
-    if (!profiler->kernels) {
-        zt__store(&profiler->kernels, kernels);
-        kernels = NULL;
-    }
-    zt__unlock(&profiler->mutex);
-    zt__free(&profiler->config.allocator, kernels); /* another thread was faster */
-    return zt__load(&profiler->kernels);
+    zt__map_free(&kernels->map, allocator);
+    zt__free(allocator, kernels);
+    profiler->kernels = NULL;
 }
 
 /* Returns the record of a kernel, for which the driver is queried: the one of the same name and facts, which
@@ -15144,24 +14895,46 @@ ZT__PRIVATE zt__kernels *zt__kernels_of(zt_profiler *profiler) {
 ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_handle_t handle,
                                                const zt__kernel_facts *described) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    zt__kernels *kernels = zt__kernels_of(profiler);
-    zt__kernel *found,
-        *made = (zt__kernel *)zt__allocate_with_name(allocator, sizeof *made + sizeof made->facts, handle);
-    size_t size = 0, length;
+    zt__kernels *kernels = zt__load(&profiler->kernels);
+    ze_device_compute_properties_t compute;
+    ze_device_properties_t device;
+    zt__kernel *found, *made;
+    size_t length;
     int has_room;
-    if (!kernels || !made) {
-        zt__free(allocator, made);
+    if (!kernels) { /* it is the first kernel */
+        kernels = (zt__kernels *)zt__allocate(allocator, 1, sizeof *kernels);
+        if (!kernels) {
+            return NULL;
+        }
+        memset(&device, 0, sizeof device);
+        memset(&compute, 0, sizeof compute);
+        device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+        compute.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES;
+        if (zeDeviceGetProperties(profiler->device, &device) == ZE_RESULT_SUCCESS) {
+            kernels->limits.threads_per_eu = device.numThreadsPerEU;
+            kernels->limits.eus_per_subslice = device.numEUsPerSubslice;
+            kernels->limits.subslices = device.numSubslicesPerSlice * device.numSlices;
+        }
+        if (zeDeviceGetComputeProperties(profiler->device, &compute) == ZE_RESULT_SUCCESS) {
+            kernels->limits.slm_bytes = compute.maxSharedLocalMemory;
+        }
+        zt__lock(&profiler->mutex);
+        if (!profiler->kernels) {
+            profiler->free_kernels = zt__free_kernels;
+            zt__store(&profiler->kernels, kernels);
+            kernels = NULL;
+        }
+        zt__unlock(&profiler->mutex);
+        zt__free(allocator, kernels); /* another thread was faster */
+        kernels = zt__load(&profiler->kernels);
+    }
+    made = (zt__kernel *)zt__allocate_with_name(allocator, sizeof *made + sizeof made->facts, handle);
+    if (!made) {
         return NULL;
     }
     made->name = (const char *)(made + 1) + sizeof made->facts;
     made->facts = *described;
-    zt__read_properties(handle, &made->facts);
-    zt__read_profile_info(handle, &made->facts);
-    if (profiler->driver.zeKernelGetBinaryExp &&
-        profiler->driver.zeKernelGetBinaryExp(handle, &size, NULL) == ZE_RESULT_SUCCESS &&
-        size < UINT32_MAX) {
-        made->facts.code_bytes = (uint32_t)size;
-    }
+    zt__query_kernel(&profiler->driver, handle, &made->facts);
     memcpy(made + 1, &made->facts, sizeof made->facts);
     length = sizeof made->facts + strlen(made->name);
     zt__lock(&profiler->mutex);
@@ -15204,20 +14977,6 @@ ZT__PRIVATE void zt__count_kernel(zt_profiler *profiler, zt__kernel *kernel, con
         kernel->shapes[i].launches++;
     }
     zt__unlock(&profiler->mutex);
-}
-
-ZT__PRIVATE void zt__free_kernels(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__kernels *kernels = profiler->kernels;
-    uint32_t i;
-    if (kernels) {
-        for (i = 0; i < kernels->count; i++) {
-            zt__free(allocator, kernels->in_order[i]);
-        }
-        zt__map_free(&kernels->map, allocator);
-        zt__free(allocator, kernels);
-        profiler->kernels = NULL;
-    }
 }
 
 /* ---- occupancy ------------------------------------------------------------------------------------------- */
@@ -15360,9 +15119,9 @@ static const zt__kernel_rule zt__kernel_rules[] = {
       {" at a time: give a launch more work, or run launches beside each other.", ZT__KERNEL_NOTHING}}},
 };
 
-/* Fills in the figures of a kernel and one of its launches, NaN where they are not known. */
-ZT__PRIVATE void zt__read_kernel_figures(const zt__device_limits *limits, const zt__kernel_facts *facts,
-                                         const zt_kernel_shape *shape, double figures[ZT__KERNEL_FIGURES]) {
+/* Applies the rules to a kernel and one of its launches. Writes figures in words: "4 KiB", "75%", "128". */
+ZT__PRIVATE void zt__advise_kernel(const zt__device_limits *limits, const zt__kernel_facts *facts,
+                                   const zt_kernel_shape *shape, char *text, size_t room) {
     const zt__filling filling = zt__fill_subslice(limits, facts, shape->group_size);
     const struct {
         zt__kernel_figure figure;
@@ -15374,9 +15133,11 @@ ZT__PRIVATE void zt__read_kernel_figures(const zt__device_limits *limits, const 
                  {ZT__KERNEL_REGISTERS, facts->registers},
                  {ZT__KERNEL_FITTING_GROUPS, filling.groups},
                  {ZT__KERNEL_ITEMS, filling.items ? filling.items : UINT32_MAX}};
-    uint32_t i;
+    double figures[ZT__KERNEL_FIGURES];
+    zt__kernel_figure reported = ZT__KERNEL_NOTHING;
+    uint32_t i, j;
     for (i = 0; i < ZT__KERNEL_FIGURES; i++) {
-        figures[i] = zt__nan();
+        figures[i] = zt__nan(); /* not known */
     }
     for (i = 0; i < ZT__COUNT_OF(known); i++) {
         figures[known[i].figure] = known[i].value == UINT32_MAX ? zt__nan() : (double)known[i].value;
@@ -15394,16 +15155,7 @@ ZT__PRIVATE void zt__read_kernel_figures(const zt__device_limits *limits, const 
     figures[ZT__KERNEL_SLM_LIMITS] = filling.slm_limits;
     figures[ZT__KERNEL_BARRIERS_LIMIT] = filling.barriers_limit;
     figures[ZT__KERNEL_REGISTERS_LIMIT] = filling.registers_limit;
-}
-
-/* Applies the rules to a kernel and one of its launches. Writes figures in words: "4 KiB", "75%", "128". */
-ZT__PRIVATE void zt__advise_kernel(const zt__device_limits *limits, const zt__kernel_facts *facts,
-                                   const zt_kernel_shape *shape, char *text, size_t room) {
-    double figures[ZT__KERNEL_FIGURES];
-    zt__kernel_figure reported = ZT__KERNEL_NOTHING;
-    uint32_t i, j;
     text[0] = 0;
-    zt__read_kernel_figures(limits, facts, shape, figures);
     for (i = 0; i < ZT__COUNT_OF(zt__kernel_rules); i++) {
         const zt__kernel_rule *rule = &zt__kernel_rules[i];
         int holds = rule->conditions[0].figure != reported;
@@ -15438,34 +15190,6 @@ ZT__PRIVATE void zt__advise_kernel(const zt__device_limits *limits, const zt__ke
 
 /* ---- results --------------------------------------------------------------------------------------------- */
 
-/* Copies a kernel, its launches in descending order. */
-ZT__PRIVATE void zt__copy_kernel(const zt__kernel *kernel, zt_kernel_info *info) {
-    const zt__kernel_facts *facts = &kernel->facts;
-    uint32_t i, j;
-    info->name = kernel->name;
-    info->module = facts->module;
-    info->launches = kernel->launches;
-    info->simd_width = facts->simd_width;
-    info->registers = facts->registers;
-    info->slm_bytes = facts->slm_bytes;
-    info->private_bytes = facts->private_bytes;
-    info->spill_bytes = facts->spill_bytes;
-    info->barriers = facts->barriers;
-    info->arguments = facts->arguments;
-    info->code_bytes = facts->code_bytes;
-    info->profile_flags = facts->profile_flags;
-    info->free_register_bytes = facts->free_register_bytes;
-    memcpy(info->required_group_size, facts->required_group_size, sizeof info->required_group_size);
-    info->other_launches = kernel->other_launches;
-    info->shape_count = kernel->shape_count;
-    for (i = 0; i < kernel->shape_count; i++) {
-        for (j = i; j > 0 && info->shapes[j - 1].launches < kernel->shapes[i].launches; j--) {
-            info->shapes[j] = info->shapes[j - 1];
-        }
-        info->shapes[j] = kernel->shapes[i];
-    }
-}
-
 ZT_API uint32_t zt_get_kernel_count(const zt_profiler *profiler) {
     zt_profiler *locked = zt__mutable(profiler);
     uint32_t count;
@@ -15483,7 +15207,7 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
     const zt__region_record *region;
     const zt__kernels *kernels;
     const zt__kernel *found;
-    uint32_t i;
+    uint32_t i, j;
     if (!info) {
         return profiler ? zt__report_null(&locked->diagnostics, "zt_get_kernel", "info") : ZE_RESULT_SUCCESS;
     }
@@ -15501,7 +15225,28 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
     kernels = locked->kernels;
     found = kernels && kernel < kernels->count ? kernels->in_order[kernel] : NULL;
     if (found) {
-        zt__copy_kernel(found, info);
+        info->name = found->name;
+        info->module = found->facts.module;
+        info->launches = found->launches;
+        info->simd_width = found->facts.simd_width;
+        info->registers = found->facts.registers;
+        info->slm_bytes = found->facts.slm_bytes;
+        info->private_bytes = found->facts.private_bytes;
+        info->spill_bytes = found->facts.spill_bytes;
+        info->barriers = found->facts.barriers;
+        info->arguments = found->facts.arguments;
+        info->code_bytes = found->facts.code_bytes;
+        info->profile_flags = found->facts.profile_flags;
+        info->free_register_bytes = found->facts.free_register_bytes;
+        memcpy(info->required_group_size, found->facts.required_group_size, sizeof info->required_group_size);
+        info->other_launches = found->other_launches;
+        info->shape_count = found->shape_count;
+        for (i = 0; i < found->shape_count; i++) { /* in descending order of their launches */
+            for (j = i; j > 0 && info->shapes[j - 1].launches < found->shapes[i].launches; j--) {
+                info->shapes[j] = info->shapes[j - 1];
+            }
+            info->shapes[j] = found->shapes[i];
+        }
         region = (const zt__region_record *)zt__map_find(&locked->names, found->name, strlen(found->name));
         info->region = region ? region->index : UINT32_MAX;
     }
@@ -15886,33 +15631,14 @@ ZT__PRIVATE int zt__describe_selection(zt_profiler *profiler) {
     return 1;
 }
 
-/* Returns NOT_AVAILABLE or HANDLE_OBJECT_IN_USE if another tool uses the counters, from which activation
-   would take them: drivers then refuse to create a query pool. Other errors are left to the calls that
-   follow. */
-ZT__PRIVATE ze_result_t zt__probe_counters(zt_profiler *profiler) {
-    zet_metric_query_pool_desc_t desc;
-    zet_metric_query_pool_handle_t pool = NULL;
-    ze_result_t result;
-    memset(&desc, 0, sizeof desc);
-    desc.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
-    desc.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
-    desc.count = 1;
-    result = zetMetricQueryPoolCreate(profiler->context, profiler->device,
-                                      profiler->selection.groups[0].handle, &desc, &pool);
-    if (result == ZE_RESULT_SUCCESS) {
-        zetMetricQueryPoolDestroy(pool);
-    }
-    return result == ZE_RESULT_ERROR_NOT_AVAILABLE || result == ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE
-               ? result
-               : ZE_RESULT_SUCCESS;
-}
-
 /* Selects and activates the metric groups, and makes the first slots: whether metrics can be used shows
    only when query pools are created. On failure, one pass without groups remains. */
 ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__pass *pass = &profiler->passes[0];
+    zet_metric_query_pool_desc_t desc;
+    zet_metric_query_pool_handle_t pool = NULL;
     zt__counter_holder holder;
-    const char *call = "zetMetricQueryPoolCreate";
+    const char *call = "config.allocator";
     int is_active = 0;
     ze_result_t result =
         zt__select_groups(&profiler->config.allocator, &profiler->diagnostics, &profiler->driver,
@@ -15921,11 +15647,24 @@ ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
         return result;
     }
     holder.text[0] = 0;
-    if (zt__describe_selection(profiler)) {
-        result = zt__probe_counters(profiler);
-    } else {
-        call = "config.allocator";
+    if (!zt__describe_selection(profiler)) {
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    } else {
+        /* If another tool uses the counters, activation would take them from it: but drivers then refuse to
+           create a query pool. Other errors are left to the calls that follow. */
+        memset(&desc, 0, sizeof desc);
+        desc.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
+        desc.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
+        desc.count = 1;
+        call = "zetMetricQueryPoolCreate";
+        result = zetMetricQueryPoolCreate(profiler->context, profiler->device,
+                                          profiler->selection.groups[0].handle, &desc, &pool);
+        if (result == ZE_RESULT_SUCCESS) {
+            zetMetricQueryPoolDestroy(pool);
+        } else if (result != ZE_RESULT_ERROR_NOT_AVAILABLE &&
+                   result != ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
+            result = ZE_RESULT_SUCCESS;
+        }
     }
     if (result == ZE_RESULT_SUCCESS) {
         call = "zetContextActivateMetricGroups";
@@ -15998,9 +15737,9 @@ ZT__PRIVATE void zt__destroy_profiler(zt_profiler *profiler) {
     if (profiler->free_tracer) {
         profiler->free_tracer(profiler);
     }
-#ifdef ZETOOLS_TRACER
-    zt__free_kernels(profiler);
-#endif
+    if (profiler->free_kernels) {
+        profiler->free_kernels(profiler);
+    }
     zt__free_profiler(profiler);
 }
 
@@ -16075,78 +15814,74 @@ ZT__PRIVATE ze_result_t zt__read_device(zt_profiler *profiler) {
     return result;
 }
 
-/* Does all of zt_open that calls the driver. */
-ZT__PRIVATE ze_result_t zt__open_on_device(zt_profiler *profiler) {
-    zt__diagnostics *diagnostics = &profiler->diagnostics;
-    const char *call;
-    ze_result_t result = zt__read_device(profiler);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    result = zt__open_metrics(profiler);
-    if (profiler->availability == ZT_TIMES_BY_CHOICE) { /* no failure, so nothing is logged */
-        zt__copy_text(profiler->availability_text.text, sizeof profiler->availability_text.text,
-                      zt__format_TIMES_BY_CHOICE, strlen(zt__format_TIMES_BY_CHOICE));
-        if (profiler->config.require_metrics) {
-            return zt__report(diagnostics, TIMES_BY_CHOICE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-        }
-    } else if (result != ZE_RESULT_SUCCESS) {
-        profiler->availability_text = diagnostics->last;
-        if (profiler->config.require_metrics || zt__is_device_lost(diagnostics)) {
-            return result;
-        }
-    }
-    if (profiler->selection.group_count == 0) {
-        profiler->is_stamped = 1;
-        result = zt__make_slots(profiler, &profiler->passes[0], &call);
-        if (result != ZE_RESULT_SUCCESS) {
-            return zt__check(diagnostics, result, call, "No region can be measured on this device.");
-        }
-    }
-    if (zt__lay_out_columns(profiler)) {
-        profiler->batch.rows =
-            (double *)zt__allocate(&profiler->config.allocator, (size_t)ZT__BATCH * profiler->row_length,
-                                   sizeof *profiler->batch.rows);
-    }
-    if (!profiler->batch.rows) {
-        return zt__report_no_memory(diagnostics, "zt_open", "statistics");
-    }
-    return profiler->config.timeline ? zt__open_timeline(profiler) : ZE_RESULT_SUCCESS;
-}
-
 /* As zt_open, with a complete configuration. */
 ZT__PRIVATE ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_handle_t device,
                                             const zt_config *complete, zt_profiler **profiler) {
     zt_profiler *opened = zt__create_profiler(complete);
+    zt__diagnostics *diagnostics;
+    const char *call;
     ze_result_t result;
     if (!opened) {
         return zt__report_no_memory(NULL, "zt_open", "the profiler");
     }
+    diagnostics = &opened->diagnostics;
     opened->context = context;
     opened->device = device;
     zt__load_driver(&opened->driver);
     if (!zt__register_profiler(opened)) {
-        result = zt__report(&opened->diagnostics, TOO_MANY_PROFILERS, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+        result = zt__report(diagnostics, TOO_MANY_PROFILERS, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
                             (unsigned)ZT__MAX_PROFILERS);
     } else if (!zt__keep_columns(opened, complete)) {
-        result = zt__report_no_memory(&opened->diagnostics, "zt_open", "config.columns");
+        result = zt__report_no_memory(diagnostics, "zt_open", "config.columns");
     } else {
-        ZT__INTERNAL(result = zt__open_on_device(opened));
+        ZT__INTERNAL(result = zt__read_device(opened));
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        ZT__INTERNAL(result = zt__open_metrics(opened));
+        if (opened->availability == ZT_TIMES_BY_CHOICE) { /* no failure, so nothing is logged */
+            zt__copy_text(opened->availability_text.text, sizeof opened->availability_text.text,
+                          zt__format_TIMES_BY_CHOICE, strlen(zt__format_TIMES_BY_CHOICE));
+            if (complete->require_metrics) {
+                result = zt__report(diagnostics, TIMES_BY_CHOICE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+            }
+        } else if (result != ZE_RESULT_SUCCESS) {
+            opened->availability_text = diagnostics->last;
+            if (!complete->require_metrics && !zt__is_device_lost(diagnostics)) {
+                result = ZE_RESULT_SUCCESS; /* times are measured */
+            }
+        }
+    }
+    if (result == ZE_RESULT_SUCCESS && opened->selection.group_count == 0) {
+        opened->is_stamped = 1;
+        result = zt__make_slots(opened, &opened->passes[0], &call);
+        zt__check(diagnostics, result, call, "No region can be measured on this device.");
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        if (zt__lay_out_columns(opened)) {
+            opened->batch.rows = (double *)zt__allocate(
+                &complete->allocator, (size_t)ZT__BATCH * opened->row_length, sizeof *opened->batch.rows);
+        }
+        if (!opened->batch.rows) {
+            result = zt__report_no_memory(diagnostics, "zt_open", "statistics");
+        }
+    }
+    if (result == ZE_RESULT_SUCCESS && complete->timeline) {
+        ZT__INTERNAL(result = zt__open_timeline(opened));
     }
     /* The application's lists of names need not outlive this call. */
     opened->config.groups = opened->config.metrics = opened->config.columns = NULL;
     if (result != ZE_RESULT_SUCCESS) {
-        zt__keep_error(&opened->diagnostics, result);
+        zt__keep_error(diagnostics, result);
         zt__destroy_profiler(opened);
         return result;
     }
     if (complete->thread && !zt__start_thread(&opened->thread, zt__run_collecting_thread, opened)) {
         opened->config.thread = 0;
 #ifdef ZETOOLS_NO_THREADS
-        zt__report(&opened->diagnostics, NO_THREAD, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+        zt__report(diagnostics, NO_THREAD, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                    " (ZETOOLS_NO_THREADS is defined)");
 #else
-        zt__report(&opened->diagnostics, NO_THREAD, ZE_RESULT_ERROR_NOT_AVAILABLE, "");
+        zt__report(diagnostics, NO_THREAD, ZE_RESULT_ERROR_NOT_AVAILABLE, "");
 #endif
     }
     *profiler = opened;
@@ -16180,15 +15915,6 @@ ZT__PRIVATE int zt__is_unobserved(const zt__list *list) {
     return list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED;
 }
 
-/* Returns whether the device may still execute what a PARTIAL slot has on its list. */
-ZT__PRIVATE int zt__may_run(const zt__slot *slot) {
-    const zt__list *list = slot->list;
-    if (zt__is_unobserved(list) && slot->is_dropped && slot->needs_reset && !zt__is_finished(slot)) {
-        return list->state == ZT__LIST_UNOBSERVED || slot->number > list->ran_up_to; /* else it has run */
-    }
-    return !zt__is_unobserved(list) && zt__is_submitted(slot);
-}
-
 /* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their
    way are lost, and recorded regions that never ran are no longer counted as begun. Slots that the device
    may still write to become RETIRED. An ARMED slot has run, and by the conditions of zt_close its list is
@@ -16198,6 +15924,7 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     unsigned long long unfinished = 0, running = 0;
     zt__slot_block *block;
     uint32_t i;
+    int may_run;
     zt__lock(&profiler->mutex);
     for (block = profiler->blocks; block; block = block->next) {
         for (i = 0; i < block->count; i++) {
@@ -16222,7 +15949,14 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
                 zt__free_slot(profiler, slot);
                 continue;
             case ZT__SLOT_PARTIAL:
-                if (!zt__may_run(slot)) {
+                /* The device may still execute what it has on its list. */
+                may_run = zt__is_submitted(slot);
+                if (zt__is_unobserved(slot->list)) {
+                    may_run = slot->is_dropped && slot->needs_reset && !zt__is_finished(slot) &&
+                              (slot->list->state == ZT__LIST_UNOBSERVED ||
+                               slot->number > slot->list->ran_up_to); /* else it has run */
+                }
+                if (!may_run) {
                     continue;
                 }
                 running++;
@@ -16336,7 +16070,7 @@ struct zt_stream {
     zet_metric_streamer_handle_t streamer;
     int is_closing;         /* atomic, as the next four */
     int failure;            /* the result of the last read, or SUCCESS */
-    int is_misaligned;      /* a calculation has failed since the last read: see zt__find_ring_room */
+    int is_misaligned;      /* a calculation has failed since the last read: see zt__fill_ring */
     uint32_t users;         /* threads inside zt_stream_read */
     uint64_t reader_cpu_ns; /* processor time of the reader thread */
     zt__thread thread;
@@ -16604,62 +16338,21 @@ ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
     return result;
 }
 
-/* Relates the clock of the group's metrics to that of the host. If the driver does not describe this clock,
-   or cannot read it, uses the clock of the device. If that cannot be read either, rows are assumed to follow
-   each other from now on, a period each. */
-ZT__PRIVATE ze_result_t zt__open_stream_clock(zt_stream *stream) {
+/* Activates the group, relates the clock of its metrics to that of the host, and starts sampling. If the
+   driver does not describe this clock, or cannot read it, the clock of the device is used. If that cannot be
+   read either, rows are assumed to follow each other from now on, a period each. */
+ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     enum { RESOLUTION_STYPE = 9 };
     zet_metric_group_handle_t group = stream->data->group.handle;
     zt__clock *clock = &stream->clock;
-    ze_device_properties_t device;
     zet_metric_group_properties_t properties;
     zt__timestamps_resolution resolution;
-    zt__clock_pair pair;
-    ze_result_t result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
-    memset(&resolution, 0, sizeof resolution);
-    memset(&properties, 0, sizeof properties);
-    resolution.stype = RESOLUTION_STYPE;
-    properties.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
-    properties.pNext = &resolution;
-    if (stream->driver.zetMetricGroupGetGlobalTimestampsExp &&
-        zetMetricGroupGetProperties(group, &properties) == ZE_RESULT_SUCCESS && resolution.ticks_per_second) {
-        zt__init_clock(clock, stream->device, group, resolution.ticks_per_second,
-                       zt__mask_of_bits(resolution.valid_bits));
-        result = zt__read_clocks(&stream->driver, clock, &pair);
-    }
-    if (result != ZE_RESULT_SUCCESS && !zt__means_device_loss(result)) {
-        memset(&device, 0, sizeof device);
-        device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* its timerResolution is in ticks a second */
-        ZT__INTERNAL(result = zeDeviceGetProperties(stream->device, &device));
-        if (result != ZE_RESULT_SUCCESS) {
-            return zt__check(stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
-        }
-        zt__init_clock(clock, stream->device, NULL, device.timerResolution,
-                       zt__mask_of_bits(device.timestampValidBits));
-        result = zt__read_clocks(&stream->driver, clock, &pair);
-    }
-    if (zt__means_device_loss(result)) {
-        return zt__check(
-            stream->diagnostics, result,
-            clock->group ? "zetMetricGroupGetGlobalTimestampsExp" : "zeDeviceGetGlobalTimestamps", "");
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        stream->time_metric = UINT32_MAX;
-        clock->interval_ns = UINT64_MAX; /* later pairs would contradict the assumed times */
-        pair.ns[ZT__DEVICE_CLOCK] = 0;
-        pair.ns[ZT__HOST_CLOCK] = zt__now_ns();
-        pair.error_ns = 0;
-    }
-    zt__add_clock_pair(clock, pair);
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Activates the group and starts sampling. */
-ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     zet_metric_streamer_desc_t streamer;
+    ze_device_properties_t device;
     ze_event_pool_desc_t pool;
     ze_event_desc_t event;
     zt__counter_holder holder;
+    zt__clock_pair pair;
     const char *call = "zeEventPoolCreate";
     ze_result_t result;
     memset(&pool, 0, sizeof pool);
@@ -16684,17 +16377,49 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     }
     stream->is_activated = 1;
     if (!stream->is_of_instructions) { /* these have no times */
-        result = zt__open_stream_clock(stream);
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
+        memset(&resolution, 0, sizeof resolution);
+        memset(&properties, 0, sizeof properties);
+        resolution.stype = RESOLUTION_STYPE;
+        properties.stype = ZET_STRUCTURE_TYPE_METRIC_GROUP_PROPERTIES;
+        properties.pNext = &resolution;
+        result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+        if (stream->driver.zetMetricGroupGetGlobalTimestampsExp &&
+            zetMetricGroupGetProperties(group, &properties) == ZE_RESULT_SUCCESS &&
+            resolution.ticks_per_second) {
+            zt__init_clock(clock, stream->device, group, resolution.ticks_per_second,
+                           zt__mask_of_bits(resolution.valid_bits));
+            result = zt__read_clocks(&stream->driver, clock, &pair);
+        }
+        if (result != ZE_RESULT_SUCCESS && !zt__means_device_loss(result)) {
+            memset(&device, 0, sizeof device);
+            device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2; /* timerResolution is in ticks a second */
+            ZT__INTERNAL(result = zeDeviceGetProperties(stream->device, &device));
+            if (result != ZE_RESULT_SUCCESS) {
+                return zt__check(stream->diagnostics, result, "zeDeviceGetProperties", "Update the driver.");
+            }
+            zt__init_clock(clock, stream->device, NULL, device.timerResolution,
+                           zt__mask_of_bits(device.timestampValidBits));
+            result = zt__read_clocks(&stream->driver, clock, &pair);
+        }
+        if (zt__means_device_loss(result)) {
+            call = clock->group ? "zetMetricGroupGetGlobalTimestampsExp" : "zeDeviceGetGlobalTimestamps";
+            return zt__check(stream->diagnostics, result, call, "");
+        }
+        if (result != ZE_RESULT_SUCCESS) {
+            stream->time_metric = UINT32_MAX;
+            clock->interval_ns = UINT64_MAX; /* later pairs would contradict the assumed times */
+            pair.ns[ZT__DEVICE_CLOCK] = 0;
+            pair.ns[ZT__HOST_CLOCK] = zt__now_ns();
+            pair.error_ns = 0;
+        }
+        zt__add_clock_pair(clock, pair);
     }
     memset(&streamer, 0, sizeof streamer);
     streamer.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC;
     streamer.samplingPeriod = stream->config.period_ns;
     streamer.notifyEveryNReports = stream->config.notify_reports;
-    result = zetMetricStreamerOpen(stream->context, stream->device, stream->data->group.handle, &streamer,
-                                   stream->event, &stream->streamer);
+    result = zetMetricStreamerOpen(stream->context, stream->device, group, &streamer, stream->event,
+                                   &stream->streamer);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report_stream_refusal(stream, result, "zetMetricStreamerOpen", NULL);
     }
@@ -16706,99 +16431,85 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
 
 /* ---- from the device into the ring ----------------------------------------------------------------------- */
 
-/* Finds where in the ring the next bytes are stored. Returns how many fit there.
-
-   A read can end within a report, whose rest then comes first in the next read. After a failed calculation
-   this may not hold: so the partial report is discarded, and the next read is assumed to begin with a report.
- */
-ZT__PRIVATE size_t zt__find_ring_room(zt_stream *stream, uint8_t **bytes) {
-    int is_misaligned = zt__load(&stream->is_misaligned);
-    uint64_t place, room;
-    zt__lock(&stream->data->mutex);
-    if (is_misaligned) {
-        stream->counts.reports += stream->partial != 0;
-        stream->counts.discarded += stream->partial != 0;
-        stream->partial = 0;
-        zt__store(&stream->is_misaligned, 0);
-    }
-    place = stream->written % stream->capacity;
-    room = stream->capacity - (stream->written - stream->calculated);
-    zt__unlock(&stream->data->mutex);
-    if (room > stream->capacity - place) {
-        room = stream->capacity - place;
-    }
-    *bytes = stream->ring + (size_t)place * stream->report_size + stream->partial;
-    return room ? (size_t)room * stream->report_size - stream->partial : 0;
-}
-
-/* Reads from the device once. Sets `more` if it may have more than there was room for. If the device dropped
-   reports, those that it returns are valid all the same. The gap is then before one of them, or before the
-   first of the next read. */
-ZT__PRIVATE ze_result_t zt__read_into_ring(zt_stream *stream, int *more) {
-    size_t room, size;
-    uint8_t *bytes;
-    uint64_t reports, now;
-    int dropped;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    *more = 0;
-    if (!stream->report_size) {
-        result = zt__query_report_size(stream);
-    }
-    if (result != ZE_RESULT_SUCCESS || !stream->report_size) {
-        return result;
-    }
-    size = room = zt__find_ring_room(stream, &bytes);
-    if (room == 0) {
-        *more = 1;
-        return result;
-    }
-    result = zetMetricStreamerReadData(stream->streamer, UINT32_MAX, &size, bytes);
-    dropped = result == ZE_RESULT_WARNING_DROPPED_DATA;
-    if (result == ZE_RESULT_NOT_READY) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (size > room) {
-        result = ZE_RESULT_ERROR_INVALID_SIZE;
-    }
-    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA) {
-        return zt__check(stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
-    }
-    *more = size == room;
-    reports = (stream->partial + size) / stream->report_size;
-    stream->partial = (stream->partial + size) % stream->report_size;
-    now = zt__now_ns();
-    zt__lock(&stream->data->mutex);
-    if (dropped) {
-        stream->counts.gaps++;
-        if (stream->gap_first == UINT64_MAX) {
-            stream->gap_first = stream->written;
-        }
-        stream->gap_last = stream->written + reports;
-        stream->gap_ns = now;
-    }
-    stream->written += reports;
-    stream->written_ns = now;
-    stream->counts.reports += reports;
-    zt__unlock(&stream->data->mutex);
-    if (dropped && !stream->is_of_instructions) {
-        zt__report(stream->diagnostics, STREAM_GAP, result);
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Reads until the device has no more, but at most a few times. Returns whether it may have more. */
+/* Reads until the device has no more, or the ring has no room, but at most a few times. Returns whether the
+   device may have more. */
 ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
     enum { MOST_READS = 4 };
     int more = 1, reads;
-    ze_result_t result = ZE_RESULT_SUCCESS;
     for (reads = 0; more && reads < MOST_READS; reads++) {
+        ze_result_t result = ZE_RESULT_SUCCESS;
+        uint64_t place, free_reports, reports, now;
+        size_t room, size;
+        int is_misaligned, is_read;
         if (zt__is_device_lost(stream->diagnostics)) {
             return 0;
         }
-        result = zt__read_into_ring(stream, &more);
-        zt__store(&stream->failure, (int)result);
-        if (result != ZE_RESULT_SUCCESS) {
+        if (!stream->report_size) {
+            result = zt__query_report_size(stream);
+        }
+        if (result != ZE_RESULT_SUCCESS || !stream->report_size) {
+            zt__store(&stream->failure, (int)result);
             return 0;
+        }
+        /* A read can end within a report, whose rest then comes first in the next read. After a failed
+           calculation this may not hold: so the partial report is discarded, and the next read is assumed to
+           begin with a report. */
+        is_misaligned = zt__load(&stream->is_misaligned);
+        zt__lock(&stream->data->mutex);
+        if (is_misaligned) {
+            stream->counts.reports += stream->partial != 0;
+            stream->counts.discarded += stream->partial != 0;
+            stream->partial = 0;
+            zt__store(&stream->is_misaligned, 0);
+        }
+        place = stream->written % stream->capacity;
+        free_reports = stream->capacity - (stream->written - stream->calculated);
+        zt__unlock(&stream->data->mutex);
+        if (free_reports > stream->capacity - place) {
+            free_reports = stream->capacity - place;
+        }
+        if (free_reports == 0) {
+            zt__store(&stream->failure, (int)ZE_RESULT_SUCCESS);
+            return 1;
+        }
+        size = room = (size_t)free_reports * stream->report_size - stream->partial;
+        result =
+            zetMetricStreamerReadData(stream->streamer, UINT32_MAX, &size,
+                                      stream->ring + (size_t)place * stream->report_size + stream->partial);
+        if (result != ZE_RESULT_NOT_READY && size > room) {
+            result = ZE_RESULT_ERROR_INVALID_SIZE;
+        }
+        is_read = result == ZE_RESULT_SUCCESS || result == ZE_RESULT_WARNING_DROPPED_DATA;
+        if (!is_read && result != ZE_RESULT_NOT_READY) {
+            zt__check(stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
+            zt__store(&stream->failure, (int)result);
+            return 0;
+        }
+        zt__store(&stream->failure, (int)ZE_RESULT_SUCCESS);
+        if (!is_read) {
+            return 0;
+        }
+        more = size == room;
+        reports = (stream->partial + size) / stream->report_size;
+        stream->partial = (stream->partial + size) % stream->report_size;
+        now = zt__now_ns();
+        zt__lock(&stream->data->mutex);
+        /* If the device dropped reports, those that it returns are valid all the same. The gap is then before
+           one of them, or before the first of the next read. */
+        if (result == ZE_RESULT_WARNING_DROPPED_DATA) {
+            stream->counts.gaps++;
+            if (stream->gap_first == UINT64_MAX) {
+                stream->gap_first = stream->written;
+            }
+            stream->gap_last = stream->written + reports;
+            stream->gap_ns = now;
+        }
+        stream->written += reports;
+        stream->written_ns = now;
+        stream->counts.reports += reports;
+        zt__unlock(&stream->data->mutex);
+        if (result == ZE_RESULT_WARNING_DROPPED_DATA && !stream->is_of_instructions) {
+            zt__report(stream->diagnostics, STREAM_GAP, result);
         }
     }
     return more;
@@ -16881,41 +16592,34 @@ ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metri
     return 1;
 }
 
-/* Reads the time stamp of a row, wrapped as those of the clock. Returns 0 if it has none.
+/* Finds when the period of a row ended, which is the time stamp of its report, and how long it lasted.
 
-   Some drivers do not report to which clock these time stamps belong, and a clock may start again from 0
+   Some drivers do not report to which clock time stamps belong, and a clock may start again from 0
    unexpectedly. If a time stamp is impossible, the row is assumed to follow the one before it directly, and
    `stamp_offset` is set so that later time stamps continue from there. */
-ZT__PRIVATE int zt__read_stamp(zt_stream *stream, const zt__raw_row *row, uint64_t *stamp) {
+ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     enum { SLACK_NS = 1000000000 };
     const zt__clock *clock = &stream->clock;
-    uint64_t wrap = clock->wrap_ns, slack = wrap ? zt__clock_tolerance(clock) : (uint64_t)SLACK_NS;
-    uint64_t before = stream->has_end ? stream->end_ns : clock->pairs[0].ns[ZT__DEVICE_CLOCK];
-    uint64_t least = before > slack ? before - slack : 0;
-    uint64_t length = stream->info.period_ns, wrapped, reported, end;
-    if (!zt__read_integer(row->values, stream->time_metric, &wrapped)) {
-        return 0;
-    }
-    wrapped = wrap ? wrapped % wrap : wrapped;
-    *stamp = wrap ? (wrapped + stream->stamp_offset) % wrap : wrapped + stream->stamp_offset;
-    end = zt__unwrap_after(clock, *stamp, least);
-    if (end < least || end > row->read_ns + slack) {
-        if (zt__read_integer(row->values, stream->length_metric, &reported) && reported < length) {
-            length = reported;
+    uint64_t wrap = clock->wrap_ns, tolerance = zt__clock_tolerance(clock);
+    uint64_t slack = wrap ? tolerance : (uint64_t)SLACK_NS, opened_ns = clock->pairs[0].ns[ZT__DEVICE_CLOCK];
+    uint64_t before = stream->has_end ? stream->end_ns : opened_ns;
+    uint64_t least = before > slack ? before - slack : 0, period = stream->info.period_ns;
+    uint64_t wrapped = 0, stamp = 0, length = period, reported, end, later_ns;
+    int has_stamp = zt__read_integer(row->values, stream->time_metric, &wrapped);
+    int is_reported, in_future, in_next_wrap;
+    if (has_stamp) {
+        wrapped = wrap ? wrapped % wrap : wrapped;
+        stamp = wrap ? (wrapped + stream->stamp_offset) % wrap : wrapped + stream->stamp_offset;
+        end = zt__unwrap_after(clock, stamp, least);
+        if (end < least || end > row->read_ns + slack) {
+            if (zt__read_integer(row->values, stream->length_metric, &reported) && reported < length) {
+                length = reported;
+            }
+            end = before + length < row->read_ns ? before + length : row->read_ns;
+            stamp = wrap ? end % wrap : end;
+            stream->stamp_offset = wrap ? (stamp + wrap - wrapped) % wrap : stamp - wrapped;
         }
-        end = before + length < row->read_ns ? before + length : row->read_ns;
-        *stamp = wrap ? end % wrap : end;
-        stream->stamp_offset = wrap ? (*stamp + wrap - wrapped) % wrap : *stamp - wrapped;
     }
-    return 1;
-}
-
-/* Finds when the period of a row ended, which is the time stamp of its report, and how long it lasted. */
-ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
-    const zt__clock *clock = &stream->clock;
-    uint64_t tolerance = zt__clock_tolerance(clock), opened_ns = clock->pairs[0].ns[ZT__DEVICE_CLOCK];
-    uint64_t period = stream->info.period_ns, stamp = 0, later_ns;
-    int has_stamp = zt__read_stamp(stream, row, &stamp), is_reported, in_future, in_next_wrap;
     if (!stream->has_end) {
         row->end_ns = opened_ns;
         if (has_stamp) {
@@ -16932,10 +16636,8 @@ ZT__PRIVATE void zt__find_period(zt_stream *stream, zt__raw_row *row) {
         /* A time stamp that is a little before the last one looks like one that is nearly a whole wrap after
            it. But then the row would end in the future, or much later although the device dropped nothing. */
         in_future = row->end_ns > row->read_ns + tolerance;
-        in_next_wrap =
-            !row->may_follow_gap && later_ns > clock->wrap_ns - tolerance && later_ns > period + tolerance;
-        if (row->end_ns < stream->end_ns ||
-            (clock->wrap_ns && later_ns > clock->wrap_ns / 2 && (in_future || in_next_wrap))) {
+        in_next_wrap = !row->may_follow_gap && later_ns > wrap - tolerance && later_ns > period + tolerance;
+        if (row->end_ns < stream->end_ns || (wrap && later_ns > wrap / 2 && (in_future || in_next_wrap))) {
             row->end_ns = stream->end_ns;
         } else if (row->may_follow_gap && later_ns > period + period / 2) {
             /* In a gap the clock can wrap more than once. The gap was reported soon after its end. */
@@ -17020,56 +16722,49 @@ ZT__PRIVATE void zt__report_not_calculated(zt_stream *stream, ze_result_t result
     }
 }
 
-/* Calculates the next reports of the ring. Returns 0 if there are none.
+/* Gets the next row of the reports before `end`, which are calculated, with its times and whether it follows
+   a gap. Counts it as delivered if it is valid and `is_wanted`, else as discarded. Returns 0 if there is
+   none.
 
    Drivers keep state between calls. The first call in a process returns one row less than there are reports.
    The first call for a later capture returns as many, but the first row begins in the capture before; it is
    discarded (`is_first_row`). */
-ZT__PRIVATE int zt__calculate_rows(zt_stream *stream) {
-    const char *call = "zetMetricGroupCalculateMetricValues";
+ZT__PRIVATE int zt__next_row(zt_stream *stream, uint64_t end, int is_wanted, zt__raw_row *row) {
     const zt__group *group = &stream->data->group;
     zt__process *process = zt__get_process();
-    const uint8_t *raw;
-    uint32_t reports = zt__find_waiting(stream, &raw), count, rows = 0;
-    ze_result_t result;
-    count = reports * group->metric_count;
-    if (reports == 0 || !process) {
-        return 0;
-    }
-    zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
-    result =
-        zetMetricGroupCalculateMetricValues(group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
-                                            reports * stream->report_size, raw, &count, stream->values);
-    zt__unlock(&process->mutex);
-    if (result == ZE_RESULT_SUCCESS) {
-        rows = count / group->metric_count < reports ? count / group->metric_count : reports;
-        stream->is_first_row = !stream->has_calculated && rows == reports;
-        stream->has_calculated = 1;
-    } else {
-        zt__report_not_calculated(stream, result, call);
-    }
-    zt__lock(&stream->data->mutex);
-    stream->row_report = stream->calculated + (reports - rows);
-    stream->calculated += reports;
-    stream->row_next = 0;
-    stream->row_count = rows;
-    stream->counts.discarded += reports - rows;
-    zt__unlock(&stream->data->mutex);
-    return 1;
-}
-
-/* Gets the next calculated row, with its times and whether it follows a gap. Counts it as delivered if it is
-   valid and `is_wanted`, else as discarded. Returns 0 if there is none. */
-ZT__PRIVATE int zt__next_row(zt_stream *stream, int is_wanted, zt__raw_row *row) {
     uint64_t period = stream->info.period_ns, report, periods;
     int follows_gap, is_delivered;
+    while (stream->row_next == stream->row_count) {
+        const uint8_t *raw;
+        uint32_t reports = stream->calculated < end && process ? zt__find_waiting(stream, &raw) : 0;
+        uint32_t count = reports * group->metric_count, rows = 0;
+        ze_result_t result;
+        if (reports == 0) {
+            return 0;
+        }
+        zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
+        result = zetMetricGroupCalculateMetricValues(
+            group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size,
+            raw, &count, stream->values);
+        zt__unlock(&process->mutex);
+        if (result == ZE_RESULT_SUCCESS) {
+            rows = count / group->metric_count < reports ? count / group->metric_count : reports;
+            stream->is_first_row = !stream->has_calculated && rows == reports;
+            stream->has_calculated = 1;
+        } else {
+            zt__report_not_calculated(stream, result, "zetMetricGroupCalculateMetricValues");
+        }
+        zt__lock(&stream->data->mutex);
+        stream->row_report = stream->calculated + (reports - rows);
+        stream->calculated += reports;
+        stream->row_next = 0;
+        stream->row_count = rows;
+        stream->counts.discarded += reports - rows;
+        zt__unlock(&stream->data->mutex);
+    }
     memset(row, 0, sizeof *row);
     zt__lock(&stream->data->mutex);
-    if (stream->row_next == stream->row_count) {
-        zt__unlock(&stream->data->mutex);
-        return 0;
-    }
-    row->values = stream->values + (size_t)stream->row_next * stream->data->group.metric_count;
+    row->values = stream->values + (size_t)stream->row_next * group->metric_count;
     report = stream->row_report + stream->row_next;
     row->may_follow_gap = report >= stream->gap_first && stream->gap_first != UINT64_MAX;
     row->is_last_to_follow = row->may_follow_gap && report >= stream->gap_last;
@@ -17114,142 +16809,64 @@ typedef struct zt__receiver {
     int has_stopped;    /* `function` has returned nonzero */
 } zt__receiver;
 
-/* Delivers the rows that are calculated: to `function`, and to the profiler of an attached stream. */
-ZT__PRIVATE void zt__deliver_rows(zt_stream *stream, zt__receiver *receiver) {
-    const zt__clock *clock = &stream->clock;
-    zt__stream_data *data = stream->data;
-    int is_attached, is_wanted;
-    zt__raw_row raw;
-    zt__lock(&data->mutex);
-    is_attached = data->profiler != NULL;
-    zt__unlock(&data->mutex);
-    is_wanted = is_attached || receiver->function;
-    while (!receiver->has_stopped && zt__next_row(stream, is_wanted, &raw)) {
-        zt__kept_row kept;
-        zt_row row;
-        uint32_t m;
-        row.device_ns = raw.end_ns - raw.length_ns;
-        kept.begin_ns = zt__convert_time(clock, row.device_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        kept.end_ns = zt__convert_time(clock, raw.end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        /* A new pair of clock times can move converted times back by a little. */
-        kept.begin_ns = kept.begin_ns > stream->host_ns ? kept.begin_ns : stream->host_ns;
-        kept.end_ns = kept.end_ns > kept.begin_ns ? kept.end_ns : kept.begin_ns;
-        stream->host_ns = kept.end_ns;
-        kept.marker = zt__find_marker(stream, raw.values);
-        kept.gap = raw.gap;
-        receiver->row_count += raw.is_valid != 0;
-        if (!raw.is_valid || !is_wanted) {
-            continue;
-        }
-        for (m = 0; m < data->group.metric_count; m++) {
-            stream->row[m] = zt__value_of(&raw.values[m]);
-        }
-        if (is_attached) {
-            zt__keep_row(data, &kept, stream->row);
-        }
-        if (receiver->function) {
-            row.time_ns = kept.begin_ns;
-            row.length_ns = raw.length_ns;
-            row.gap = kept.gap;
-            row.metric_count = data->group.metric_count;
-            row.values = stream->row;
-            row.marker = kept.marker;
-            receiver->has_stopped = receiver->function(&row, receiver->user) != 0;
-        }
-    }
-}
-
-/* Delivers all rows that there are. With `reads_device`, reads from the device before, until it has no more;
-   but not without end, as it may always have more. */
+/* Delivers all rows that there are: to `function`, and to the profiler of an attached stream. With
+   `reads_device`, reads from the device before, until it has no more; but not without end, as it may always
+   have more. */
 ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int reads_device) {
     enum { MOST_READS = 1024 };
+    const zt__clock *clock = &stream->clock;
+    zt__stream_data *data = stream->data;
     int more = 1, reads = 0;
     zt__clock_pair pair;
-    if (zt__is_clock_pair_due(&stream->clock) && !zt__is_device_lost(stream->diagnostics) &&
-        zt__read_clocks(&stream->driver, &stream->clock, &pair) == ZE_RESULT_SUCCESS) {
+    if (zt__is_clock_pair_due(clock) && !zt__is_device_lost(stream->diagnostics) &&
+        zt__read_clocks(&stream->driver, clock, &pair) == ZE_RESULT_SUCCESS) {
         zt__add_clock_pair(&stream->clock, pair);
     }
     while (more && !receiver->has_stopped && reads++ < MOST_READS) {
+        int is_attached, is_wanted;
         uint64_t end;
+        zt__raw_row raw;
         more = reads_device && zt__fill_ring(stream);
-        zt__lock(&stream->data->mutex);
+        zt__lock(&data->mutex);
+        is_attached = data->profiler != NULL;
         end = stream->written; /* the reader thread may add more all the time */
-        zt__unlock(&stream->data->mutex);
-        do {
-            zt__deliver_rows(stream, receiver);
-        } while (!receiver->has_stopped && stream->calculated < end && zt__calculate_rows(stream));
-    }
-    zt__attribute_rows_of_stream(stream->data);
-}
-
-/* Delivers rows until there was one, the deadline has passed, the stream is being closed, or reading fails.
- */
-ZT__PRIVATE ze_result_t zt__read_rows(zt_stream *stream, zt__receiver *receiver, uint64_t deadline) {
-    int reads_device = !zt__load(&stream->thread.running), failure;
-    for (;;) {
-        uint64_t read_again_ns = zt__deadline(ZT__STREAM_WAIT_NS);
-        zt__wait wait = zt__wait_until(deadline < read_again_ns ? deadline : read_again_ns);
-        zt__deliver_all(stream, receiver, reads_device);
-        if (receiver->row_count) {
-            return ZE_RESULT_SUCCESS;
-        }
-        if (zt__load(&stream->is_closing)) {
-            return ZE_RESULT_ERROR_NOT_AVAILABLE;
-        }
-        if (zt__is_device_lost(stream->diagnostics)) {
-            return ZE_RESULT_ERROR_DEVICE_LOST;
-        }
-        failure = zt__load(&stream->failure);
-        if (failure) {
-            return (ze_result_t)failure;
-        }
-        if (zt__now_ns() >= deadline) {
-            return ZE_RESULT_NOT_READY;
-        }
-        /* The device does not signal its event for every report, so it is read again after a while. */
-        while (!zt__load(&stream->is_closing) && zt__wait_again(&wait)) {
-            uint64_t written;
-            zt__lock(&stream->data->mutex);
-            written = stream->written;
-            zt__unlock(&stream->data->mutex);
-            if (reads_device ? zt__was_notified(stream) : stream->calculated < written) {
-                break;
+        zt__unlock(&data->mutex);
+        is_wanted = is_attached || receiver->function;
+        while (!receiver->has_stopped && zt__next_row(stream, end, is_wanted, &raw)) {
+            zt__kept_row kept;
+            zt_row row;
+            uint32_t m;
+            row.device_ns = raw.end_ns - raw.length_ns;
+            kept.begin_ns = zt__convert_time(clock, row.device_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+            kept.end_ns = zt__convert_time(clock, raw.end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+            /* A new pair of clock times can move converted times back by a little. */
+            kept.begin_ns = kept.begin_ns > stream->host_ns ? kept.begin_ns : stream->host_ns;
+            kept.end_ns = kept.end_ns > kept.begin_ns ? kept.end_ns : kept.begin_ns;
+            stream->host_ns = kept.end_ns;
+            kept.marker = zt__find_marker(stream, raw.values);
+            kept.gap = raw.gap;
+            receiver->row_count += raw.is_valid != 0;
+            if (!raw.is_valid || !is_wanted) {
+                continue;
+            }
+            for (m = 0; m < data->group.metric_count; m++) {
+                stream->row[m] = zt__value_of(&raw.values[m]);
+            }
+            if (is_attached) {
+                zt__keep_row(data, &kept, stream->row);
+            }
+            if (receiver->function) {
+                row.time_ns = kept.begin_ns;
+                row.length_ns = raw.length_ns;
+                row.gap = kept.gap;
+                row.metric_count = data->group.metric_count;
+                row.values = stream->row;
+                row.marker = kept.marker;
+                receiver->has_stopped = receiver->function(&row, receiver->user) != 0;
             }
         }
     }
-}
-
-/* ---- markers --------------------------------------------------------------------------------------------- */
-
-/* Finds or adds a marker. Returns NULL without memory, or if there are too many. */
-ZT__PRIVATE const zt__marker *zt__find_or_add_marker(zt__stream_data *data, const char *name) {
-    size_t length = strlen(name);
-    zt__marker *marker, *made;
-    zt__lock(&data->mutex);
-    marker = (zt__marker *)zt__map_find(&data->marker_names, name, length);
-    zt__unlock(&data->mutex);
-    if (marker) {
-        return marker;
-    }
-    made = (zt__marker *)zt__allocate(&data->allocator, 1, sizeof *made + length + 1);
-    if (!made) {
-        return NULL;
-    }
-    made->name = (const char *)memcpy(made + 1, name, length + 1);
-    zt__lock(&data->mutex);
-    if (zt__map_make_room(&data->marker_names, &data->allocator, &data->mutex)) {
-        marker = (zt__marker *)zt__map_find(&data->marker_names, name, length); /* added meanwhile */
-        if (!marker && data->marker_count < ZT__MAX_MARKERS) {
-            marker = made;
-            made = NULL;
-            marker->index = data->marker_count;
-            data->markers[data->marker_count++] = marker;
-            zt__map_add(&data->marker_names, marker->name, length, marker);
-        }
-    }
-    zt__unlock(&data->mutex);
-    zt__free(&data->allocator, made);
-    return marker;
+    zt__attribute_rows_of_stream(data);
 }
 
 /* ---- closing --------------------------------------------------------------------------------------------- */
@@ -17345,7 +16962,18 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
         return result;
     }
     if (profiler) {
-        zt__attach_stream(profiler, opened->data);
+        zt__stream_data **place = &profiler->attached_streams, *data = opened->data;
+        data->profiler = profiler; /* no mutex, because no other thread uses these yet */
+        data->is_open = 1;
+        data->owners++;
+        zt__lock(&profiler->mutex);
+        data->first_streamed = profiler->streamed_count;
+        profiler->streamed_count += data->group.metric_count;
+        while (*place) {
+            place = &(*place)->next;
+        }
+        zt__store(place, data);
+        zt__unlock(&profiler->mutex);
     }
     *stream = opened;
     return result;
@@ -17355,6 +16983,7 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
     zt__receiver receiver = {function, user, 0, 0};
     uint64_t deadline = zt__deadline(timeout_ns);
     ze_result_t result = ZE_RESULT_NOT_READY;
+    int is_locked, reads_device;
     if (!stream) {
         return ZE_RESULT_SUCCESS;
     }
@@ -17363,8 +16992,35 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
                           "zt_stream_read");
     }
     zt__add(&stream->users, 1);
-    if (zt__lock_until(&stream->reader, deadline)) {
-        result = zt__read_rows(stream, &receiver, deadline);
+    is_locked = zt__lock_until(&stream->reader, deadline);
+    reads_device = !zt__load(&stream->thread.running);
+    while (is_locked) {
+        uint64_t read_again_ns = zt__deadline(ZT__STREAM_WAIT_NS), written;
+        zt__wait wait = zt__wait_until(deadline < read_again_ns ? deadline : read_again_ns);
+        int failure, has_news = 0;
+        zt__deliver_all(stream, &receiver, reads_device);
+        failure = zt__load(&stream->failure);
+        if (receiver.row_count) {
+            result = ZE_RESULT_SUCCESS;
+        } else if (zt__load(&stream->is_closing)) {
+            result = ZE_RESULT_ERROR_NOT_AVAILABLE;
+        } else if (zt__is_device_lost(stream->diagnostics)) {
+            result = ZE_RESULT_ERROR_DEVICE_LOST;
+        } else if (failure) {
+            result = (ze_result_t)failure;
+        }
+        if (result != ZE_RESULT_NOT_READY || zt__now_ns() >= deadline) {
+            break;
+        }
+        /* The device does not signal its event for every report, so it is read again after a while. */
+        while (!has_news && !zt__load(&stream->is_closing) && zt__wait_again(&wait)) {
+            zt__lock(&stream->data->mutex);
+            written = stream->written;
+            zt__unlock(&stream->data->mutex);
+            has_news = reads_device ? zt__was_notified(stream) : stream->calculated < written;
+        }
+    }
+    if (is_locked) {
         zt__unlock_timed(&stream->reader);
     }
     zt__add(&stream->users, UINT32_MAX); /* one less */
@@ -17373,7 +17029,9 @@ ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row
 
 ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t list, const char *name) {
     const char *call = "zetCommandListAppendMetricStreamerMarker";
-    const zt__marker *marker;
+    zt__stream_data *data;
+    zt__marker *marker, *made = NULL;
+    size_t length;
     if (!stream) {
         return ZE_RESULT_SUCCESS;
     }
@@ -17385,7 +17043,30 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
         return zt__report(stream->diagnostics, CANNOT_MARK, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, name,
                           "the group has no metric StreamMarker. Choose another group");
     }
-    marker = zt__find_or_add_marker(stream->data, name);
+    data = stream->data;
+    length = strlen(name);
+    zt__lock(&data->mutex);
+    marker = (zt__marker *)zt__map_find(&data->marker_names, name, length);
+    zt__unlock(&data->mutex);
+    if (!marker) {
+        made = (zt__marker *)zt__allocate(&data->allocator, 1, sizeof *made + length + 1);
+    }
+    if (made) {
+        made->name = (const char *)memcpy(made + 1, name, length + 1);
+        zt__lock(&data->mutex);
+        if (zt__map_make_room(&data->marker_names, &data->allocator, &data->mutex)) {
+            marker = (zt__marker *)zt__map_find(&data->marker_names, name, length); /* added meanwhile */
+            if (!marker && data->marker_count < ZT__MAX_MARKERS) {
+                marker = made;
+                made = NULL;
+                marker->index = data->marker_count;
+                data->markers[data->marker_count++] = marker;
+                zt__map_add(&data->marker_names, marker->name, length, marker);
+            }
+        }
+        zt__unlock(&data->mutex);
+        zt__free(&data->allocator, made);
+    }
     if (!marker) {
         return zt__report(stream->diagnostics, CANNOT_MARK, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, name,
                           "too many names, or no memory. Do not put numbers that change into names");
@@ -17785,22 +17466,6 @@ ZT__PRIVATE void zt__resume_uncovered(void *user, uint32_t number) {
     }
 }
 
-/* Resumes the threads of a stop that nobody waits for any more, except those that another stop covers. */
-ZT__PRIVATE void zt__resume_late(zt_debugger *debugger, ze_device_thread_t threads) {
-    const zt_debug_thread pattern = zt__to_debug_thread(threads);
-    uint32_t i;
-    int is_any_covered = 0;
-    for (i = 0; i < debugger->thread_count && !is_any_covered; i++) {
-        is_any_covered =
-            zt__selects(pattern, zt__get_debug_thread(debugger, i)) && zt__is_covered(debugger, i);
-    }
-    if (is_any_covered) {
-        zt__each_stopped(debugger, pattern, zt__resume_uncovered, debugger);
-    } else {
-        zt__resume(debugger, threads);
-    }
-}
-
 /* ---- modules: with `session` held ------------------------------------------------------------------------ */
 
 /* Compares by members: what is between them is not defined. */
@@ -17810,60 +17475,40 @@ ZT__PRIVATE int zt__is_same_place(const zet_debug_event_info_module_t *a,
            a->load == b->load;
 }
 
-/* Reads the ELF file of a module from the memory of the process. */
-ZT__PRIVATE void zt__read_debug_module(zt_debugger *debugger, zt__debug_module *module) {
-    const uint64_t size = module->place.moduleEnd - module->place.moduleBegin;
-    zet_debug_memory_space_desc_t desc;
-    ze_result_t result = ZE_RESULT_ERROR_INVALID_SIZE;
-    memset(&desc, 0, sizeof desc);
-    desc.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC;
-    desc.type = ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT;
-    desc.address = module->place.moduleBegin;
-    if (module->place.moduleBegin < module->place.moduleEnd && size <= debugger->config.module_limit) {
-        module->bytes = (uint8_t *)zt__allocate(&debugger->config.allocator, (size_t)size, 1);
-        result = module->bytes ? zetDebugReadMemory(debugger->handle, zt__all_threads, &desc, (size_t)size,
-                                                    module->bytes)
-                               : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        module->size = (size_t)size;
-        return;
-    }
-    zt__free(&debugger->config.allocator, module->bytes);
-    module->bytes = NULL;
-    zt__report(&debugger->diagnostics, MODULE_NOT_READ, result, "zetDebugReadMemory",
-               (unsigned long long)size, zt_result_name(result));
-}
-
-/* Removes a module that is unloaded and that nobody uses, the oldest first. Returns 0 if there is none. */
-ZT__PRIVATE int zt__remove_debug_module(zt_debugger *debugger) {
-    zt__debug_module **place, **oldest = NULL, *removed;
-    for (place = &debugger->modules; *place; place = &(*place)->next) {
-        if ((*place)->is_unloaded && (*place)->users == 0) {
-            oldest = place;
-        }
-    }
-    if (!oldest) {
-        return 0;
-    }
-    removed = *oldest;
-    *oldest = removed->next;
-    debugger->module_bytes -= sizeof *removed + removed->size;
-    zt__free(&debugger->config.allocator, removed->bytes);
-    zt__free(&debugger->config.allocator, removed);
-    return 1;
-}
-
 /* Records a module. Without memory, it is not known. */
 ZT__PRIVATE void zt__add_debug_module(zt_debugger *debugger, const zet_debug_event_info_module_t *place) {
     const zt_allocator *allocator = &debugger->config.allocator;
+    const size_t limit = debugger->config.module_limit;
+    const uint64_t size = place->moduleEnd - place->moduleBegin;
     zt__debug_module *made = (zt__debug_module *)zt__allocate(allocator, 1, sizeof *made), *known;
+    zet_debug_memory_space_desc_t desc;
+    ze_result_t result = ZE_RESULT_ERROR_INVALID_SIZE;
     if (!made) {
         zt__report_no_memory(&debugger->diagnostics, "zetDebugReadEvent", "a module");
         return;
     }
     made->place = *place;
-    zt__read_debug_module(debugger, made);
+
+    /* Its ELF file is in the memory of the process. */
+    if (place->moduleBegin < place->moduleEnd && size <= limit) {
+        memset(&desc, 0, sizeof desc);
+        desc.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC;
+        desc.type = ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT;
+        desc.address = place->moduleBegin;
+        made->bytes = (uint8_t *)zt__allocate(allocator, (size_t)size, 1);
+        result = made->bytes
+                     ? zetDebugReadMemory(debugger->handle, zt__all_threads, &desc, (size_t)size, made->bytes)
+                     : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        made->size = (size_t)size;
+    } else {
+        zt__free(allocator, made->bytes);
+        made->bytes = NULL;
+        zt__report(&debugger->diagnostics, MODULE_NOT_READ, result, "zetDebugReadMemory",
+                   (unsigned long long)size, zt_result_name(result));
+    }
+
     /* One that was at the same place and had the same bytes is the same module. */
     known = debugger->modules;
     while (known && (!zt__is_same_place(&known->place, place) || known->size != made->size ||
@@ -17880,16 +17525,31 @@ ZT__PRIVATE void zt__add_debug_module(zt_debugger *debugger, const zet_debug_eve
     made->next = debugger->modules;
     debugger->modules = made;
     debugger->module_bytes += sizeof *made + made->size;
-    while (debugger->module_bytes > debugger->config.module_limit && zt__remove_debug_module(debugger)) {
+
+    /* To make room, unloaded modules that nobody uses are removed, the oldest first. */
+    while (debugger->module_bytes > limit) {
+        zt__debug_module **link, **oldest = NULL, *removed;
+        for (link = &debugger->modules; *link; link = &(*link)->next) {
+            if ((*link)->is_unloaded && (*link)->users == 0) {
+                oldest = link;
+            }
+        }
+        if (!oldest) {
+            break;
+        }
+        removed = *oldest;
+        *oldest = removed->next;
+        debugger->module_bytes -= sizeof *removed + removed->size;
+        zt__free(allocator, removed->bytes);
+        zt__free(allocator, removed);
     }
-    if (debugger->module_bytes > debugger->config.module_limit && made->bytes) {
+    if (debugger->module_bytes > limit && made->bytes) {
         zt__free(allocator, made->bytes);
         debugger->module_bytes -= made->size;
         made->bytes = NULL;
         made->size = 0;
         zt__report(&debugger->diagnostics, MODULE_NOT_READ, ZE_RESULT_ERROR_INVALID_SIZE,
-                   "zetDebugReadMemory", (unsigned long long)(place->moduleEnd - place->moduleBegin),
-                   "others need the room");
+                   "zetDebugReadMemory", (unsigned long long)size, "others need the room");
     }
 }
 
@@ -17911,36 +17571,15 @@ ZT__PRIVATE ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_e
     return zt__check_debug(debugger, result, "zetDebugAcknowledgeEvent");
 }
 
-/* Records that threads have stopped, or cannot be stopped. If that answers a stop for which no thread waits
-   any more, resumes them. */
-ZT__PRIVATE void zt__answer_interrupt(zt_debugger *debugger, const zet_debug_event_t *event) {
-    const ze_device_thread_t threads = event->info.thread.thread;
-    const int has_stopped = event->type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED;
-    int is_answer = 0;
-    uint32_t i;
-    for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
-        zt__interrupt *interrupt = &debugger->interrupts[i];
-        if (!interrupt->is_used || memcmp(&interrupt->threads, &threads, sizeof threads) != 0) {
-            continue;
-        }
-        is_answer = interrupt->is_answered = 1;
-        if (interrupt->waiting == 0) {
-            interrupt->is_used = 0;
-            if (has_stopped) {
-                zt__resume_late(debugger, threads);
-            }
-        }
-    }
-    if (has_stopped && !is_answer) { /* by a fault */
-        zt__set_held(debugger, zt__to_debug_thread(threads), 1);
-    }
-}
-
-/* Reads an event and queues it. Waits up to `milliseconds` for it. Returns NOT_READY if there is none, or no
-   room for it. */
+/* Reads an event, records what it means, and queues it. Waits up to `milliseconds` for it. Returns NOT_READY
+   if there is none, or no room for it. */
 ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, uint64_t milliseconds) {
     zet_debug_event_t event;
+    const ze_device_thread_t *reported = &event.info.thread.thread; /* threads */
+    zt_debug_thread threads;
     zt__debug_module *module;
+    uint32_t i;
+    int is_answer = 0, is_late = 0, is_covered = 0;
     ze_result_t result;
     if (debugger->is_over) {
         return ZE_RESULT_ERROR_NOT_AVAILABLE;
@@ -17956,18 +17595,47 @@ ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, uint64_t milliseco
     if (result != ZE_RESULT_SUCCESS) {
         return zt__check_debug(debugger, result, "zetDebugReadEvent");
     }
-    if (event.type == ZET_DEBUG_EVENT_TYPE_DETACHED) {
+    switch ((uint32_t)event.type) {
+    case ZET_DEBUG_EVENT_TYPE_DETACHED:
         debugger->is_over = 1;
-    } else if (event.type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED ||
-               event.type == ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE) {
-        zt__answer_interrupt(debugger, &event);
-    } else if (event.type == ZET_DEBUG_EVENT_TYPE_MODULE_LOAD) {
+        break;
+    case ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED:
+    case ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE:
+        threads = zt__to_debug_thread(*reported);
+        for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
+            zt__interrupt *interrupt = &debugger->interrupts[i];
+            if (interrupt->is_used && memcmp(&interrupt->threads, reported, sizeof *reported) == 0) {
+                is_answer = interrupt->is_answered = 1;
+                interrupt->is_used = interrupt->waiting > 0;
+                is_late |= interrupt->waiting == 0;
+            }
+        }
+        if (event.type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED && !is_answer) { /* by a fault */
+            zt__set_held(debugger, threads, 1);
+        } else if (event.type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED && is_late) {
+            /* No thread waits for this stop any more: what no other stop covers is resumed. */
+            for (i = 0; i < debugger->thread_count && !is_covered; i++) {
+                is_covered =
+                    zt__selects(threads, zt__get_debug_thread(debugger, i)) && zt__is_covered(debugger, i);
+            }
+            if (is_covered) {
+                zt__each_stopped(debugger, threads, zt__resume_uncovered, debugger);
+            } else {
+                zt__resume(debugger, *reported);
+            }
+        }
+        break;
+    case ZET_DEBUG_EVENT_TYPE_MODULE_LOAD:
         zt__add_debug_module(debugger, &event.info.module);
-    } else if (event.type == ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD) {
+        break;
+    case ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD:
         /* Threads may still be stopped in it, so the record is kept. */
         for (module = debugger->modules; module; module = module->next) {
             module->is_unloaded |= zt__is_same_place(&module->place, &event.info.module);
         }
+        break;
+    default:
+        break;
     }
     debugger->events[(debugger->first_event + debugger->event_count++) % ZT__DEBUG_EVENTS] = event;
     return result;
@@ -18015,112 +17683,36 @@ ZT__PRIVATE ze_result_t zt__finish_event(zt_debugger *debugger) {
     return result;
 }
 
+/* Converts an event of the driver. The types are numbered as ZET_DEBUG_EVENT_TYPE_ are. */
 ZT__PRIVATE zt_debug_event zt__to_debug_event(const zet_debug_event_t *from) {
     zt_debug_event event;
     memset(&event, 0, sizeof event);
+    if ((uint32_t)from->type < ZT_DEBUG_EVENT_COUNT) {
+        event.type = (zt_debug_event_type)from->type;
+    }
     event.is_held = (from->flags & ZET_DEBUG_EVENT_FLAG_NEED_ACK) != 0;
-    switch ((uint32_t)from->type) {
-    case ZET_DEBUG_EVENT_TYPE_DETACHED:
-        event.type = ZT_DEBUG_DETACHED;
+    if (event.type == ZT_DEBUG_DETACHED) {
         event.reason = (uint32_t)from->info.detached.reason;
-        break;
-    case ZET_DEBUG_EVENT_TYPE_PROCESS_ENTRY:
-        event.type = ZT_DEBUG_PROCESS_ENTRY;
-        break;
-    case ZET_DEBUG_EVENT_TYPE_PROCESS_EXIT:
-        event.type = ZT_DEBUG_PROCESS_EXIT;
-        break;
-    case ZET_DEBUG_EVENT_TYPE_MODULE_LOAD:
-    case ZET_DEBUG_EVENT_TYPE_MODULE_UNLOAD:
-        event.type =
-            from->type == ZET_DEBUG_EVENT_TYPE_MODULE_LOAD ? ZT_DEBUG_MODULE_LOAD : ZT_DEBUG_MODULE_UNLOAD;
+    } else if (event.type == ZT_DEBUG_MODULE_LOAD || event.type == ZT_DEBUG_MODULE_UNLOAD) {
         event.begin = from->info.module.moduleBegin;
         event.end = from->info.module.moduleEnd;
         event.load = from->info.module.load;
-        break;
-    case ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED:
-    case ZET_DEBUG_EVENT_TYPE_THREAD_UNAVAILABLE:
-        event.type = from->type == ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED ? ZT_DEBUG_THREADS_STOPPED
-                                                                       : ZT_DEBUG_THREADS_UNAVAILABLE;
+    } else if (event.type == ZT_DEBUG_THREADS_STOPPED || event.type == ZT_DEBUG_THREADS_UNAVAILABLE) {
         event.threads = zt__to_debug_thread(from->info.thread.thread);
-        break;
-    case ZET_DEBUG_EVENT_TYPE_PAGE_FAULT:
-        event.type = ZT_DEBUG_PAGE_FAULT;
+    } else if (event.type == ZT_DEBUG_PAGE_FAULT) {
         event.address = from->info.page_fault.address;
         event.mask = from->info.page_fault.mask;
         event.reason = (uint32_t)from->info.page_fault.reason;
-        break;
-    default:
-        event.type = ZT_DEBUG_OTHER;
     }
     return event;
-}
-
-/* Gets the next event. Waits for it until the deadline, but no longer than ZT__DEBUG_POLL_MS. Returns
-   NOT_READY if there is none. `delivering` is held. */
-ZT__PRIVATE ze_result_t zt__next_event(zt_debugger *debugger, uint64_t deadline, zet_debug_event_t *event) {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!zt__lock_until(&debugger->session, deadline)) {
-        return ZE_RESULT_NOT_READY;
-    }
-    if (debugger->event_count == 0) {
-        result = zt__read_event(debugger, zt__event_wait_ms(debugger, deadline));
-    }
-    if (debugger->event_count > 0) {
-        *event = debugger->events[debugger->first_event];
-        debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
-        debugger->event_count--;
-        result = ZE_RESULT_SUCCESS;
-    }
-    zt__unlock_timed(&debugger->session);
-    return result;
-}
-
-/* Delivers the events that there are, and waits for the first one until the deadline. Stops early if the
-   function requests it, or at an error. */
-ZT__PRIVATE ze_result_t zt__deliver_events(zt_debugger *debugger, uint64_t deadline, zt_debug_fn function,
-                                           void *user) {
-    uint32_t delivered = 0;
-    int has_stopped = 0;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (debugger->has_owed) {
-        debugger->event = &debugger->owed;
-        result = zt__finish_event(debugger);
-        if (result != ZE_RESULT_SUCCESS) {
-            return result;
-        }
-    }
-    while (!has_stopped && delivered < ZT__DEBUG_EVENTS) {
-        zt_debug_event shown;
-        result = zt__next_event(debugger, delivered ? 0 : deadline, &debugger->next);
-        if (result == ZE_RESULT_SUCCESS) {
-            shown = zt__to_debug_event(&debugger->next);
-            debugger->event = &debugger->next;
-            has_stopped = function && function(debugger, &shown, user) != 0;
-            result = zt__finish_event(debugger);
-            if (result != ZE_RESULT_SUCCESS) {
-                return result;
-            }
-            delivered++;
-        } else if (result == ZE_RESULT_NOT_READY && delivered == 0 && zt__now_ns() < deadline &&
-                   !zt__load(&debugger->is_closing)) {
-            zt__yield_session();
-            continue;
-        }
-        if (result != ZE_RESULT_SUCCESS) {
-            break;
-        }
-    }
-    if (delivered && (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_NOT_AVAILABLE)) {
-        return ZE_RESULT_SUCCESS; /* there are no more, or the last one was DETACHED */
-    }
-    return result;
 }
 
 ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_debug_fn function,
                                  void *user) {
     const char *call = "zt_debug_wait";
     uint64_t deadline = zt__deadline(timeout_ns);
+    uint32_t delivered = 0;
+    int is_locked, is_done = 0;
     ze_result_t result;
     if (!debugger) {
         return ZE_RESULT_SUCCESS;
@@ -18133,9 +17725,44 @@ ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    result = ZE_RESULT_NOT_READY;
-    if (zt__lock_until(&debugger->delivering, deadline)) {
-        result = zt__deliver_events(debugger, deadline, function, user);
+    is_locked = zt__lock_until(&debugger->delivering, deadline);
+    result = is_locked ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    if (is_locked && debugger->has_owed) {
+        debugger->event = &debugger->owed;
+        result = zt__finish_event(debugger);
+    }
+    while (result == ZE_RESULT_SUCCESS && !is_done) {
+        uint64_t until = delivered ? 0 : deadline;
+        int has_event = 0;
+        result = ZE_RESULT_NOT_READY;
+        if (zt__lock_until(&debugger->session, until)) {
+            if (debugger->event_count == 0) {
+                result = zt__read_event(debugger, zt__event_wait_ms(debugger, until));
+            }
+            has_event = debugger->event_count > 0;
+            if (has_event) {
+                debugger->next = debugger->events[debugger->first_event];
+                debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
+                debugger->event_count--;
+            }
+            zt__unlock_timed(&debugger->session);
+        }
+        if (has_event) {
+            zt_debug_event event = zt__to_debug_event(&debugger->next);
+            debugger->event = &debugger->next;
+            is_done = function && function(debugger, &event, user) != 0;
+            is_done |= ++delivered == ZT__DEBUG_EVENTS;
+            result = zt__finish_event(debugger);
+        } else if (delivered && (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_NOT_AVAILABLE)) {
+            is_done = 1; /* there are no more, or the last one was DETACHED */
+            result = ZE_RESULT_SUCCESS;
+        } else if (result == ZE_RESULT_NOT_READY && zt__now_ns() < deadline &&
+                   !zt__load(&debugger->is_closing)) {
+            zt__yield_session();
+            result = ZE_RESULT_SUCCESS;
+        }
+    }
+    if (is_locked) {
         zt__unlock_timed(&debugger->delivering);
     }
     if (result == ZE_RESULT_ERROR_NOT_AVAILABLE) {
@@ -18186,63 +17813,75 @@ ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t resu
     return result;
 }
 
-/* Returns the record of a pattern that the device is to stop, which is made if there is none, or NULL
-   if there are too many. `*is_new` is then 1. `session` is held. */
-ZT__PRIVATE zt__interrupt *zt__find_interrupt(zt_debugger *debugger, ze_device_thread_t threads,
-                                              int *is_new) {
-    zt__interrupt *unused = NULL;
-    uint32_t i;
-    *is_new = 0;
-    for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
-        zt__interrupt *interrupt = &debugger->interrupts[i];
-        if (!interrupt->is_used) {
-            unused = interrupt;
-        } else if (!interrupt->is_answered && memcmp(&interrupt->threads, &threads, sizeof threads) == 0) {
-            return interrupt;
-        }
-    }
-    if (unused) {
-        memset(unused, 0, sizeof *unused);
-        unused->threads = threads;
-        unused->is_used = *is_new = 1;
-    }
-    return unused;
-}
-
-/* Tells the device to stop threads. `*interrupt` receives the record to wait for; NULL: the device has
-   nothing to stop. `session` is held. */
+/* Tells the device to stop threads. `*interrupt` receives the record to wait for: that of an earlier stop of
+   the same threads which is not answered, or a new one. NULL: the device has nothing to stop. `session` is
+   held. */
 ZT__PRIVATE ze_result_t zt__interrupt_threads(zt_debugger *debugger, ze_device_thread_t threads,
                                               zt__interrupt **interrupt) {
-    const char *call = "zetDebugInterrupt";
+    zt__interrupt *found = NULL, *unused = NULL;
     ze_result_t result = zt__read_events(debugger, "zt_debug_stop");
-    int is_new;
+    uint32_t i;
     *interrupt = NULL;
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    *interrupt = zt__find_interrupt(debugger, threads, &is_new);
-    if (!*interrupt) {
+    for (i = 0; i < ZT__DEBUG_INTERRUPTS && !found; i++) {
+        zt__interrupt *record = &debugger->interrupts[i];
+        if (!record->is_used) {
+            unused = record;
+        } else if (!record->is_answered && memcmp(&record->threads, &threads, sizeof threads) == 0) {
+            found = record;
+        }
+    }
+    if (!found && !unused) {
         return zt__report(&debugger->diagnostics, TOO_MANY_STOPS, ZE_RESULT_ERROR_NOT_AVAILABLE,
                           (unsigned)ZT__DEBUG_INTERRUPTS);
     }
-    if ((*interrupt)->waiting == 0) { /* the answer to an earlier stop may have been lost */
+    if (!found || found->waiting == 0) { /* the answer to an earlier stop may have been lost */
         result = zetDebugInterrupt(debugger->handle, threads);
     }
-    if (result == ZE_RESULT_SUCCESS || (result == ZE_RESULT_ERROR_NOT_AVAILABLE && !is_new)) {
-        (*interrupt)->waiting++;
-        return ZE_RESULT_SUCCESS;
+    if (result == ZE_RESULT_ERROR_NOT_AVAILABLE && !found) {
+        return zt__read_events(debugger, "zt_debug_stop");
     }
-    (*interrupt)->is_used = !is_new;
-    *interrupt = NULL;
-    return result == ZE_RESULT_ERROR_NOT_AVAILABLE ? zt__read_events(debugger, "zt_debug_stop")
-                                                   : zt__check_debug(debugger, result, call);
+    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
+        return zt__check_debug(debugger, result, "zetDebugInterrupt");
+    }
+    if (!found) {
+        found = unused;
+        memset(found, 0, sizeof *found);
+        found->threads = threads;
+        found->is_used = 1;
+    }
+    found->waiting++;
+    *interrupt = found;
+    return ZE_RESULT_SUCCESS;
 }
 
-/* Waits for the answer of the device. `session` is held, and unlocked between two reads of events. */
-ZT__PRIVATE ze_result_t zt__await_interrupt(zt_debugger *debugger, zt__interrupt *interrupt,
-                                            uint64_t deadline) {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    while (!interrupt->is_answered && (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY)) {
+/* A zt__thread_fn. `user` is the debugger. */
+ZT__PRIVATE void zt__hold_thread(void *user, uint32_t number) {
+    ((zt_debugger *)user)->held[number] = 1;
+}
+
+ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
+                                 zt_debug_stops *stops) {
+    const char *call = "zt_debug_stop";
+    uint64_t deadline = zt__deadline(timeout_ns);
+    zt__interrupt *interrupt;
+    uint32_t i;
+    ze_result_t result;
+    if (stops) {
+        memset(stops, 0, sizeof *stops);
+    }
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    result = zt__begin_session_call(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = zt__interrupt_threads(debugger, zt__to_device_thread(threads), &interrupt);
+    while (interrupt && !interrupt->is_answered &&
+           (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY)) {
         uint64_t now = zt__now_ns();
         result = zt__read_event(debugger, zt__event_wait_ms(debugger, deadline));
         if (result != ZE_RESULT_NOT_READY) {
@@ -18256,46 +17895,18 @@ ZT__PRIVATE ze_result_t zt__await_interrupt(zt_debugger *debugger, zt__interrupt
         zt__yield_session();
         zt__lock_session(debugger, UINT64_MAX);
     }
-    interrupt->waiting--;
-    if (interrupt->is_answered && interrupt->waiting == 0) {
-        interrupt->is_used = 0;
-    }
-    if (interrupt->is_answered) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (debugger->is_over) {
-        return zt__report_over(debugger, "zt_debug_stop");
-    }
-    if (zt__load(&debugger->is_closing)) {
-        return zt__report_closing(debugger, "zt_debug_stop");
-    }
-    return result == ZE_RESULT_NOT_READY ? zt__report(&debugger->diagnostics, NO_ANSWER, result) : result;
-}
-
-/* A zt__thread_fn. `user` is the debugger. */
-ZT__PRIVATE void zt__hold_thread(void *user, uint32_t number) {
-    ((zt_debugger *)user)->held[number] = 1;
-}
-
-ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
-                                 zt_debug_stops *stops) {
-    uint64_t deadline = zt__deadline(timeout_ns);
-    zt__interrupt *interrupt;
-    uint32_t i;
-    ze_result_t result;
-    if (stops) {
-        memset(stops, 0, sizeof *stops);
-    }
-    if (!debugger) {
-        return ZE_RESULT_SUCCESS;
-    }
-    result = zt__begin_session_call(debugger, "zt_debug_stop");
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    result = zt__interrupt_threads(debugger, zt__to_device_thread(threads), &interrupt);
-    if (result == ZE_RESULT_SUCCESS && interrupt) {
-        result = zt__await_interrupt(debugger, interrupt, deadline);
+    if (interrupt) {
+        interrupt->waiting--;
+        if (interrupt->is_answered) {
+            interrupt->is_used = interrupt->waiting > 0;
+            result = ZE_RESULT_SUCCESS;
+        } else if (debugger->is_over) {
+            result = zt__report_over(debugger, call);
+        } else if (zt__load(&debugger->is_closing)) {
+            result = zt__report_closing(debugger, call);
+        } else if (result == ZE_RESULT_NOT_READY) {
+            zt__report(&debugger->diagnostics, NO_ANSWER, result);
+        }
     }
     if (result == ZE_RESULT_SUCCESS) { /* of all threads, if it is not counted which of them are stopped */
         zt__set_held(debugger, threads, stops == NULL);
@@ -18535,40 +18146,12 @@ ZT_API const zt_debug_register_set *zt_debug_get_register_set(const zt_debugger 
     return debugger && index < debugger->set_count ? &debugger->sets[index] : NULL;
 }
 
-/* Returns the index of a register in a set, or UINT32_MAX. */
-ZT__PRIVATE uint32_t zt__find_in_set(const zt_debug_register_set *set, const char *name) {
-    const char *prefix;
-    size_t length;
-    uint32_t i;
-    if (set->type == ZT__REGISTERS_BASE) {
-        for (i = 0; i < set->count && i < ZT__COUNT_OF(zt__base_names); i++) {
-            if (strcmp(name, zt__base_names[i]) == 0) {
-                return i;
-            }
-        }
-        return UINT32_MAX;
-    }
-    if (set->type == 0 || set->type >= ZT__COUNT_OF(zt__set_names)) {
-        return UINT32_MAX;
-    }
-    prefix = zt__set_names[set->type].prefix;
-    length = strlen(prefix);
-    if (strncmp(name, prefix, length) != 0) {
-        return UINT32_MAX;
-    }
-    name += length;
-    if (*name == 0) {
-        return set->count == 1 ? 0 : UINT32_MAX;
-    }
-    for (i = 0; *name >= '0' && *name <= '9' && i < set->count; name++) {
-        i = i * 10 + (uint32_t)(*name - '0');
-    }
-    return *name == 0 && i < set->count ? i : UINT32_MAX;
-}
-
 ZT_API ze_result_t zt_debug_find_register(zt_debugger *debugger, const char *name, zt_debug_register *found) {
     const char *call = "zt_debug_find_register";
-    uint32_t i;
+    const zt_debug_register_set *set = NULL;
+    uint32_t type, index = 0;
+    size_t length;
+    int is_numbered = 1;
     if (found) {
         memset(found, 0, sizeof *found);
         found->set = "";
@@ -18579,17 +18162,31 @@ ZT_API ze_result_t zt_debug_find_register(zt_debugger *debugger, const char *nam
     if (!name || !found) {
         return zt__report_null(&debugger->diagnostics, call, name ? "found" : "name");
     }
-    for (i = 0; i < debugger->set_count; i++) {
-        const zt_debug_register_set *set = &debugger->sets[i];
-        uint32_t index = zt__find_in_set(set, name);
-        if (index != UINT32_MAX) {
-            found->set = set->name;
-            found->index = index;
-            found->bytes = set->bytes;
-            return ZE_RESULT_SUCCESS;
-        }
+    while (index < ZT__COUNT_OF(zt__base_names) && strcmp(name, zt__base_names[index]) != 0) {
+        index++;
     }
-    return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name);
+    if (index < ZT__COUNT_OF(zt__base_names)) {
+        set = zt__find_set(debugger, ZT__REGISTERS_BASE);
+    } else { /* the prefix of a set, and a number, which may be left out if there is one register */
+        length = strcspn(name, "0123456789");
+        for (type = 1; type < ZT__COUNT_OF(zt__set_names) && !set; type++) {
+            if (length > 0 && zt__equals(zt__set_names[type].prefix, name, length)) {
+                set = zt__find_set(debugger, type);
+            }
+        }
+        is_numbered = name[length] != 0;
+        for (index = 0; name[length] >= '0' && name[length] <= '9' && index < ZT__DEBUG_REGISTERS; length++) {
+            index = index * 10 + (uint32_t)(name[length] - '0');
+        }
+        set = name[length] == 0 ? set : NULL;
+    }
+    if (!set || index >= set->count || (!is_numbered && set->count > 1)) {
+        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name);
+    }
+    found->set = set->name;
+    found->index = index;
+    found->bytes = set->bytes;
+    return ZE_RESULT_SUCCESS;
 }
 
 /* Reads or writes registers, which the caller has checked. `session` is held, and its events are read. */
@@ -18771,39 +18368,13 @@ ZT__PRIVATE int zt__store_place_line(void *user, uint32_t index, const char *nam
     return *found->place->file != 0;
 }
 
-/* Finds the source line of a place, with addr2line or the like. Lines are remembered, because many threads
-   are at the same place. `session` is unlocked while the program runs; `users` keeps the module meanwhile. */
-ZT__PRIVATE void zt__find_place_line(zt_debugger *debugger, zt__debug_module *module, uint64_t in_file,
-                                     zt_debug_place *place) {
-    zt__place_line found = {debugger, place};
-    zt__line_search search = {&in_file, 1, 0, 0, zt__store_place_line, &found};
-    zt__known_line *known;
-    uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(debugger->lines); i++) {
-        known = &debugger->lines[i];
-        if (known->module == module->number && known->address == in_file) {
-            place->file = known->file;
-            place->line = known->line;
-            return;
-        }
-    }
-    module->users++;
-    zt__unlock_timed(&debugger->session);
-    zt__search_lines(&search, module->bytes, module->size);
-    zt__lock_session(debugger, UINT64_MAX);
-    module->users--;
-    known = &debugger->lines[debugger->line_count++ % ZT__COUNT_OF(debugger->lines)];
-    known->module = module->number;
-    known->address = in_file;
-    known->file = place->file;
-    known->line = place->line;
-}
-
 ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_debug_place *place) {
     const char *call = "zt_debug_where";
     zt__debug_module *module;
     zt__function function;
+    zt__known_line *known;
     uint64_t in_file;
+    uint32_t i = 0;
     ze_result_t result;
     if (place) {
         memset(place, 0, sizeof *place);
@@ -18829,12 +18400,35 @@ ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_de
         place->is_unloaded = module->is_unloaded;
         if (!*place->kernel) {
             result = zt__report_no_memory(&debugger->diagnostics, call, "a name");
-        } else if (!debugger->config.no_lines) {
-            zt__find_place_line(debugger, module, in_file, place);
         }
     } else {
         result = zt__report(&debugger->diagnostics, NO_KERNEL_THERE, ZE_RESULT_ERROR_NOT_AVAILABLE,
                             (unsigned long long)address);
+    }
+
+    /* Source lines are remembered, because many threads are at the same place. */
+    if (result == ZE_RESULT_SUCCESS && !debugger->config.no_lines) {
+        known = debugger->lines;
+        while (i < ZT__DEBUG_LINES && (known[i].module != module->number || known[i].address != in_file)) {
+            i++;
+        }
+        if (i < ZT__DEBUG_LINES) {
+            place->file = known[i].file;
+            place->line = known[i].line;
+        } else {
+            zt__place_line found = {debugger, place};
+            zt__line_search search = {&in_file, 1, 0, 0, zt__store_place_line, &found};
+            module->users++; /* keeps the module while a program runs and the session is not locked */
+            zt__unlock_timed(&debugger->session);
+            zt__search_lines(&search, module->bytes, module->size);
+            zt__lock_session(debugger, UINT64_MAX);
+            module->users--;
+            known = &debugger->lines[debugger->line_count++ % ZT__DEBUG_LINES];
+            known->module = module->number;
+            known->address = in_file;
+            known->file = place->file;
+            known->line = place->line;
+        }
     }
     zt__end_session_call(debugger);
     return result;
@@ -18939,39 +18533,32 @@ ZT__PRIVATE int zt__find_debug_switch(char *path, size_t size) {
     return 0;
 }
 
-/* Reports why zetDebugAttach has failed. Returns the result of zt_debug_open, which differs by reason. */
-ZT__PRIVATE ze_result_t zt__report_debug_refusal(zt_debugger *debugger, ze_result_t result) {
+/* Attaches a debugger, if the device can be debugged. Returns the result of zt_debug_open, which tells why it
+   cannot. */
+ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
     zt__diagnostics *diagnostics = &debugger->diagnostics;
-    const char *call = "zetDebugAttach", *name = zt_result_name(result);
-    const char *enabled = getenv("ZET_ENABLE_PROGRAM_DEBUGGING");
-    const unsigned pid = debugger->pid;
-    char path[96];
-    if (zt__is_no_process(pid)) {
-        return zt__report(diagnostics, NO_SUCH_PROCESS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name, pid);
-    }
-    switch ((uint32_t)result) {
-    case ZE_RESULT_ERROR_UNSUPPORTED_FEATURE:
-        if (zt__find_debug_switch(path, sizeof path)) {
-            return zt__report(diagnostics, DEBUG_SWITCHED_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call,
-                              name, path);
-        }
-        return zt__report(diagnostics, DEBUG_NOT_ENABLED, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call, name,
-                          pid, enabled && strcmp(enabled, "1") == 0 ? "is set" : "is not set");
-    case ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS:
-        return zt__report(diagnostics, DEBUG_FORBIDDEN, result, call, name, pid);
-    case ZE_RESULT_ERROR_NOT_AVAILABLE:
-        return zt__report(diagnostics, DEBUGGED_ALREADY, result, call, name, pid);
-    default:
-        return zt__check_debug(debugger, result, call);
-    }
-}
-
-/* Gets the size of the device in threads. */
-ZT__PRIVATE ze_result_t zt__load_debug_size(zt_debugger *debugger) {
+    zet_device_handle_t device = (zet_device_handle_t)debugger->device;
+    const char *call = "zetDebugAttach", *name, *enabled = getenv("ZET_ENABLE_PROGRAM_DEBUGGING");
+    zet_device_debug_properties_t debug_properties;
     ze_device_properties_t properties;
     zt_debug_thread *size = &debugger->size;
     uint64_t threads;
+    zet_debug_config_t config;
+    char path[96];
     ze_result_t result;
+    memset(&debug_properties, 0, sizeof debug_properties);
+    debug_properties.stype = ZET_STRUCTURE_TYPE_DEVICE_DEBUG_PROPERTIES;
+    result = zetDeviceGetDebugProperties(device, &debug_properties);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__check_debug(debugger, result, "zetDeviceGetDebugProperties");
+    }
+    if (!(debug_properties.flags & ZET_DEVICE_DEBUG_PROPERTY_FLAG_ATTACH)) {
+        return zt__find_debug_switch(path, sizeof path)
+                   ? zt__report(diagnostics, DEBUG_SWITCHED_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
+                                "zetDeviceGetDebugProperties", "no ATTACH", path)
+                   : zt__report(diagnostics, DEBUG_UNSUPPORTED, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    }
+
     memset(&properties, 0, sizeof properties);
     properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
     ZT__INTERNAL(result = zeDeviceGetProperties(debugger->device, &properties));
@@ -18987,83 +18574,55 @@ ZT__PRIVATE ze_result_t zt__load_debug_size(zt_debugger *debugger) {
     threads = threads <= ZT__DEBUG_THREADS ? threads * size->eu : UINT32_MAX;
     threads = threads <= ZT__DEBUG_THREADS ? threads * size->thread : UINT32_MAX;
     if (threads == 0 || threads > ZT__DEBUG_THREADS) {
-        return zt__report(&debugger->diagnostics, BAD_THREADS, ZE_RESULT_ERROR_INVALID_SIZE,
-                          (unsigned)size->slice, (unsigned)size->subslice, (unsigned)size->eu,
-                          (unsigned)size->thread);
+        return zt__report(diagnostics, BAD_THREADS, ZE_RESULT_ERROR_INVALID_SIZE, (unsigned)size->slice,
+                          (unsigned)size->subslice, (unsigned)size->eu, (unsigned)size->thread);
     }
     debugger->thread_count = (uint32_t)threads;
     debugger->held = (uint8_t *)zt__allocate(&debugger->config.allocator, debugger->thread_count, 1);
-    return debugger->held ? result : zt__report_no_memory(&debugger->diagnostics, "zt_debug_open", "threads");
-}
+    if (!debugger->held) {
+        return zt__report_no_memory(diagnostics, "zt_debug_open", "threads");
+    }
 
-/* Attaches a debugger, if the device can be debugged. */
-ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
-    zet_device_handle_t device = (zet_device_handle_t)debugger->device;
-    zet_device_debug_properties_t properties;
-    zet_debug_config_t config;
-    char path[96];
-    ze_result_t result;
-    memset(&properties, 0, sizeof properties);
-    properties.stype = ZET_STRUCTURE_TYPE_DEVICE_DEBUG_PROPERTIES;
-    result = zetDeviceGetDebugProperties(device, &properties);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__check_debug(debugger, result, "zetDeviceGetDebugProperties");
-    }
-    if (!(properties.flags & ZET_DEVICE_DEBUG_PROPERTY_FLAG_ATTACH)) {
-        return zt__find_debug_switch(path, sizeof path)
-                   ? zt__report(&debugger->diagnostics, DEBUG_SWITCHED_OFF,
-                                ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "zetDeviceGetDebugProperties",
-                                "no ATTACH", path)
-                   : zt__report(&debugger->diagnostics, DEBUG_UNSUPPORTED,
-                                ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    }
-    result = zt__load_debug_size(debugger);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
     config.pid = debugger->pid;
     result = zetDebugAttach(device, &config, &debugger->handle);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report_debug_refusal(debugger, result);
+    name = zt_result_name(result);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__load_register_sets(debugger);
+        if (result != ZE_RESULT_SUCCESS) {
+            zt__release_target(debugger);
+            zetDebugDetach(debugger->handle);
+        }
+        return result;
     }
-    result = zt__load_register_sets(debugger);
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__release_target(debugger);
-        zetDebugDetach(debugger->handle);
+    if (zt__is_no_process(config.pid)) {
+        return zt__report(diagnostics, NO_SUCH_PROCESS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name,
+                          (unsigned)config.pid);
     }
-    return result;
-}
-
-/* Creates a debugger without a session. Returns NULL without memory. */
-ZT__PRIVATE zt_debugger *zt__create_debugger(ze_device_handle_t device, uint32_t pid,
-                                             const zt_debug_config *config) {
-    zt_debugger *debugger = (zt_debugger *)zt__allocate(&config->allocator, 1, sizeof *debugger);
-    zet_debug_event_t *events =
-        (zet_debug_event_t *)zt__allocate(&config->allocator, ZT__DEBUG_EVENTS, sizeof *events);
-    if (!debugger || !events) {
-        zt__free(&config->allocator, debugger);
-        zt__free(&config->allocator, events);
-        return NULL;
+    switch ((uint32_t)result) {
+    case ZE_RESULT_ERROR_UNSUPPORTED_FEATURE:
+        if (zt__find_debug_switch(path, sizeof path)) {
+            return zt__report(diagnostics, DEBUG_SWITCHED_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call,
+                              name, path);
+        }
+        return zt__report(diagnostics, DEBUG_NOT_ENABLED, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, call, name,
+                          (unsigned)config.pid,
+                          enabled && strcmp(enabled, "1") == 0 ? "is set" : "is not set");
+    case ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS:
+        return zt__report(diagnostics, DEBUG_FORBIDDEN, result, call, name, (unsigned)config.pid);
+    case ZE_RESULT_ERROR_NOT_AVAILABLE:
+        return zt__report(diagnostics, DEBUGGED_ALREADY, result, call, name, (unsigned)config.pid);
+    default:
+        return zt__check_debug(debugger, result, call);
     }
-    zt__create_mutex(&debugger->mutex);
-    zt__create_mutex(&debugger->delivering.mutex);
-    zt__create_mutex(&debugger->session.mutex);
-    debugger->process = zt__get_process();
-    debugger->config = *config;
-    debugger->device = device;
-    debugger->pid = pid;
-    debugger->events = events;
-    debugger->diagnostics.mutex = &debugger->mutex;
-    debugger->diagnostics.log = config->log ? config->log : zt__default_log();
-    debugger->diagnostics.log_user = config->log_user;
-    return debugger;
 }
 
 ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const zt_debug_config *config,
                                  zt_debugger **debugger) {
     const char *call = "zt_debug_open";
     zt_debug_config complete = config ? *config : zt_debug_config_default();
+    const zt_allocator *allocator = &complete.allocator;
     zt_debugger *opened;
+    zet_debug_event_t *events;
     ze_result_t result;
     if (!debugger) {
         return zt__report_null(NULL, call, "debugger");
@@ -19072,17 +18631,31 @@ ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const 
     if (!device) {
         return zt__report_null_handle(NULL, call, "device");
     }
-    if (!complete.allocator.allocate != !complete.allocator.release) {
+    if (!allocator->allocate != !allocator->release) {
         return zt__report(NULL, BAD_ALLOCATOR, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
     }
     zt__fill_debug_config(&complete);
-    if (!complete.allocator.allocate) {
+    if (!allocator->allocate) {
         complete.allocator = zt__default_allocator;
     }
-    opened = zt__create_debugger(device, pid ? pid : (uint32_t)zt__get_process_id(), &complete);
-    if (!opened) {
+    opened = (zt_debugger *)zt__allocate(allocator, 1, sizeof *opened);
+    events = (zet_debug_event_t *)zt__allocate(allocator, ZT__DEBUG_EVENTS, sizeof *events);
+    if (!opened || !events) {
+        zt__free(allocator, opened);
+        zt__free(allocator, events);
         return zt__report_no_memory(NULL, call, "the debugger");
     }
+    zt__create_mutex(&opened->mutex);
+    zt__create_mutex(&opened->delivering.mutex);
+    zt__create_mutex(&opened->session.mutex);
+    opened->process = zt__get_process();
+    opened->config = complete;
+    opened->device = device;
+    opened->pid = pid ? pid : (uint32_t)zt__get_process_id();
+    opened->events = events;
+    opened->diagnostics.mutex = &opened->mutex;
+    opened->diagnostics.log = complete.log ? complete.log : zt__default_log();
+    opened->diagnostics.log_user = complete.log_user;
     result = zt__attach_debugger(opened);
     if (result != ZE_RESULT_SUCCESS) {
         zt__keep_error(&opened->diagnostics, result);
@@ -19300,38 +18873,6 @@ ZT__PRIVATE int zt__has_address(const zt__place *place, uint32_t address) {
     return (uint32_t)(address - (uint32_t)place->base) < place->size;
 }
 
-/* Returns how many places have an address, 2 for more than one, and the last of these. */
-ZT__PRIVATE uint32_t zt__find_place(const zt__hotspots *hotspots, uint32_t address, const zt__place **found) {
-    const zt__place *places = hotspots->places;
-    uint32_t i, low = 0, high = hotspots->place_count, count = 0;
-    *found = NULL;
-    if (hotspots->places_overlap) {
-        for (i = 0; i < hotspots->place_count && count < 2; i++) {
-            if (zt__has_address(&places[i], address)) {
-                *found = &places[i];
-                count++;
-            }
-        }
-        return count;
-    }
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if ((uint32_t)places[middle].base <= address) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    /* The place before, or the last one, which may go on at 0. */
-    i = low > 0 ? low - 1 : hotspots->place_count - 1;
-    if (hotspots->place_count > 0 && zt__has_address(&places[i], address)) {
-        *found = &places[i];
-    } else if (hotspots->place_count > 0 && zt__has_address(&places[hotspots->place_count - 1], address)) {
-        *found = &places[hotspots->place_count - 1];
-    }
-    return *found != NULL;
-}
-
 /* Returns whether two kernels cannot both be there: then the later one has replaced the other. */
 ZT__PRIVATE int zt__replaces(const zt__place *later, const zt__place *earlier) {
     return later->base < earlier->base + earlier->size && earlier->base < later->base + later->size;
@@ -19339,49 +18880,63 @@ ZT__PRIVATE int zt__replaces(const zt__place *later, const zt__place *earlier) {
 
 /* ---- samples: with `reading` held ------------------------------------------------------------------------ */
 
-/* Returns the record of an instruction, which is added if there is room; NULL if there is none. The mutex is
-   held, and unlocked while the allocator runs. No other thread adds any. */
-ZT__PRIVATE zt__spot *zt__find_or_add_spot(zt__hotspots *hotspots, const zt__spot_key *key) {
-    zt__spot *spot = (zt__spot *)zt__map_find(&hotspots->spot_map, key, sizeof *key);
-    if (spot || hotspots->spot_count >= hotspots->spot_capacity) {
-        return spot;
-    }
-    zt__unlock(&hotspots->mutex);
-    spot = (zt__spot *)zt__allocate(&hotspots->allocator, 1, sizeof *spot);
-    zt__lock(&hotspots->mutex);
-    if (spot && zt__map_make_room(&hotspots->spot_map, &hotspots->allocator, &hotspots->mutex)) {
-        spot->key = *key;
-        spot->file = "";
-        zt__map_add(&hotspots->spot_map, &spot->key, sizeof spot->key, spot);
-        hotspots->spots[hotspots->spot_count++] = spot;
-        return spot;
-    }
-    zt__unlock(&hotspots->mutex);
-    zt__free(&hotspots->allocator, spot);
-    zt__lock(&hotspots->mutex);
-    return NULL;
-}
-
 /* Adds samples to those of the instruction at an address. */
 ZT__PRIVATE void zt__add_samples(zt__hotspots *hotspots, uint32_t address, const uint64_t *counts) {
+    const zt__place *places, *place = NULL;
+    uint32_t i, low = 0, high, found = 0;
     uint64_t samples = 0;
-    uint32_t i, found;
-    const zt__place *place;
-    zt__spot *spot = NULL;
+    zt__spot *spot = NULL, *made = NULL;
     for (i = 0; i < hotspots->count_count; i++) {
         samples += counts[i];
     }
     zt__lock(&hotspots->mutex);
+    places = hotspots->places;
+    high = hotspots->place_count;
+    if (hotspots->places_overlap) {
+        for (i = 0; i < hotspots->place_count && found < 2; i++) {
+            if (zt__has_address(&places[i], address)) {
+                place = &places[i];
+                found++;
+            }
+        }
+    } else if (high > 0) {
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+            if ((uint32_t)places[middle].base <= address) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        /* The place before, or the last one, which may go on at 0. */
+        place = &places[low > 0 ? low - 1 : hotspots->place_count - 1];
+        if (!zt__has_address(place, address)) {
+            place = &places[hotspots->place_count - 1];
+        }
+        found = zt__has_address(place, address) ? 1 : 0;
+    }
     hotspots->counts.samples += samples;
-    found = zt__find_place(hotspots, address, &place);
     if (found == 0) {
         hotspots->counts.outside += samples;
     } else if (found > 1) {
         hotspots->counts.ambiguous += samples;
     } else if (samples > 0) {
+        const zt__spot_key key = {place->kernel, (uint32_t)(address - place->base)};
         zt__sampled_kernel *kernel = place->kernel;
-        zt__spot_key key = {kernel, (uint32_t)(address - place->base)};
-        spot = zt__find_or_add_spot(hotspots, &key);
+        spot = (zt__spot *)zt__map_find(&hotspots->spot_map, &key, sizeof key);
+        if (!spot && hotspots->spot_count < hotspots->spot_capacity) {
+            zt__unlock(&hotspots->mutex); /* while the allocator runs. No other thread adds any */
+            made = (zt__spot *)zt__allocate(&hotspots->allocator, 1, sizeof *made);
+            zt__lock(&hotspots->mutex);
+            if (made && zt__map_make_room(&hotspots->spot_map, &hotspots->allocator, &hotspots->mutex)) {
+                spot = made;
+                made = NULL;
+                spot->key = key;
+                spot->file = "";
+                zt__map_add(&hotspots->spot_map, &spot->key, sizeof spot->key, spot);
+                hotspots->spots[hotspots->spot_count++] = spot;
+            }
+        }
         if (spot) {
             hotspots->counts.matched += samples;
             kernel->samples += samples;
@@ -19394,28 +18949,11 @@ ZT__PRIVATE void zt__add_samples(zt__hotspots *hotspots, uint32_t address, const
         }
     }
     zt__unlock(&hotspots->mutex);
+    zt__free(&hotspots->allocator, made);
     if (found == 1 && samples > 0 && !spot) {
         zt__report(&hotspots->profiler->diagnostics, TOO_MANY_ADDRESSES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
                    (unsigned)hotspots->spot_capacity);
     }
-}
-
-/* Adds the samples of a row. */
-ZT__PRIVATE void zt__count_samples(zt__hotspots *hotspots, const zet_typed_value_t *row) {
-    uint64_t counts[ZT__MOST_COUNTS] = {0}, address = 0;
-    uint32_t i;
-    int is_usable = zt__read_integer(row, hotspots->address_metric, &address);
-    for (i = 0; i < hotspots->count_count && is_usable; i++) {
-        /* No device takes so many samples in one report. */
-        is_usable = zt__read_integer(row, hotspots->count_metrics[i], &counts[i]) && counts[i] <= UINT32_MAX;
-    }
-    if (is_usable) {
-        zt__add_samples(hotspots, (uint32_t)(address << ZT__ADDRESS_SHIFT), counts);
-        return;
-    }
-    zt__lock(&hotspots->mutex);
-    hotspots->counts.discarded++;
-    zt__unlock(&hotspots->mutex);
 }
 
 /* Calculates and adds up what is in the ring. A report has one row at the most, for which there is room in
@@ -19425,22 +18963,22 @@ ZT__PRIVATE int zt__count_ring(zt__hotspots *hotspots) {
     const zt__group *group = &stream->data->group;
     zt__process *process = zt__get_process();
     const uint8_t *raw;
-    uint32_t i, reports;
+    uint32_t i, j, reports;
     int is_dropped = 0;
     while ((reports = zt__find_waiting(stream, &raw)) > 0) {
-        uint32_t counts[ZT__MAX_TILES] = {0};
+        uint32_t sizes[ZT__MAX_TILES] = {0}, discarded = 0;
         uint32_t sets = ZT__MAX_TILES, values = 0, most = reports * group->metric_count, total = most;
         ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
         if (process) {
             zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
             result = stream->driver.zetMetricGroupCalculateMultipleMetricValuesExp(
                 group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size,
-                raw, &sets, &total, counts, stream->values);
+                raw, &sets, &total, sizes, stream->values);
             zt__unlock(&process->mutex);
         }
         if (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_WARNING_DROPPED_DATA) {
             for (i = 0; i < sets && i < ZT__MAX_TILES; i++) {
-                values += counts[i] < most ? counts[i] : most;
+                values += sizes[i] < most ? sizes[i] : most;
             }
             if (sets > ZT__MAX_TILES || values > most || values % group->metric_count != 0) {
                 result = ZE_RESULT_ERROR_INVALID_SIZE;
@@ -19450,13 +18988,25 @@ ZT__PRIVATE int zt__count_ring(zt__hotspots *hotspots) {
         is_dropped |= result == ZE_RESULT_WARNING_DROPPED_DATA;
         if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_WARNING_DROPPED_DATA) {
             zt__report_not_calculated(stream, result, "zetMetricGroupCalculateMultipleMetricValuesExp");
-            zt__lock(&hotspots->mutex);
-            hotspots->counts.discarded += reports;
-            zt__unlock(&hotspots->mutex);
+            discarded = reports;
         }
-        for (i = 0; i < values / group->metric_count; i++) {
-            zt__count_samples(hotspots, stream->values + (size_t)i * group->metric_count);
+        for (i = 0; i < values; i += group->metric_count) {
+            const zet_typed_value_t *row = &stream->values[i];
+            uint64_t counts[ZT__MOST_COUNTS] = {0}, address = 0;
+            int is_usable = zt__read_integer(row, hotspots->address_metric, &address);
+            for (j = 0; j < hotspots->count_count && is_usable; j++) {
+                /* No device takes so many samples in one report. */
+                is_usable =
+                    zt__read_integer(row, hotspots->count_metrics[j], &counts[j]) && counts[j] <= UINT32_MAX;
+            }
+            if (is_usable) {
+                zt__add_samples(hotspots, (uint32_t)(address << ZT__ADDRESS_SHIFT), counts);
+            }
+            discarded += !is_usable;
         }
+        zt__lock(&hotspots->mutex);
+        hotspots->counts.discarded += discarded;
+        zt__unlock(&hotspots->mutex);
         zt__lock(&stream->data->mutex);
         stream->calculated += reports;
         zt__unlock(&stream->data->mutex);
@@ -19549,54 +19099,6 @@ ZT__PRIVATE int zt__read_kernel_binary(const zt_allocator *allocator, zt__get_bi
     return is_known;
 }
 
-/* Adds a place, and removes those that it replaces, when samples of these have been read. */
-ZT__PRIVATE void zt__add_place(zt__hotspots *hotspots, const zt__place *added) {
-    zt__place *places = NULL, *before;
-    uint32_t i, room = 0, count = 0;
-    int is_replacing = 0;
-    zt__lock(&hotspots->mutex);
-    for (i = 0; i < hotspots->place_count; i++) {
-        const zt__place *place = &hotspots->places[i];
-        is_replacing |= zt__replaces(added, place) && place->kernel != added->kernel;
-    }
-    zt__unlock(&hotspots->mutex);
-    if (is_replacing && zt__begin_reading(hotspots)) {
-        zt__read_samples(hotspots);
-        zt__unlock_timed(&hotspots->reading);
-    }
-    zt__lock(&hotspots->mutex);
-    while (room <= hotspots->place_count) { /* other threads may add places meanwhile */
-        room = hotspots->place_count + 1;
-        zt__unlock(&hotspots->mutex);
-        zt__free(&hotspots->allocator, places);
-        places = (zt__place *)zt__allocate(&hotspots->allocator, room, sizeof *places);
-        if (!places) {
-            return;
-        }
-        zt__lock(&hotspots->mutex);
-    }
-    before = hotspots->places;
-    for (i = 0; i < hotspots->place_count; i++) {
-        if (!zt__replaces(added, &before[i])) {
-            places[count++] = before[i];
-        }
-    }
-    for (i = count++; i > 0 && (uint32_t)places[i - 1].base > (uint32_t)added->base; i--) {
-        places[i] = places[i - 1];
-    }
-    places[i] = *added;
-    added->kernel->base = added->base;
-    hotspots->places = places;
-    hotspots->place_count = count;
-    /* If any two overlap, so do two neighbours; the last one and the first are that, too. */
-    hotspots->places_overlap = 0;
-    for (i = 0; i < count && count > 1; i++) {
-        hotspots->places_overlap |= zt__has_address(&places[i], (uint32_t)places[(i + 1) % count].base);
-    }
-    zt__unlock(&hotspots->mutex);
-    zt__free(&hotspots->allocator, before);
-}
-
 /* Returns the record of a kernel, which is added if there is none. `handle` is NULL if its module is not
    known. A record of a module that nothing uses any more is used again. NULL without memory. */
 ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, const char *name,
@@ -19650,52 +19152,6 @@ ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, c
     return kernel;
 }
 
-/* Finds out where a kernel lies, and what its instructions are. Its owner must not destroy it meanwhile. */
-ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kernel *loaded) {
-    const zt__driver *driver = &hotspots->profiler->driver;
-    const zt_allocator *allocator = &hotspots->allocator;
-    ze_kernel_handle_t kernel = (ze_kernel_handle_t)(uintptr_t)loaded->handle, of_driver;
-    void *translated = kernel;
-    char *name;
-    zt__place place = {0, 0, NULL};
-    zt__code code = {0, 0};
-    int is_known;
-    if (loaded->device && !zt__share_counters(loaded->device, hotspots->profiler->device)) {
-        return;
-    }
-    if (driver->zelLoaderTranslateHandle &&
-        driver->zelLoaderTranslateHandle(ZT__LOADER_HANDLE_KERNEL, kernel, &translated) !=
-            ZE_RESULT_SUCCESS) {
-        return;
-    }
-    of_driver = (ze_kernel_handle_t)translated;
-    if (hotspots->get_base(of_driver, &place.base) != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    name = (char *)zt__allocate_with_name(allocator, 0, kernel);
-    /* The loader may lack zeKernelGetBinaryExp, or refuse to return a size, and the driver may export it or
-       not; without it, the native binary of the module has the instructions. */
-    is_known = name && (zt__read_kernel_binary(allocator, hotspots->get_binary, of_driver, &code) ||
-                        zt__read_kernel_binary(allocator, driver->zeKernelGetBinaryExp, kernel, &code));
-    if (name && !is_known && loaded->module) {
-        zt__binary binary;
-        uint64_t address;
-        zt__elf elf;
-        zt__read_binary(allocator, loaded->module, 0, SIZE_MAX, &binary);
-        is_known = zt__open_elf(binary.bytes, binary.size, &elf) &&
-                   zt__find_in_elf(&elf, name, NULL, &address, &code);
-        zt__free(allocator, binary.bytes);
-    }
-    if (is_known && code.size > 0 && code.size <= UINT32_MAX) {
-        place.size = code.size;
-        place.kernel = zt__add_sampled_kernel(hotspots, name, &code, loaded->module);
-        if (place.kernel) {
-            zt__add_place(hotspots, &place);
-        }
-    }
-    zt__free(allocator, name);
-}
-
 /* Reads the debug information of a module, or of all if that is NULL, where kernels have samples, unless it
    is too large. With `is_last`, the handles are not valid afterwards. `reading` is held. */
 ZT__PRIVATE void zt__keep_debug_info(zt__hotspots *hotspots, ze_module_handle_t handle, int is_last) {
@@ -19738,7 +19194,8 @@ ZT__PRIVATE void zt__keep_debug_info(zt__hotspots *hotspots, ze_module_handle_t 
     }
 }
 
-/* Called before a kernel or, if it is not NULL, a module is destroyed: reads what was sampled there. */
+/* Called before a kernel or, if it is not NULL, a module is destroyed, and before a kernel takes the place of
+   another: reads what was sampled there. */
 ZT__PRIVATE void zt__before_unload(zt__hotspots *hotspots, ze_module_handle_t module) {
     if (zt__begin_reading(hotspots)) {
         zt__read_samples(hotspots);
@@ -19749,6 +19206,94 @@ ZT__PRIVATE void zt__before_unload(zt__hotspots *hotspots, ze_module_handle_t mo
     }
 }
 
+/* Finds out where a kernel lies, and what its instructions are. Its owner must not destroy it meanwhile. Adds
+   this place, and removes those that it replaces, when samples of these have been read. */
+ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kernel *loaded) {
+    const zt__driver *driver = &hotspots->profiler->driver;
+    const zt_allocator *allocator = &hotspots->allocator;
+    ze_kernel_handle_t kernel = (ze_kernel_handle_t)(uintptr_t)loaded->handle, of_driver;
+    void *translated = kernel;
+    char *name;
+    zt__place place = {0, 0, NULL}, *places = NULL, *before;
+    zt__code code = {0, 0};
+    uint32_t i, room = 0, count = 0;
+    int is_known, is_replacing = 0;
+    if (loaded->device && !zt__share_counters(loaded->device, hotspots->profiler->device)) {
+        return;
+    }
+    if (driver->zelLoaderTranslateHandle &&
+        driver->zelLoaderTranslateHandle(ZT__LOADER_HANDLE_KERNEL, kernel, &translated) !=
+            ZE_RESULT_SUCCESS) {
+        return;
+    }
+    of_driver = (ze_kernel_handle_t)translated;
+    if (hotspots->get_base(of_driver, &place.base) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    name = (char *)zt__allocate_with_name(allocator, 0, kernel);
+    /* The loader may lack zeKernelGetBinaryExp, or refuse to return a size, and the driver may export it or
+       not; without it, the native binary of the module has the instructions. */
+    is_known = name && (zt__read_kernel_binary(allocator, hotspots->get_binary, of_driver, &code) ||
+                        zt__read_kernel_binary(allocator, driver->zeKernelGetBinaryExp, kernel, &code));
+    if (name && !is_known && loaded->module) {
+        zt__binary binary;
+        uint64_t address;
+        zt__elf elf;
+        zt__read_binary(allocator, loaded->module, 0, SIZE_MAX, &binary);
+        is_known = zt__open_elf(binary.bytes, binary.size, &elf) &&
+                   zt__find_in_elf(&elf, name, NULL, &address, &code);
+        zt__free(allocator, binary.bytes);
+    }
+    if (is_known && code.size > 0 && code.size <= UINT32_MAX) {
+        place.size = code.size;
+        place.kernel = zt__add_sampled_kernel(hotspots, name, &code, loaded->module);
+    }
+    zt__free(allocator, name);
+    if (!place.kernel) {
+        return;
+    }
+    zt__lock(&hotspots->mutex);
+    for (i = 0; i < hotspots->place_count; i++) {
+        const zt__place *other = &hotspots->places[i];
+        is_replacing |= zt__replaces(&place, other) && other->kernel != place.kernel;
+    }
+    zt__unlock(&hotspots->mutex);
+    if (is_replacing) {
+        zt__before_unload(hotspots, NULL);
+    }
+    zt__lock(&hotspots->mutex);
+    while (room <= hotspots->place_count) { /* other threads may add places meanwhile */
+        room = hotspots->place_count + 1;
+        zt__unlock(&hotspots->mutex);
+        zt__free(allocator, places);
+        places = (zt__place *)zt__allocate(allocator, room, sizeof *places);
+        if (!places) {
+            return;
+        }
+        zt__lock(&hotspots->mutex);
+    }
+    before = hotspots->places;
+    for (i = 0; i < hotspots->place_count; i++) {
+        if (!zt__replaces(&place, &before[i])) {
+            places[count++] = before[i];
+        }
+    }
+    for (i = count++; i > 0 && (uint32_t)places[i - 1].base > (uint32_t)place.base; i--) {
+        places[i] = places[i - 1];
+    }
+    places[i] = place;
+    place.kernel->base = place.base;
+    hotspots->places = places;
+    hotspots->place_count = count;
+    /* If any two overlap, so do two neighbours; the last one and the first are that, too. */
+    hotspots->places_overlap = 0;
+    for (i = 0; i < count && count > 1; i++) {
+        hotspots->places_overlap |= zt__has_address(&places[i], (uint32_t)places[(i + 1) % count].base);
+    }
+    zt__unlock(&hotspots->mutex);
+    zt__free(allocator, before);
+}
+
 /* ---- threads that are stopped, where the device does not sample ------------------------------------------ */
 
 #ifdef ZETOOLS_DEBUG
@@ -19756,7 +19301,7 @@ ZT__PRIVATE void zt__before_unload(zt__hotspots *hotspots, ze_module_handle_t mo
 /* The debugger and its memory are used by one thread of the library: while it runs, by no other. It waits for
    events between two stops, because a module does not run before its event is acknowledged. */
 
-/* Ends what zt__prepare_stops has begun. Closing the debugger resumes all threads. */
+/* Ends what zt__start_stops has begun. Closing the debugger resumes all threads. */
 ZT__PRIVATE void zt__end_stops(zt__hotspots *hotspots) {
     zt_debug_close(hotspots->debugger);
     zt__free(&hotspots->allocator, hotspots->stopped);
@@ -19766,14 +19311,102 @@ ZT__PRIVATE void zt__end_stops(zt__hotspots *hotspots) {
     hotspots->addresses = NULL;
 }
 
-/* Attaches to this process. */
-ZT__PRIVATE ze_result_t zt__prepare_stops(zt__hotspots *hotspots) {
-    enum { MOST_THREADS = 65536, WAIT_NS = 500000000 };
+/* The only step of the thread. Stops all threads of the device, reads where they are, resumes them, and adds
+   a sample to each address, until they cannot be stopped or resumed any more. Holds `reading` for each stop,
+   so that no kernel is destroyed meanwhile. It ends the stops itself: at exit nothing else would acknowledge
+   events, for which the program might wait. */
+ZT__PRIVATE int zt__run_stopping_thread(void *user) {
+    enum { SLICE_NS = 5000000, LONGEST_STOP_NS = 200000000, MOST_ATTEMPTS = 3 };
+    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
+    const uint64_t one = 1, unit = UINT64_C(1) << ZT__ADDRESS_SHIFT;
+    zt__hotspots *hotspots = (zt__hotspots *)user;
     zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
+    zt_debugger *debugger = hotspots->debugger;
+    zt_stream *stream = hotspots->stream; /* it is closed after this thread has ended */
+    const uint64_t period_ns = hotspots->period_ns;
+    uint64_t next = zt__now_ns() + period_ns;
+    int is_lost = 0;
+    while (!is_lost && !zt__load(&stream->thread.stop_requested)) {
+        uint64_t now = zt__now_ns(), taken;
+        uint32_t i, count = hotspots->stopped_room, read = 0, attempts = 0;
+        ze_result_t result, resumed;
+        if (now < next) {
+            uint64_t rest = next - now;
+            zt_debug_wait(debugger, rest < SLICE_NS ? rest : (uint64_t)SLICE_NS, NULL, NULL);
+            continue;
+        }
+        if (!zt__try_lock(&hotspots->reading)) {
+            next = now + SLICE_NS;
+            continue;
+        }
+        result = zt_debug_stop(debugger, all, LONGEST_STOP_NS, NULL);
+        if (result == ZE_RESULT_SUCCESS) {
+            result = zt_debug_threads(debugger, hotspots->stopped, &count);
+        }
+        count = count < hotspots->stopped_room ? count : hotspots->stopped_room;
+        for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+            result = zt_debug_get_address(debugger, hotspots->stopped[i], &hotspots->addresses[read]);
+            read += result == ZE_RESULT_SUCCESS;
+        }
+        do {
+            resumed = zt_debug_resume(debugger, all);
+        } while (resumed != ZE_RESULT_SUCCESS && resumed != ZE_RESULT_ERROR_NOT_AVAILABLE &&
+                 ++attempts < MOST_ATTEMPTS);
+        for (i = 0; i < read; i++) {
+            zt__add_samples(hotspots, (uint32_t)(hotspots->addresses[i] & ~(unit - 1)), &one);
+        }
+        is_lost =
+            debugger->is_over || attempts == MOST_ATTEMPTS || zt__is_device_lost(&debugger->diagnostics);
+        if (result != ZE_RESULT_SUCCESS) {
+            zt__lock(&hotspots->mutex);
+            hotspots->counts.drops++;
+            zt__unlock(&hotspots->mutex);
+        }
+        if (is_lost) {
+            zt__report(diagnostics, STOPS_ENDED, ZE_RESULT_WARNING_DROPPED_DATA,
+                       zt_debug_get_last_error(debugger));
+        } else if (result != ZE_RESULT_SUCCESS) {
+            zt__report(diagnostics, STOP_UNANSWERED, ZE_RESULT_WARNING_DROPPED_DATA,
+                       zt_debug_get_last_error(debugger));
+        }
+        zt__unlock_timed(&hotspots->reading);
+        /* Threads run for at least as long as they were stopped. */
+        taken = zt__now_ns() - now;
+        next = zt__now_ns() + (taken < period_ns / 2 ? period_ns - taken : taken);
+    }
+    zt__end_stops(hotspots);
+    return 0;
+}
+
+#endif /* ZETOOLS_DEBUG */
+
+/* Prepares a stream without a streamer, whose thread stops threads of the device: attaches to this process.
+ */
+ZT__PRIVATE ze_result_t zt__start_stops(zt__hotspots *hotspots, zt_stream *stream) {
+    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
+#ifdef ZETOOLS_DEBUG
+    enum { MOST_STOPS = 1000, MOST_THREADS = 65536, WAIT_NS = 500000000 };
+    const char *name = "Stopped";
     zt_debug_config config = zt_debug_config_default();
     const zt_debug_thread *size;
-    uint32_t room;
+    uint32_t stops = hotspots->config.stops_a_second, room;
+    int is_same;
     ze_result_t result;
+    stream->info.group = "threads that were stopped";
+    stream->info.period_ns = 1000000000 / (stops < MOST_STOPS ? stops : (uint32_t)MOST_STOPS);
+    zt__lock(&hotspots->mutex);
+    is_same =
+        !hotspots->count_count || (hotspots->count_count == 1 && strcmp(hotspots->count_names[0], name) == 0);
+    if (is_same) {
+        zt__copy_text(hotspots->count_names[0], sizeof hotspots->count_names[0], name, strlen(name));
+        hotspots->count_count = 1;
+        hotspots->active_count = UINT32_MAX;
+    }
+    zt__unlock(&hotspots->mutex);
+    if (!is_same) {
+        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "instructions were sampled in another way at the first start");
+    }
     if (hotspots->config.no_thread) {
         return zt__report(diagnostics, CANNOT_STOP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                           "that needs the library's own thread. Leave config.no_thread 0.");
@@ -19798,109 +19431,9 @@ ZT__PRIVATE ze_result_t zt__prepare_stops(zt__hotspots *hotspots) {
         return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
     }
     return result;
-}
-
-/* Stops all threads of the device, reads where they are, resumes them, and adds a sample to each address.
-   `reading` is held, so that no kernel is destroyed meanwhile. Returns 0 if they cannot be stopped or resumed
-   any more. */
-ZT__PRIVATE int zt__sample_by_stop(zt__hotspots *hotspots) {
-    enum { LONGEST_NS = 200000000, MOST_ATTEMPTS = 3 };
-    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
-    const uint64_t one = 1, unit = UINT64_C(1) << ZT__ADDRESS_SHIFT;
-    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
-    zt_debugger *debugger = hotspots->debugger;
-    uint32_t i, count = hotspots->stopped_room, read = 0;
-    int attempts = 0, is_lost;
-    ze_result_t resumed, result = zt_debug_stop(debugger, all, LONGEST_NS, NULL);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt_debug_threads(debugger, hotspots->stopped, &count);
-    }
-    count = count < hotspots->stopped_room ? count : hotspots->stopped_room;
-    for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
-        result = zt_debug_get_address(debugger, hotspots->stopped[i], &hotspots->addresses[read]);
-        read += result == ZE_RESULT_SUCCESS;
-    }
-    do {
-        resumed = zt_debug_resume(debugger, all);
-    } while (resumed != ZE_RESULT_SUCCESS && resumed != ZE_RESULT_ERROR_NOT_AVAILABLE &&
-             ++attempts < MOST_ATTEMPTS);
-    for (i = 0; i < read; i++) {
-        zt__add_samples(hotspots, (uint32_t)(hotspots->addresses[i] & ~(unit - 1)), &one);
-    }
-    is_lost = debugger->is_over || attempts == MOST_ATTEMPTS || zt__is_device_lost(&debugger->diagnostics);
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__lock(&hotspots->mutex);
-        hotspots->counts.drops++;
-        zt__unlock(&hotspots->mutex);
-        if (!is_lost) {
-            zt__report(diagnostics, STOP_UNANSWERED, ZE_RESULT_WARNING_DROPPED_DATA,
-                       zt_debug_get_last_error(debugger));
-        }
-    }
-    if (is_lost) {
-        zt__report(diagnostics, STOPS_ENDED, ZE_RESULT_WARNING_DROPPED_DATA,
-                   zt_debug_get_last_error(debugger));
-    }
-    return !is_lost;
-}
-
-/* The only step of the thread. It ends the stops itself: at exit nothing else would acknowledge events, for
-   which the program might wait. */
-ZT__PRIVATE int zt__run_stopping_thread(void *user) {
-    enum { SLICE_NS = 5000000 };
-    zt__hotspots *hotspots = (zt__hotspots *)user;
-    zt_stream *stream = hotspots->stream; /* it is closed after this thread has ended */
-    const uint64_t period_ns = hotspots->period_ns;
-    uint64_t next = zt__now_ns() + period_ns;
-    int goes_on = 1;
-    while (goes_on && !zt__load(&stream->thread.stop_requested)) {
-        uint64_t now = zt__now_ns();
-        if (now < next) {
-            uint64_t rest = next - now;
-            zt_debug_wait(hotspots->debugger, rest < SLICE_NS ? rest : (uint64_t)SLICE_NS, NULL, NULL);
-        } else if (zt__try_lock(&hotspots->reading)) {
-            uint64_t taken;
-            goes_on = zt__sample_by_stop(hotspots);
-            zt__unlock_timed(&hotspots->reading);
-            taken = zt__now_ns() - now;
-            /* Threads run for at least as long as they were stopped. */
-            next = zt__now_ns() + (taken < period_ns / 2 ? period_ns - taken : taken);
-        } else {
-            next = now + SLICE_NS;
-        }
-    }
-    zt__end_stops(hotspots);
-    return 0;
-}
-
-#endif /* ZETOOLS_DEBUG */
-
-/* Prepares a stream without a streamer, whose thread stops threads of the device. */
-ZT__PRIVATE ze_result_t zt__start_stops(zt__hotspots *hotspots, zt_stream *stream) {
-#ifdef ZETOOLS_DEBUG
-    enum { MOST_STOPS = 1000 };
-    const char *name = "Stopped";
-    uint32_t stops = hotspots->config.stops_a_second;
-    int is_same;
-    stream->info.group = "threads that were stopped";
-    stream->info.period_ns = 1000000000 / (stops < MOST_STOPS ? stops : (uint32_t)MOST_STOPS);
-    zt__lock(&hotspots->mutex);
-    is_same =
-        !hotspots->count_count || (hotspots->count_count == 1 && strcmp(hotspots->count_names[0], name) == 0);
-    if (is_same) {
-        zt__copy_text(hotspots->count_names[0], sizeof hotspots->count_names[0], name, strlen(name));
-        hotspots->count_count = 1;
-        hotspots->active_count = UINT32_MAX;
-    }
-    zt__unlock(&hotspots->mutex);
-    if (!is_same) {
-        return zt__report(&hotspots->profiler->diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "instructions were sampled in another way at the first start");
-    }
-    return zt__prepare_stops(hotspots);
 #else
     (void)stream;
-    return zt__report(&hotspots->profiler->diagnostics, CANNOT_STOP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+    return zt__report(diagnostics, CANNOT_STOP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                       "the library was compiled without ZETOOLS_DEBUG. Define it before zetools.h is "
                       "included, in the file of ZETOOLS_IMPLEMENTATION too.");
 #endif
@@ -19956,36 +19489,18 @@ ZT__PRIVATE void zt__free_hotspots(zt_profiler *profiler) {
     zt__destroy_hotspots(zt__hotspots_of(profiler));
 }
 
-/* Makes room for as many instructions as are configured. Returns 0 without memory. */
-ZT__PRIVATE int zt__reserve_spots(zt__hotspots *hotspots) {
-    uint32_t capacity = hotspots->config.addresses;
-    zt__spot **larger, **before;
-    if (capacity <= hotspots->spot_capacity) {
-        return 1;
-    }
-    larger = (zt__spot **)zt__allocate(&hotspots->allocator, capacity, sizeof *larger);
-    if (!larger) {
-        return 0;
-    }
-    zt__lock(&hotspots->mutex);
-    before = hotspots->spots;
-    if (before) {
-        memcpy((void *)larger, (const void *)before, hotspots->spot_count * sizeof *larger);
-    }
-    hotspots->spots = larger;
-    hotspots->spot_capacity = capacity;
-    zt__unlock(&hotspots->mutex);
-    zt__free(&hotspots->allocator, (void *)before);
-    return 1;
-}
-
-/* Finds the functions that return where a kernel lies, and what it is. They belong to the driver, because a
-   loader may lack them. */
-ZT__PRIVATE ze_result_t zt__find_kernel_functions(zt__hotspots *hotspots) {
+/* Finds how the device can be sampled, and prepares that. */
+ZT__PRIVATE ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stream) {
     zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
     const zt__driver *driver = &hotspots->profiler->driver;
+    const zt__group *group = &stream->data->group;
+    uint32_t i, count = 0;
+    uint32_t known = hotspots->count_count; /* of an earlier start: these are not changed any more */
+    int is_same = 1;
     ze_driver_handle_t handle;
     void *base = NULL, *binary = NULL;
+    ze_result_t result;
+    /* Where a kernel lies, and what it is, is known to the driver, whose functions a loader may lack. */
     ZT__INTERNAL(handle = zt__find_driver(hotspots->profiler->device));
     if (handle && driver->zeDriverGetExtensionFunctionAddress) {
         zt__change_depth(1);
@@ -20003,37 +19518,17 @@ ZT__PRIVATE ze_result_t zt__find_kernel_functions(zt__hotspots *hotspots) {
     }
     memcpy(&hotspots->get_base, &base, sizeof base);
     memcpy(&hotspots->get_binary, &binary, sizeof binary);
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Places all kernels that the tracer knows. `reading` is held, for which the destruction of a kernel waits
-   (zt__before_unload). */
-ZT__PRIVATE void zt__place_loaded(zt__hotspots *hotspots, zt__loaded *loaded) {
-    zt__loaded_kernel *kernels;
-    uint32_t i, count = 0, room;
-    zt__lock(loaded->mutex);
-    room = loaded->kernels.count;
-    zt__unlock(loaded->mutex);
-    kernels = room ? (zt__loaded_kernel *)zt__allocate(&hotspots->allocator, room, sizeof *kernels) : NULL;
-    zt__lock(loaded->mutex);
-    for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
-        if (loaded->kernels.entries[i].value) {
-            kernels[count++] = *(const zt__loaded_kernel *)loaded->kernels.entries[i].value;
-        }
+    result = zt__find_stream_group(stream);
+    if (stream->is_group_optional && !group->handle && result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
+        return zt__start_stops(hotspots, stream);
     }
-    zt__unlock(loaded->mutex);
-    for (i = 0; i < count; i++) {
-        ZT__INTERNAL(zt__place_kernel(hotspots, &kernels[i]));
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__load_stream_metrics(stream);
     }
-    zt__free(&hotspots->allocator, kernels);
-}
-
-/* Finds what the metrics of the group are: an address, and counts. Returns 0 if one of them is missing, or if
-   the counts are not those of an earlier start. */
-ZT__PRIVATE int zt__find_sampled_metrics(zt__hotspots *hotspots, const zt__group *group) {
-    uint32_t i, count = 0;
-    uint32_t known = hotspots->count_count; /* of an earlier start: these are not changed any more */
-    int is_same = 1;
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    /* The metrics of the group are an address, and counts, which have to be those of an earlier start. */
     hotspots->address_metric = UINT32_MAX;
     zt__lock(&hotspots->mutex);
     hotspots->active_count = known ? hotspots->active_count : UINT32_MAX;
@@ -20063,49 +19558,46 @@ ZT__PRIVATE int zt__find_sampled_metrics(zt__hotspots *hotspots, const zt__group
         hotspots->count_count = count;
     }
     zt__unlock(&hotspots->mutex);
-    return count > 0 && hotspots->address_metric != UINT32_MAX && is_same;
-}
-
-/* Finds how the device can be sampled, and prepares that. */
-ZT__PRIVATE ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stream) {
-    ze_result_t result = zt__find_stream_group(stream);
-    if (stream->is_group_optional && !stream->data->group.handle &&
-        result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
-        return zt__start_stops(hotspots, stream);
+    if (count == 0 || hotspots->address_metric == UINT32_MAX || !is_same) {
+        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "the metric group has no counts, or others than at the first start");
     }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__load_stream_metrics(stream);
-    }
-    if (result == ZE_RESULT_SUCCESS && !zt__find_sampled_metrics(hotspots, &stream->data->group)) {
-        result =
-            zt__report(&hotspots->profiler->diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                       "the metric group has no counts, or others than at the first start");
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__make_room_for_rows(stream);
-    }
+    result = zt__make_room_for_rows(stream);
     return result == ZE_RESULT_SUCCESS ? zt__open_streamer(stream) : result;
 }
 
-/* Starts sampling. `reading` is held. On failure the message was reported. */
+/* Starts sampling. `reading` is held, for which the destruction of a kernel waits (zt__before_unload). On
+   failure the message was reported. */
 ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *loaded) {
     zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
+    const zt_allocator *allocator = &hotspots->allocator;
     zt_stream_config config = zt_stream_config_default();
+    uint32_t i, room, count = 0, capacity = hotspots->config.addresses;
+    zt__loaded_kernel *kernels;
     zt_stream *stream;
     ze_result_t result;
     if (hotspots->stream) {
         return zt__report(diagnostics, SAMPLING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     }
-    result = zt__find_kernel_functions(hotspots);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
+    if (capacity > hotspots->spot_capacity) {
+        zt__spot **before = hotspots->spots;
+        zt__spot **larger = (zt__spot **)zt__allocate(allocator, capacity, sizeof *larger);
+        if (!larger) {
+            return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
+        }
+        zt__lock(&hotspots->mutex);
+        if (before) {
+            memcpy((void *)larger, (const void *)before, hotspots->spot_count * sizeof *larger);
+        }
+        hotspots->spots = larger;
+        hotspots->spot_capacity = capacity;
+        zt__unlock(&hotspots->mutex);
+        zt__free(allocator, (void *)before);
     }
     config.period_ns = hotspots->config.period_ns;
     config.memory_limit = hotspots->config.memory_limit;
-    config.allocator = hotspots->allocator;
-    stream = zt__reserve_spots(hotspots)
-                 ? zt__create_stream(hotspots->profiler->context, hotspots->profiler->device, &config)
-                 : NULL;
+    config.allocator = *allocator;
+    stream = zt__create_stream(hotspots->profiler->context, hotspots->profiler->device, &config);
     if (!stream) {
         return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
     }
@@ -20126,7 +19618,22 @@ ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *l
     zt__unlock(&hotspots->mutex);
     zt__store(&hotspots->stream, stream);
     zt__store(&loaded->is_sampled, 1);
-    zt__place_loaded(hotspots, loaded);
+    /* Kernels that the tracer knows already are placed now, others when they are created. */
+    zt__lock(loaded->mutex);
+    room = loaded->kernels.count;
+    zt__unlock(loaded->mutex);
+    kernels = room ? (zt__loaded_kernel *)zt__allocate(allocator, room, sizeof *kernels) : NULL;
+    zt__lock(loaded->mutex);
+    for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
+        if (loaded->kernels.entries[i].value) {
+            kernels[count++] = *(const zt__loaded_kernel *)loaded->kernels.entries[i].value;
+        }
+    }
+    zt__unlock(loaded->mutex);
+    for (i = 0; i < count; i++) {
+        ZT__INTERNAL(zt__place_kernel(hotspots, &kernels[i]));
+    }
+    zt__free(allocator, kernels);
 #ifdef ZETOOLS_DEBUG
     if (hotspots->debugger) {
         if (!zt__start_thread(&stream->thread, zt__run_stopping_thread, hotspots)) {
@@ -20190,38 +19697,10 @@ ZT_API zt_hotspots_config zt_hotspots_config_default(void) {
     return config;
 }
 
-/* Returns the hot spots of a profiler, which are created at the first start. NULL without memory. */
-ZT__PRIVATE zt__hotspots *zt__create_hotspots(zt_profiler *profiler) {
-    zt__hotspots *created = zt__hotspots_of(profiler);
-    if (created) {
-        return created;
-    }
-    created = (zt__hotspots *)zt__allocate(&profiler->config.allocator, 1, sizeof *created);
-    if (!created) {
-        return NULL;
-    }
-    created->profiler = profiler;
-    created->allocator = profiler->config.allocator;
-    zt__create_mutex(&created->reading.mutex);
-    zt__create_mutex(&created->finding.mutex);
-    zt__create_mutex(&created->mutex);
-    zt__lock(&profiler->mutex);
-    if (!profiler->hotspots) {
-        profiler->free_hotspots = zt__free_hotspots;
-        zt__store(&profiler->hotspots, created);
-        created = NULL;
-    }
-    zt__unlock(&profiler->mutex);
-    if (created) { /* another thread was faster */
-        zt__destroy_hotspots(created);
-    }
-    return zt__hotspots_of(profiler);
-}
-
 ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config) {
     const char *call = "zt_hotspots_start";
     zt__loaded *loaded = profiler ? (zt__loaded *)zt__load(&profiler->loaded) : NULL;
-    zt__hotspots *hotspots;
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
     zt__message_text refusal;
     ze_result_t result;
     if (!profiler) {
@@ -20230,9 +19709,27 @@ ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_co
     if (!loaded || !zt__load(&loaded->is_observed) || !profiler->device) {
         return zt__report(&profiler->diagnostics, NOT_TRACING, ZE_RESULT_NOT_READY);
     }
-    hotspots = zt__create_hotspots(profiler);
-    if (!hotspots) {
-        return zt__report_no_memory(&profiler->diagnostics, call, "samples");
+    if (!hotspots) { /* it is the first start */
+        hotspots = (zt__hotspots *)zt__allocate(&profiler->config.allocator, 1, sizeof *hotspots);
+        if (!hotspots) {
+            return zt__report_no_memory(&profiler->diagnostics, call, "samples");
+        }
+        hotspots->profiler = profiler;
+        hotspots->allocator = profiler->config.allocator;
+        zt__create_mutex(&hotspots->reading.mutex);
+        zt__create_mutex(&hotspots->finding.mutex);
+        zt__create_mutex(&hotspots->mutex);
+        zt__lock(&profiler->mutex);
+        if (!profiler->hotspots) {
+            profiler->free_hotspots = zt__free_hotspots;
+            zt__store(&profiler->hotspots, hotspots);
+            hotspots = NULL;
+        }
+        zt__unlock(&profiler->mutex);
+        if (hotspots) { /* another thread was faster */
+            zt__destroy_hotspots(hotspots);
+        }
+        hotspots = zt__hotspots_of(profiler);
     }
     if (!zt__lock_until(&hotspots->reading, zt__deadline(profiler->config.wait_timeout_ns))) {
         return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
@@ -20625,25 +20122,39 @@ ZT__PRIVATE const char *zt__join_flags(char **end, const char *flags, const char
     return joined;
 }
 
-/* Returns a copy of a description with another option. Returns NULL without memory. */
-ZT__PRIVATE zt__changed_module *zt__change_module(const ze_module_desc_t *desc, const char *option) {
-    const ze_module_program_exp_desc_t *program = (const ze_module_program_exp_desc_t *)desc->pNext;
-    const char **flags;
-    size_t room = strlen(option) + 2, size = sizeof(zt__changed_module) + room;
-    uint32_t i, count = 0;
+/* Called before a module is created. Adds the profile flags, unless the application passes some. If its call
+   failed because of them, nothing could be done about that. So the first module for each device is built
+   before, to find out whether the driver accepts them. */
+ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
+                                 zt__build *build) {
+    const ze_module_desc_t *desc = *parameters->pdesc;
+    const ze_module_program_exp_desc_t *program;
+    ze_module_handle_t module = NULL;
     zt__changed_module *changed;
-    char *end;
-    size += desc->pBuildFlags ? strlen(desc->pBuildFlags) : 0;
+    const char **flags;
+    size_t room, size;
+    uint32_t i, count = 0;
+    int is_known;
+    char option[64], *end;
+    if (!desc || !modules->profile_flags || zt__load(&modules->refuses_flags) ||
+        (desc->pBuildFlags && strstr(desc->pBuildFlags, "-zet-profile-flags"))) {
+        return;
+    }
+    snprintf(option, sizeof option, "-zet-profile-flags 0x%x", (unsigned)modules->profile_flags);
+    program = (const ze_module_program_exp_desc_t *)desc->pNext;
     if (program && program->stype == ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC) {
         count = program->count;
     }
+    room = strlen(option) + 2;
+    size = sizeof *changed + room + (desc->pBuildFlags ? strlen(desc->pBuildFlags) : 0);
     for (i = 0; i < count; i++) {
         size += sizeof *flags + room;
         size += program->pBuildFlags && program->pBuildFlags[i] ? strlen(program->pBuildFlags[i]) : 0;
     }
     changed = (zt__changed_module *)zt__allocate(&zt__default_allocator, size, 1);
     if (!changed) {
-        return NULL;
+        zt__report_no_memory(modules->diagnostics, "zeModuleCreate", "build flags");
+        return;
     }
     flags = (const char **)(changed + 1);
     end = (char *)(flags + count);
@@ -20657,32 +20168,8 @@ ZT__PRIVATE zt__changed_module *zt__change_module(const ze_module_desc_t *desc, 
     for (i = 0; i < count; i++) {
         flags[i] = zt__join_flags(&end, program->pBuildFlags ? program->pBuildFlags[i] : NULL, option);
     }
-    return changed;
-}
-
-/* Called before a module is created. Adds the profile flags, unless the application passes some. If its call
-   failed because of them, nothing could be done about that. So the first module for each device is built
-   before, to find out whether the driver accepts them. */
-ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
-                                 zt__build *build) {
-    const ze_module_desc_t *desc = *parameters->pdesc;
-    ze_module_handle_t module = NULL;
-    zt__changed_module *changed;
-    uint32_t i = 0;
-    int is_known;
-    char option[64];
-    if (!desc || !modules->profile_flags || zt__load(&modules->refuses_flags) ||
-        (desc->pBuildFlags && strstr(desc->pBuildFlags, "-zet-profile-flags"))) {
-        return;
-    }
-    snprintf(option, sizeof option, "-zet-profile-flags 0x%x", (unsigned)modules->profile_flags);
-    changed = zt__change_module(desc, option);
-    if (!changed) {
-        zt__report_no_memory(modules->diagnostics, "zeModuleCreate", "build flags");
-        return;
-    }
     zt__lock(&modules->mutex);
-    while (i < modules->accepting_count && modules->accepting[i] != *parameters->phDevice) {
+    for (i = 0; i < modules->accepting_count && modules->accepting[i] != *parameters->phDevice;) {
         i++;
     }
     is_known = i < modules->accepting_count;
@@ -20797,41 +20284,6 @@ ZT__PRIVATE ze_result_t zt__change_replacements(zt__modules *modules, const char
 /* A zt__name_fn, for zt__find_nearest. */
 ZT__PRIVATE const char *zt__name_in_list(const void *names, uint32_t index) {
     return ((const char *const *)names)[index];
-}
-
-/* Returns SUCCESS if a module has a kernel or function of a name. Otherwise reports the nearest names. */
-ZT__PRIVATE ze_result_t zt__check_kernel_name(zt__modules *modules, ze_module_handle_t module,
-                                              const char *name) {
-    const char **names;
-    void *function;
-    uint32_t i, room, count = 0;
-    ze_result_t result;
-    ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, NULL));
-    room = count;
-    names = (const char **)zt__allocate(&modules->allocator, (size_t)count + 1, sizeof *names);
-    if (!names) {
-        return zt__report_no_memory(modules->diagnostics, "zt_replace", "the names of kernels");
-    }
-    if (result == ZE_RESULT_SUCCESS && count > 0) {
-        ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, names));
-        count = count < room ? count : room;
-    }
-    if (zt__check(modules->diagnostics, result, "zeModuleGetKernelNames", "Nothing is replaced.") ==
-        ZE_RESULT_SUCCESS) {
-        for (i = 0; i < count && strcmp(names[i], name) != 0;) {
-            i++;
-        }
-        if (i == count) {
-            ZT__INTERNAL(result = zeModuleGetFunctionPointer(module, name, &function));
-        }
-        if (result != ZE_RESULT_SUCCESS) {
-            zt__nearest nearest = zt__find_nearest(name, names, count, zt__name_in_list);
-            result = zt__report(modules->diagnostics, NO_SUCH_KERNEL, ZE_RESULT_ERROR_INVALID_KERNEL_NAME,
-                                name, nearest.text);
-        }
-    }
-    zt__free(&modules->allocator, (void *)names);
-    return result;
 }
 
 /* Returns what replaces a kernel or function of a module, for zt__end_use, or NULL. */
@@ -21101,44 +20553,54 @@ ZT__PRIVATE const char *zt__call_name(uint32_t call) {
     return names[call];
 }
 
-/* The kinds of calls: what the tracer does before a call, and after it has succeeded. zt__before_call and
-   zt__after_call handle the exceptions. */
+/* What the tracer observes a kind of call for. Lists are always observed, for the regions that the
+   application begins itself. */
+enum {
+    ZT__ALWAYS = 1,
+    ZT__FOR_LAUNCHES = 2, /* that are measured */
+    ZT__FOR_COMMANDS = 4, /* launches, or copies, that are measured */
+    ZT__FOR_EVENTS = 8,   /* of the application, which may measure them */
+    ZT__FOR_AUTO = 16
+};
+
+/* The kinds of calls: what the tracer does before a call, and after it has succeeded, and what it observes
+   the call for. zt__prologue and zt__after_call handle the exceptions. */
 /* clang-format off */
 #define ZT__KINDS(X)                                                                                         \
-    X(OTHER, NULL, NULL) /* nothing, unless the configuration names it */                                    \
-    X(LIST_CREATE, NULL, zt__after_list_create)                                                              \
-    X(LIST_CLOSE, NULL, zt__after_list_close)                                                                \
-    X(LIST_RESET, zt__before_list_reset, zt__after_list_reset)                                               \
-    X(LIST_DESTROY, zt__before_list_destroy, NULL)                                                           \
-    X(EXECUTE, zt__before_execute, NULL)                                                                     \
-    X(QUEUE_SYNCHRONIZE, zt__before_queue_synchronize, zt__after_queue_synchronize)                          \
-    X(QUEUE_DESTROY, zt__before_queue_destroy, NULL)                                                         \
-    X(MODULE_CREATE, zt__before_module_create, zt__note_module)                                              \
-    X(MODULE_DESTROY, zt__before_module_destroy, NULL)                                                       \
-    X(GET_FUNCTION, NULL, zt__after_get_function)                                                            \
-    X(KERNEL_CREATE, NULL, zt__put_kernel_in_place)                                                          \
-    X(KERNEL_DESTROY, zt__before_kernel_destroy, NULL)                                                       \
-    X(GROUP_SIZE, NULL, zt__after_group_size)                                                                \
-    X(LAUNCH, zt__before_command, zt__after_launch)                                                          \
-    X(COPY, zt__before_command, NULL)                                                                        \
+    X(OTHER, NULL, NULL, 0) /* nothing, unless the configuration names it */                                 \
+    X(LIST_CREATE, NULL, zt__after_list_create, ZT__ALWAYS)                                                  \
+    X(LIST_CLOSE, NULL, zt__after_list_close, ZT__FOR_COMMANDS)                                              \
+    X(LIST_RESET, zt__before_list_reset, zt__after_list_reset, ZT__ALWAYS)                                   \
+    X(LIST_DESTROY, zt__before_list_destroy, zt__after_list_destroy, ZT__ALWAYS)                              \
+    X(EXECUTE, zt__before_execute, NULL, ZT__ALWAYS)                                                         \
+    X(QUEUE_SYNCHRONIZE, zt__before_queue_synchronize, zt__after_queue_synchronize, ZT__FOR_EVENTS)          \
+    X(QUEUE_DESTROY, zt__before_queue_destroy, NULL, ZT__ALWAYS)                                             \
+    X(MODULE_CREATE, zt__before_module_create, zt__note_module, ZT__ALWAYS)                                  \
+    X(MODULE_DESTROY, zt__before_module_destroy, NULL, ZT__ALWAYS)                                           \
+    X(GET_FUNCTION, NULL, zt__after_get_function, ZT__ALWAYS)                                                \
+    X(KERNEL_CREATE, NULL, zt__put_kernel_in_place, ZT__ALWAYS)                                              \
+    X(KERNEL_DESTROY, zt__before_kernel_destroy, NULL, ZT__ALWAYS)                                           \
+    X(GROUP_SIZE, NULL, zt__after_group_size, ZT__FOR_LAUNCHES)                                              \
+    X(LAUNCH, zt__before_command, zt__after_launch, ZT__FOR_EVENTS)                                          \
+    X(COPY, zt__before_command, NULL, ZT__FOR_EVENTS | ZT__FOR_AUTO)                                         \
     /* A barrier or a wait: measured only if it has an event or its list is in order. */                     \
-    X(SYNC, zt__before_command, NULL)                                                                        \
+    X(SYNC, zt__before_command, NULL, ZT__FOR_EVENTS)                                                        \
     /* A command that is not measured, and signals an event. */                                              \
-    X(SIGNAL, zt__before_command, NULL)                                                                      \
-    X(CAPTURE_BEGIN, NULL, zt__after_list_change)                                                            \
-    X(CAPTURE_END, NULL, zt__after_list_change)                                                              \
-    X(GET_COMMAND_ID, NULL, zt__after_list_change)                                                           \
-    X(CONTEXT_DESTROY, zt__before_context_destroy, NULL)                                                     \
-    X(POOL_CREATE, zt__before_pool_create, zt__after_pool_create)                                            \
-    X(POOL_DESTROY, zt__before_pool_destroy, NULL)                                                           \
-    X(EVENT_CREATE, NULL, zt__after_event_create)                                                            \
-    X(EVENT_DESTROY, zt__before_event_destroy, NULL)                                                         \
-    X(EVENT_CHANGE, zt__before_event_change, NULL) /* on the host */                                         \
-    X(EVENT_RESET, zt__before_event_reset, NULL)   /* in a list */
+    X(SIGNAL, zt__before_command, NULL, ZT__FOR_EVENTS)                                                      \
+    X(CAPTURE_BEGIN, NULL, zt__after_list_change, ZT__FOR_COMMANDS)                                          \
+    X(CAPTURE_END, NULL, zt__after_list_change, ZT__FOR_COMMANDS)                                            \
+    X(GET_COMMAND_ID, NULL, zt__after_list_change, ZT__FOR_COMMANDS)                                         \
+    X(CONTEXT_DESTROY, zt__before_context_destroy, NULL, ZT__FOR_AUTO)                                       \
+    X(POOL_CREATE, zt__before_pool_create, zt__after_pool_create, ZT__FOR_COMMANDS)                          \
+    X(POOL_DESTROY, zt__before_pool_destroy, NULL, ZT__FOR_COMMANDS)                                         \
+    X(EVENT_CREATE, NULL, zt__after_event_create, ZT__FOR_COMMANDS)                                          \
+    X(EVENT_DESTROY, zt__before_event_destroy, NULL, ZT__FOR_COMMANDS)                                       \
+    X(EVENT_CHANGE, zt__before_event_change, NULL, ZT__FOR_EVENTS) /* on the host */                         \
+    X(EVENT_RESET, zt__before_event_reset, NULL, ZT__FOR_EVENTS) /* in a list */
 /* clang-format on */
 
 typedef enum zt__call_kind {
-#define X(name, before, after) ZT__KIND_##name,
+#define X(name, before, after, needed) ZT__KIND_##name,
     ZT__KINDS(X)
 #undef X
         ZT__KIND_COUNT
@@ -21386,10 +20848,12 @@ ZT__PRIVATE int zt__read_command(zt__call call, void *parameters, zt__command *c
     }
 }
 
-/* Reads the numbers of work-groups of a launch, and their sizes if the call has them. What is in memory of
-   the device stays 0. */
-ZT__PRIVATE void zt__read_geometry(zt__call call, const void *parameters, zt__origin *origin) {
+/* Reads the numbers of work-groups of a launch, and their sizes if the call has them; what is in memory of
+   the device stays 0. Returns how many bytes a copy or fill moves: 0 for a launch, and for an image, because
+   the parameters do not have the size of its pixels. */
+ZT__PRIVATE uint64_t zt__read_size(zt__call call, const void *parameters, zt__origin *origin) {
     const ze_group_count_t *counts = NULL;
+    const ze_copy_region_t *region;
     switch (call) {
     case ZT__CALL_CommandListAppendLaunchKernel:
         counts = *((const ze_command_list_append_launch_kernel_params_t *)parameters)->ppLaunchFuncArgs;
@@ -21407,6 +20871,20 @@ ZT__PRIVATE void zt__read_geometry(zt__call call, const void *parameters, zt__or
         memcpy(origin->group_size, ((const zt__launch_with_arguments_params *)parameters)->pgroupSizes,
                sizeof origin->group_size);
         break;
+    case ZT__CALL_CommandListAppendMemoryCopy:
+        return *((const ze_command_list_append_memory_copy_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyFromContext:
+        return *((const ze_command_list_append_memory_copy_from_context_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyWithParameters:
+        return *((const zt__copy_with_parameters_params *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryFill:
+        return *((const ze_command_list_append_memory_fill_params_t *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryFillWithParameters:
+        return *((const zt__fill_with_parameters_params *)parameters)->psize;
+    case ZT__CALL_CommandListAppendMemoryCopyRegion:
+        region = *((const ze_command_list_append_memory_copy_region_params_t *)parameters)->pdstRegion;
+        /* Without a third dimension, its depth is 0 or 1. */
+        return region ? (uint64_t)region->width * region->height * (region->depth ? region->depth : 1) : 0;
     default:
         break;
     }
@@ -21415,6 +20893,7 @@ ZT__PRIVATE void zt__read_geometry(zt__call call, const void *parameters, zt__or
         origin->group_count[1] = counts->groupCountY;
         origin->group_count[2] = counts->groupCountZ;
     }
+    return 0;
 }
 
 /* ---- what a tracer knows --------------------------------------------------------------------------------- */
@@ -21456,6 +20935,7 @@ typedef struct zt__known_list {
     zt__traced_device *device; /* NULL: it is not measured */
     zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
     int was_closed;            /* so it is recorded, where its kind is UNKNOWN */
+    int may_be_destroyed;      /* a call was about to destroy it, and may have been refused */
     int is_in_order;           /* 0: or not known */
 
     /* why its commands cannot be measured */
@@ -21567,8 +21047,8 @@ ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer) {
     return tracer->automatic ? "zt_auto" : "zt_trace_start";
 }
 
-/* "The mutex is held" below is that of the tracer, at the call and at the return. The function may unlock it
-   in between, while the driver or the application's allocator runs. Pointers to records may then be stale. */
+/* "The mutex is held" below is that of the tracer. Functions that add a record unlock it in between, while
+   the application's allocator runs: pointers to other records may then be stale. */
 
 /* Return the record of a handle, or NULL. The mutex is held. */
 ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_command_list_handle_t list) {
@@ -21614,9 +21094,6 @@ ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void 
     void *record;
     zt__lock(&tracer->mutex);
     record = zt__map_find(map, &handle, sizeof handle);
-    if (record && map == &tracer->lists) {
-        zt__set_captured(tracer, (zt__known_list *)record, 0);
-    }
     zt__map_remove(map, &handle, sizeof handle);
     zt__unlock(&tracer->mutex);
     if (record && map == &tracer->loaded.modules) {
@@ -21643,49 +21120,53 @@ ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
 
 /* ---- names of kernels ------------------------------------------------------------------------------------ */
 
-/* Adds a record that was allocated, or frees it if there is one of this name. Returns the record in use.
-   The mutex is held. Returns NULL without memory, or if `made` is NULL. */
+/* Adds a record that was allocated, or frees it if there is one of this name. No mutex is held. Returns the
+   record in use, or NULL without memory, or if `made` is NULL. */
 ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *made) {
+    size_t length = made ? strlen(made->text) : 0;
     zt__kernel_name *name = NULL;
+    zt__lock(&tracer->mutex);
     if (made && zt__map_make_room(&tracer->kernel_names, &tracer->allocator, &tracer->mutex)) {
-        size_t length = strlen(made->text);
         name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, made->text, length);
         if (!name) {
             made->is_selected = zt__is_selected(tracer->names, made->text);
             zt__map_add(&tracer->kernel_names, made->text, length, made);
-            return made;
+            name = made;
+            made = NULL;
         }
     }
     zt__unlock(&tracer->mutex);
     zt__free(&tracer->allocator, made);
-    zt__lock(&tracer->mutex);
     return name;
 }
 
 /* Returns the name of a kernel: the one that is known for its handle, or else, or if `knows_handle` is 0,
    the one that the driver returns. If the driver fails, the name is "", and the next launch queries
-   again. The mutex is held. Returns NULL without memory. */
+   again. No mutex is held. Returns NULL without memory. */
 ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
                                                 int knows_handle) {
     const void *handle = kernel;
-    zt__loaded_kernel *known =
-        (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+    zt__loaded_kernel *known;
     zt__kernel_name *name;
-    if (known && known->name && knows_handle) {
-        return known->name;
-    }
+    zt__lock(&tracer->mutex);
+    known = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+    name = known && knows_handle ? known->name : NULL;
     zt__unlock(&tracer->mutex);
+    if (name) {
+        return name;
+    }
     name = (zt__kernel_name *)zt__allocate_with_name(&tracer->allocator, sizeof *name, kernel);
     if (name) {
         name->text = (char *)(name + 1);
     }
-    zt__lock(&tracer->mutex);
     name = zt__add_name(tracer, name);
     if (name && name->text[0] && knows_handle) {
+        zt__lock(&tracer->mutex);
         known = zt__remember_kernel(tracer, kernel);
         if (known) {
             known->name = name;
         }
+        zt__unlock(&tracer->mutex);
     }
     return name;
 }
@@ -21806,26 +21287,29 @@ ZT__PRIVATE zt__known_list *zt__remember_list(zt__tracer *tracer, ze_command_lis
         zt__set_captured(tracer, known, 0);
         known->kind = ZT__LIST_UNKNOWN;
         known->is_in_order = known->is_cloneable = known->has_command_ids = 0;
+        known->was_closed = known->may_be_destroyed = 0;
         known->is_copy_only = device && ordinal < 32 && (device->copy_only_groups >> ordinal & 1);
     }
     return known;
 }
 
-/* Returns the record of a list. For a list that was created before the start, the driver is queried. If
-   it cannot return context and device, the list is assumed to be of the profiler's, or of the first
-   device under zt_auto if there is no second. The mutex is held. Returns NULL without memory. */
-ZT__PRIVATE zt__known_list *zt__find_or_query_list(zt__tracer *tracer, ze_command_list_handle_t list) {
-    zt__known_list *known = zt__find_known_list(tracer, list);
+/* Adds the record of a list that was created before the start, for which the driver is queried. If it cannot
+   return context and device, the list is assumed to be of the profiler's, or of the first device under
+   zt_auto if there is no second. Does nothing if there is a record. No mutex is held. */
+ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_handle_t list) {
+    zt__known_list *known;
     ze_context_handle_t context = NULL;
     ze_device_handle_t owner = NULL;
     zt__traced_device *device = NULL, *first = zt__load(&tracer->devices);
     uint32_t ordinal = UINT32_MAX, flags = 0;
     zt__list_state kind = ZT__LIST_UNKNOWN;
     int is_in_order = 0;
-    if (known) {
-        return known;
-    }
+    zt__lock(&tracer->mutex);
+    known = zt__find_known_list(tracer, list);
     zt__unlock(&tracer->mutex);
+    if (known) {
+        return;
+    }
     if (tracer->get_context && tracer->get_device &&
         tracer->get_context(list, &context) == ZE_RESULT_SUCCESS &&
         tracer->get_device(list, &owner) == ZE_RESULT_SUCCESS) {
@@ -21852,7 +21336,7 @@ ZT__PRIVATE zt__known_list *zt__find_or_query_list(zt__tracer *tracer, ze_comman
         known->kind = kind;
         known->is_in_order = is_in_order;
     }
-    return known;
+    zt__unlock(&tracer->mutex);
 }
 
 /* ---- what is loaded -------------------------------------------------------------------------------------- */
@@ -21904,42 +21388,34 @@ ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_ca
     }
 }
 
-/* Returns the statistics of a call, which are added if there are none. All memory for them is allocated
-   at once, because zt__count_call holds the mutex. The mutex is held. Returns NULL without memory. */
-ZT__PRIVATE zt__timed_call *zt__find_or_add_timed_call(zt__tracer *tracer, zt__call call) {
-    zt__timed_call *made;
-    if (tracer->timed_calls[call]) {
-        return tracer->timed_calls[call];
-    }
+/* Adds one execution of a call to its statistics, and to the newest calls of the timeline. All memory for the
+   statistics of a call is allocated at once, because samples are added under the mutex. No mutex is held. */
+ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begin_ns, uint64_t end_ns,
+                                ze_result_t result) {
+    zt__timed_call *timed, *made = NULL;
+    double duration = (double)(end_ns - begin_ns);
+    zt__lock(&tracer->mutex);
+    timed = tracer->timed_calls[call];
     zt__unlock(&tracer->mutex);
-    made = (zt__timed_call *)zt__allocate(&tracer->allocator, 1, sizeof *made);
-    if (made && !zt__reserve_samples(&tracer->allocator, &tracer->mutex, &zt__call_layout, &made->statistics,
-                                     ZT__KEPT_CALLS)) {
-        zt__free_timed_call(&tracer->allocator, made);
-        made = NULL;
+    if (!timed) {
+        made = (zt__timed_call *)zt__allocate(&tracer->allocator, 1, sizeof *made);
+        if (made && !zt__reserve_samples(&tracer->allocator, &tracer->mutex, &zt__call_layout,
+                                         &made->statistics, ZT__KEPT_CALLS)) {
+            zt__free_timed_call(&tracer->allocator, made);
+            made = NULL;
+        }
+        if (!made) {
+            zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the times of calls");
+        }
     }
-    if (!made) {
-        zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the times of calls");
-    }
+
     zt__lock(&tracer->mutex);
     if (made && !tracer->timed_calls[call]) { /* else another thread was faster */
         made->call = call;
         tracer->timed_calls[call] = tracer->by_appearance[tracer->timed_call_count++] = made;
-        return made;
+        made = NULL;
     }
-    zt__unlock(&tracer->mutex);
-    zt__free_timed_call(&tracer->allocator, made);
-    zt__lock(&tracer->mutex);
-    return tracer->timed_calls[call];
-}
-
-/* Adds one execution of a call to its statistics, and to the newest calls of the timeline. */
-ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begin_ns, uint64_t end_ns,
-                                ze_result_t result) {
-    zt__timed_call *timed;
-    double duration = (double)(end_ns - begin_ns);
-    zt__lock(&tracer->mutex);
-    timed = zt__find_or_add_timed_call(tracer, call);
+    timed = tracer->timed_calls[call];
     if (timed) {
         zt__add_sample(&zt__call_layout, &timed->statistics, 0, &duration);
         switch ((uint32_t)result) {
@@ -21967,6 +21443,7 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
         span->thread = zt__get_thread_number();
     }
     zt__unlock(&tracer->mutex);
+    zt__free_timed_call(&tracer->allocator, made);
 }
 
 /* ---- calls in progress ----------------------------------------------------------------------------------- */
@@ -22006,7 +21483,7 @@ typedef struct zt__frame {
     int is_in_order;               /* whether it is in order, */
     uint64_t *copied_stamps;       /* and where the time stamps of a ZT__COPIED_STAMPS are copied to */
     uint64_t executions;           /* of a zeCommandQueueSynchronize: tracer->executions before it */
-    int keeps_event;               /* it is measured by the event of the application that it signals */
+    int has_kept_event;            /* it is measured by the event of the application that it signals */
     ze_event_pool_desc_t pool;     /* of a zeEventPoolCreate: what the driver gets */
     const ze_event_pool_desc_t **pool_desc; /* the call's parameter, if it was set to that; else NULL */
     const ze_event_pool_desc_t *given_pool; /* its value before */
@@ -22049,14 +21526,15 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
                           the time stamps and a barrier are appended before the reset
      zeEventDestroy, zeEventPoolDestroy
                           The time stamps are saved first if the launch has signalled; otherwise the sample is
-                          lost. The record of the event is removed
+                          lost. The record of the event is removed, also if the driver refuses: then no slot
+                          keeps the event again
      zt_trace_stop        slots no longer keep events, because nothing of this is seen any more
 
    The keeper is in the records of events, with the mutex of the tracer; that a slot keeps an event is in the
    slot, with the mutex of the profiler. One is never held with the other. */
 
 /* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
-ZT__PRIVATE int zt__can_keep_events(const ze_event_pool_desc_t *desc) {
+ZT__PRIVATE int zt__pool_allows_keeping(const ze_event_pool_desc_t *desc) {
     return !desc->pNext && (desc->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE) &&
            !(desc->flags & ((uint32_t)ZE_EVENT_POOL_FLAG_IPC | ZT__POOL_FLAG_MAPPED));
 }
@@ -22065,7 +21543,7 @@ ZT__PRIVATE int zt__can_keep_events(const ze_event_pool_desc_t *desc) {
 ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
     const ze_event_pool_create_params_t *p = ZT__PARAMETERS(frame, ze_event_pool_create_params_t);
     const ze_event_pool_desc_t *given = *p->pdesc;
-    if (frame->tracer->keeps_events && given && zt__can_keep_events(given) &&
+    if (frame->tracer->keeps_events && given && zt__pool_allows_keeping(given) &&
         !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
         frame->pool = *given;
         frame->pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
@@ -22084,7 +21562,7 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
                                                      sizeof *known);
     if (known) {
         known->has_stamps = ((*p->pdesc)->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;
-        known->may_be_kept = zt__can_keep_events(*p->pdesc) && (known->has_stamps || frame->pool_desc);
+        known->may_be_kept = zt__pool_allows_keeping(*p->pdesc) && (known->has_stamps || frame->pool_desc);
     }
     zt__unlock(&tracer->mutex);
 }
@@ -22118,30 +21596,8 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
     zt__unlock(&tracer->mutex);
 }
 
-/* Makes a slot the keeper of the event that its launch signals, unless another thread was faster. */
-ZT__PRIVATE int zt__keep_event(zt__tracer *tracer, zt_profiler *profiler, zt__slot *slot,
-                               ze_event_handle_t event, int was_signalled, uint64_t signalled_end) {
-    zt__known_event *known;
-    int is_kept;
-    zt__lock(&tracer->mutex);
-    known = zt__find_event(tracer, event);
-    is_kept = known && !known->keeper;
-    if (is_kept) {
-        known->keeper = slot;
-        known->keeper_owner = profiler;
-    }
-    zt__unlock(&tracer->mutex);
-    zt__lock(&profiler->mutex);
-    slot->kept = is_kept ? event : NULL;
-    slot->was_signalled = was_signalled;
-    slot->signalled_end = signalled_end;
-    slot->list->keeps_events = 1;
-    zt__unlock(&profiler->mutex);
-    return is_kept;
-}
-
-/* As zt__settle_kept_event, for the slot that keeps the event, if there is one. */
-ZT__PRIVATE int zt__settle_event(zt__tracer *tracer, ze_event_handle_t event, int ends) {
+/* As zt__save_kept_stamps, for the slot that keeps the event, if there is one. */
+ZT__PRIVATE int zt__save_stamps_of_event(zt__tracer *tracer, ze_event_handle_t event, int ends) {
     zt__known_event *known;
     zt__slot *keeper = NULL;
     zt_profiler *owner = NULL;
@@ -22153,7 +21609,7 @@ ZT__PRIVATE int zt__settle_event(zt__tracer *tracer, ze_event_handle_t event, in
         known->keeper = ends ? NULL : keeper;
     }
     zt__unlock(&tracer->mutex);
-    return keeper && zt__settle_kept_event(owner, keeper, event, ends);
+    return keeper && zt__save_kept_stamps(owner, keeper, event, ends);
 }
 
 /* Counts commands that signal an event and are not measured by it. No mutex is held. */
@@ -22173,7 +21629,7 @@ ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
     ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_host_reset_params_t)->phEvent;
     zt__known_event *known;
     int is_reset = frame->call == ZT__CALL_EventHostReset, has_other;
-    if (zt__settle_event(tracer, event, !is_reset) && !is_reset) {
+    if (zt__save_stamps_of_event(tracer, event, !is_reset) && !is_reset) {
         zt__count_signals(tracer, event, 2); /* the launch may signal it later */
     }
     zt__lock(&tracer->mutex);
@@ -22190,26 +21646,57 @@ ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
     }
 }
 
-/* Appends a barrier that waits for an event, a copy of its time stamps, and a barrier. The copy itself does not
-   wait: if the second barrier is refused, a reset may overtake the copy, which would then never run. On
-   failure, `*call` is the call that failed. No mutex is held. */
-ZT__PRIVATE ze_result_t zt__append_stamps_copy(zt_profiler *profiler, zt__slot *slot,
-                                               ze_command_list_handle_t list, ze_event_handle_t event,
-                                               const char **call) {
-    ze_result_t result;
-    int has_copy = 0;
-    *call = "zeCommandListAppendBarrier";
-    result = zeCommandListAppendBarrier(list, NULL, 1, &event);
-    if (result == ZE_RESULT_SUCCESS) {
-        *call = "zeCommandListAppendQueryKernelTimestamps";
-        result = zeCommandListAppendQueryKernelTimestamps(list, 1, &event, slot->stamps, NULL, NULL, 0, NULL);
-        has_copy = result == ZE_RESULT_SUCCESS;
+/* Called before a reset of an event is appended. If a launch earlier on the list is measured by the event,
+   appends a barrier that waits for the event, a copy of its time stamps, and a barrier. The copy itself does
+   not wait: if the second barrier is refused, the reset may overtake the copy, which would then never run. */
+ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const ze_command_list_append_event_reset_params_t *p =
+        ZT__PARAMETERS(frame, ze_command_list_append_event_reset_params_t);
+    ze_command_list_handle_t list = *p->phCommandList;
+    ze_event_handle_t event = *p->phEvent;
+    const zt__known_event *known;
+    zt__slot *slot;
+    zt_profiler *profiler;
+    ze_result_t result = ZE_RESULT_NOT_READY;
+    const char *call = "zeCommandListAppendBarrier";
+    int is_measured = 0, has_copy = 0;
+    uint32_t i;
+    zt__save_stamps_of_event(tracer, event, 0);
+    zt__lock(&tracer->mutex);
+    known = zt__find_event(tracer, event);
+    slot = known ? known->keeper : NULL;
+    profiler = known ? known->keeper_owner : NULL;
+    zt__unlock(&tracer->mutex);
+    if (slot) {
+        zt__lock(&profiler->mutex);
+        is_measured = slot->kept == event && slot->measurement == ZT__KEPT_EVENT_STAMPS &&
+                      !slot->has_saved_stamps && !slot->was_signalled && slot->list->handle == list &&
+                      slot->stamps && (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED) &&
+                      profiler->tiles_stamped == 1;
+        if (is_measured) {
+            slot->measurement = ZT__KEPT_EVENT_COPY;
+            for (i = 0; i < ZT__STAMPS; i++) {
+                zt__store(&slot->stamps[i], UINT64_MAX);
+            }
+        }
+        zt__unlock(&profiler->mutex);
     }
-    if (has_copy) {
-        *call = "zeCommandListAppendBarrier";
-        result = zeCommandListAppendBarrier(list, NULL, 0, NULL);
+
+    if (is_measured) {
+        result = zeCommandListAppendBarrier(list, NULL, 1, &event);
+        if (result == ZE_RESULT_SUCCESS) {
+            call = "zeCommandListAppendQueryKernelTimestamps";
+            result =
+                zeCommandListAppendQueryKernelTimestamps(list, 1, &event, slot->stamps, NULL, NULL, 0, NULL);
+            has_copy = result == ZE_RESULT_SUCCESS;
+        }
+        if (has_copy) {
+            call = "zeCommandListAppendBarrier";
+            result = zeCommandListAppendBarrier(list, NULL, 0, NULL);
+        }
     }
-    if (result != ZE_RESULT_SUCCESS) {
+    if (is_measured && result != ZE_RESULT_SUCCESS) {
         zt__lock(&profiler->mutex);
         if (has_copy) {
             slot->copy_may_be_late = 1;
@@ -22218,52 +21705,12 @@ ZT__PRIVATE ze_result_t zt__append_stamps_copy(zt_profiler *profiler, zt__slot *
         }
         zt__unlock(&profiler->mutex);
     }
-    return result;
-}
 
-/* Called before a reset of an event is appended. If a launch earlier on the list is measured by the event,
-   appends a copy of its time stamps. */
-ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    const ze_command_list_append_event_reset_params_t *p =
-        ZT__PARAMETERS(frame, ze_command_list_append_event_reset_params_t);
-    ze_event_handle_t event = *p->phEvent;
-    const zt__known_event *known;
-    zt__slot *slot;
-    zt_profiler *profiler;
-    ze_result_t result = ZE_RESULT_NOT_READY;
-    const char *call = NULL;
-    int is_copied = 0;
-    uint32_t i;
-    zt__settle_event(tracer, event, 0);
-    zt__lock(&tracer->mutex);
-    known = zt__find_event(tracer, event);
-    slot = known ? known->keeper : NULL;
-    profiler = known ? known->keeper_owner : NULL;
-    zt__unlock(&tracer->mutex);
-    if (slot) {
-        zt__lock(&profiler->mutex);
-        is_copied = slot->kept == event && slot->measurement == ZT__KEPT_EVENT_STAMPS &&
-                    !slot->has_saved_stamps && !slot->was_signalled &&
-                    slot->list->handle == *p->phCommandList && slot->stamps &&
-                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED) &&
-                    profiler->tiles_stamped == 1;
-        if (is_copied) {
-            slot->measurement = ZT__KEPT_EVENT_COPY;
-            for (i = 0; i < ZT__STAMPS; i++) {
-                zt__store(&slot->stamps[i], UINT64_MAX);
-            }
-        }
-        zt__unlock(&profiler->mutex);
-    }
-    if (is_copied) {
-        result = zt__append_stamps_copy(profiler, slot, *p->phCommandList, event, &call);
-    }
     if (result != ZE_RESULT_SUCCESS) {
-        zt__settle_event(tracer, event, 1);
+        zt__save_stamps_of_event(tracer, event, 1);
     }
     zt__count_signals(tracer, event, 2);
-    if (is_copied) {
+    if (is_measured) {
         zt__check(&profiler->diagnostics, result, call,
                   "A launch is not measured, because its event is reset.");
     }
@@ -22271,31 +21718,39 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
 
 ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame) {
     ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent;
-    zt__settle_event(frame->tracer, event, 1);
+    zt__save_stamps_of_event(frame->tracer, event, 1);
     zt__forget_handle(frame->tracer, &frame->tracer->events, event);
+}
+
+/* Makes slots no longer keep events: those of a pool, or all if `pool` is NULL. Time stamps of launches that
+   have signalled are saved; samples of others are lost. No mutex is held. */
+ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handle_t pool) {
+    const void *handle = pool;
+    uint32_t i;
+    int is_complete;
+    do { /* again, because the table may change while the mutex is unlocked */
+        is_complete = 1;
+        zt__lock(&tracer->mutex);
+        for (i = 0; i < tracer->events.capacity; i++) {
+            const zt__known_event *known = (const zt__known_event *)tracer->events.entries[i].value;
+            if (known && known->keeper && (!pool || known->pool == handle)) {
+                ze_event_handle_t event;
+                memcpy(&event, &known->handle, sizeof event);
+                zt__unlock(&tracer->mutex);
+                zt__save_stamps_of_event(tracer, event, 1);
+                is_complete = 0;
+                zt__lock(&tracer->mutex);
+            }
+        }
+        zt__unlock(&tracer->mutex);
+    } while (!is_complete);
 }
 
 /* With a pool, its events go that the application has not destroyed. */
 ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
     ze_event_pool_handle_t pool = *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool;
-    const void *handle = pool;
-    uint32_t i, capacity;
-    zt__lock(&tracer->mutex);
-    for (i = 0; i < tracer->events.capacity; i++) {
-        const zt__known_event *known = (const zt__known_event *)tracer->events.entries[i].value;
-        if (known && known->keeper && known->pool == handle) {
-            ze_event_handle_t event;
-            memcpy(&event, &known->handle, sizeof event);
-            capacity = tracer->events.capacity;
-            zt__unlock(&tracer->mutex);
-            zt__settle_event(tracer, event, 1);
-            zt__lock(&tracer->mutex);
-            i = tracer->events.capacity == capacity ? i : UINT32_MAX; /* it has grown: start again */
-        }
-    }
-    zt__unlock(&tracer->mutex);
-    zt__forget_handle(tracer, &tracer->pools, pool);
+    zt__release_kept_events(frame->tracer, pool);
+    zt__forget_handle(frame->tracer, &frame->tracer->pools, pool);
 }
 
 /* ---- launches and copies --------------------------------------------------------------------------------- */
@@ -22321,12 +21776,12 @@ ZT__PRIVATE ze_event_handle_t zt__find_signalled(const zt__frame *frame, const z
 
 /* Called before a command that signals an event is appended, and before the tracer chooses how to measure it.
    Saves what another launch has left in the event. */
-ZT__PRIVATE void zt__settle_signalled_event(zt__frame *frame) {
+ZT__PRIVATE void zt__save_stamps_before_signal(zt__frame *frame) {
     zt__command command;
     ze_event_handle_t event;
     zt__read_command(frame->call, frame->parameters, &command);
     event = zt__find_signalled(frame, &command);
-    if (event && zt__settle_event(frame->tracer, event, 1)) {
+    if (event && zt__save_stamps_of_event(frame->tracer, event, 1)) {
         zt__count_signals(frame->tracer, event, 2); /* both commands may signal it later */
     }
 }
@@ -22341,7 +21796,7 @@ ZT__PRIVATE void zt__note_signal(zt__frame *frame) {
     int is_signalled_once;
     zt__read_command(frame->call, frame->parameters, &command);
     event = zt__find_signalled(frame, &command);
-    if (event && !frame->keeps_event) {
+    if (event && !frame->has_kept_event) {
         zt__lock(&tracer->mutex);
         list = zt__find_known_list(tracer, command.list);
         is_signalled_once = list && list->kind == ZT__LIST_IMMEDIATE && !list->is_captured;
@@ -22354,67 +21809,19 @@ ZT__PRIVATE void zt__note_signal(zt__frame *frame) {
 typedef struct zt__selected_command {
     zt_profiler *profiler; /* NULL: the command is not measured */
     const char *region;
-    zt__list_state kind; /* of the list; UNKNOWN: it has to be queried */
-    int is_in_order, is_copy_only;
-    int has_metrics; /* else it is measured with times alone */
+    zt__known_list list; /* a copy */
+    int has_metrics;     /* else it is measured with times alone */
     zt__measurement measurement;
-    zt_profiler *counted_for; /* that of the list, for a launch; NULL: it is not counted */
-    int was_signalled;        /* the event of the application, before the launch, */
-    uint64_t signalled_end;   /* with time stamps of which this is the end */
+    int was_signalled;      /* the event of the application, before the launch, */
+    uint64_t signalled_end; /* with time stamps of which this is the end */
 } zt__selected_command;
 
-/* Returns whether a launch can be measured by the event of the application that it signals: no other command
-   that signals it may be in flight, nor may the event be on another recorded list. An event that has
-   signalled, and was not reset, has other time stamps after the launch. The mutex is held. */
-ZT__PRIVATE int zt__can_keep_event(zt__tracer *tracer, const zt_profiler *profiler, ze_event_handle_t event,
-                                   zt__selected_command *selected) {
-    const zt__known_event *known = zt__find_event(tracer, event);
-    zt__sample_times times;
-    const char *call;
-    ze_result_t result;
-    if (!known || !known->may_be_kept || known->other_signals || known->keeper ||
-        (selected->is_in_order && !known->has_stamps)) {
-        return 0;
-    }
-    if (selected->kind == ZT__LIST_RECORDED) {
-        return 1; /* zt__query_kept_events queries it before each execution */
-    }
-    zt__unlock(&tracer->mutex);
-    result = zt__query_kernel_stamps(profiler, event, &times, &call);
-    zt__lock(&tracer->mutex);
-    selected->was_signalled = result == ZE_RESULT_SUCCESS;
-    selected->signalled_end = selected->was_signalled ? times.end_ticks : 0;
-    return result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && profiler->tiles_stamped == 1);
-}
+/* Returns how a command without metrics is measured: by the first of these that fits. No mutex is held,
+   because the driver may be queried.
 
-/* Returns whether the application may read kernel time stamps of one of its events, as far as can be told.
-   For an event that was created before the start, the driver is queried. The mutex is held. */
-ZT__PRIVATE int zt__may_have_stamps(zt__tracer *tracer, ze_event_handle_t event) {
-    zt__known_event *known = zt__find_event(tracer, event);
-    ze_event_pool_handle_t pool;
-    ze_event_pool_flags_t flags = 0;
-    int has_stamps;
-    if (known) {
-        return known->has_stamps;
-    }
-    zt__unlock(&tracer->mutex);
-    has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
-                 tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS ||
-                 tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
-                 (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
-    zt__lock(&tracer->mutex);
-    known = zt__remember_event(tracer, event);
-    if (known) {
-        known->has_stamps = has_stamps;
-    }
-    return has_stamps;
-}
-
-/* Returns how a command is measured: by the first of these that fits. The mutex is held.
-
-     metrics, a list that is not known, no signal     SURROUNDING_COMMANDS
-     (a wait), or a tracer before this one has put
-     its event in place of the application's
+     a list that is not known, no signal (a wait),    SURROUNDING_COMMANDS
+     or a tracer before this one has put its event
+     in place of the application's
      no event of the application                      EVENT_STAMPS, of the event of the slot
      one with time stamps that can be kept, on a      KEPT_EVENT_STAMPS: nothing is appended
      list that is not in order, or of a pool with
@@ -22429,289 +21836,308 @@ ZT__PRIVATE int zt__may_have_stamps(zt__tracer *tracer, ze_event_handle_t event)
      that event signalled by an earlier execution
 
    What follows signals the event of the application. On a list that is in order it delays nothing, and the
-   launch is measured whatever happens to that event. */
+   launch is measured whatever happens to that event.
+
+   An event can be kept if no other command that signals it may be in flight, nor is it on another recorded
+   list. One that has signalled, and was not reset, has other time stamps after the launch. */
 ZT__PRIVATE zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_profiler *profiler,
-                                                   zt__selected_command *selected,
-                                                   const ze_event_handle_t *signal) {
-    if (selected->has_metrics || selected->kind == ZT__LIST_UNKNOWN || !signal ||
-        zt__find_outer_signal(frame)) {
+                                                   const ze_event_handle_t *signal,
+                                                   zt__selected_command *selected) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__known_list *list = &selected->list;
+    zt__known_event event, *known;
+    int can_be_kept;
+    if (list->kind == ZT__LIST_UNKNOWN || !signal || zt__find_outer_signal(frame)) {
         return ZT__SURROUNDING_COMMANDS;
     }
     if (!*signal) {
         return ZT__EVENT_STAMPS;
     }
-    if (zt__can_keep_event(frame->tracer, profiler, *signal, selected)) {
+
+    memset(&event, 0, sizeof event);
+    zt__lock(&tracer->mutex);
+    known = zt__find_event(tracer, *signal);
+    if (known) {
+        event = *known;
+    }
+    zt__unlock(&tracer->mutex);
+    if (!known) { /* it was created before the start: the driver is queried */
+        ze_event_pool_handle_t pool;
+        ze_event_pool_flags_t flags = 0;
+        event.has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
+                           tracer->get_pool(*signal, &pool) != ZE_RESULT_SUCCESS ||
+                           tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
+                           (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+        zt__lock(&tracer->mutex);
+        known = zt__remember_event(tracer, *signal);
+        if (known) {
+            known->has_stamps = event.has_stamps;
+        }
+        zt__unlock(&tracer->mutex);
+    }
+
+    can_be_kept = event.may_be_kept && !event.other_signals && !event.keeper &&
+                  (!list->is_in_order || event.has_stamps);
+    /* For a recorded list, zt__note_earlier_signals queries the event before each execution. */
+    if (can_be_kept && list->kind == ZT__LIST_IMMEDIATE) {
+        zt__sample_times times;
+        const char *call;
+        ze_result_t result = zt__query_kernel_stamps(profiler, *signal, &times, &call);
+        selected->was_signalled = result == ZE_RESULT_SUCCESS;
+        selected->signalled_end = selected->was_signalled ? times.end_ticks : 0;
+        can_be_kept =
+            result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && profiler->tiles_stamped == 1);
+    }
+    if (can_be_kept) {
         return ZT__KEPT_EVENT_STAMPS;
     }
-    if (zt__may_have_stamps(frame->tracer, *signal)) {
+    if (event.has_stamps) {
         return ZT__SURROUNDING_COMMANDS;
     }
-    if (selected->is_in_order || selected->is_copy_only) {
+    if (list->is_in_order || list->is_copy_only) {
         return ZT__EVENT_STAMPS;
     }
-    return selected->kind == ZT__LIST_IMMEDIATE ? ZT__COPIED_STAMPS : ZT__SURROUNDING_COMMANDS;
+    return list->kind == ZT__LIST_IMMEDIATE ? ZT__COPIED_STAMPS : ZT__SURROUNDING_COMMANDS;
 }
 
-/* Returns whether a command may go into a graph, which may run any number of times. A list also joins the
-   capture of another by waiting for one of its events. So while there is a capture, the driver is queried,
-   and a command that waits may be the one with which its list joins. The mutex is held. */
-ZT__PRIVATE int zt__may_be_captured(zt__tracer *tracer, const zt__known_list *list,
-                                    const zt__command *command) {
-    const uint32_t query_true = 0x78000022;
-    ze_result_t result;
-    if (list->is_captured || tracer->captures == 0) {
-        return list->is_captured;
-    }
-    if (*command->wait_count > 0 || !tracer->query_capture) {
-        return 1;
-    }
-    zt__unlock(&tracer->mutex);
-    result = tracer->query_capture(command->list);
-    zt__lock(&tracer->mutex);
-    return (uint32_t)result == query_true;
-}
-
-/* Returns the name under which a launch or copy is measured. A launch of several kernels has the name of
-   the first, and the number of others: "saxpy +2". The mutex is held. Returns NULL without memory. */
-ZT__PRIVATE zt__kernel_name *zt__name_of_command(zt__tracer *tracer, zt__call call,
-                                                 const zt__command *command, int knows_handle) {
-    const char *text = zt__call_name(call) + strlen("zeCommandListAppend");
+/* Returns the record of a name, which is added if there is none. With `others`, the name is followed by that
+   number: "saxpy +2". No mutex is held. Returns NULL without memory. */
+ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char *text, uint32_t others) {
     char number[16] = "";
-    zt__kernel_name *name, *made;
     size_t size;
-    if (command->kernel) {
-        name = zt__name_of_kernel(tracer, command->kernel, knows_handle);
-        text = name ? name->text : NULL;
+    zt__kernel_name *name = NULL;
+    if (others) {
+        snprintf(number, sizeof number, " +%u", (unsigned)others);
     } else {
+        zt__lock(&tracer->mutex);
         name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, strlen(text));
+        zt__unlock(&tracer->mutex);
     }
-    if (command->kernel_count <= 1 && (name || command->kernel)) {
+    if (name) {
         return name;
     }
-    if (!text) {
-        return NULL;
-    }
-    if (command->kernel_count > 1) { /* the record is freed if there is one of this name */
-        snprintf(number, sizeof number, " +%u", (unsigned)command->kernel_count - 1);
-    }
     size = strlen(text) + strlen(number) + 1;
-    zt__unlock(&tracer->mutex);
-    made = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *made + size);
-    if (made) {
-        made->text = (char *)(made + 1);
-        snprintf(made->text, size, "%s%s", text, number);
+    name = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *name + size);
+    if (name) {
+        name->text = (char *)(name + 1);
+        snprintf(name->text, size, "%s%s", text, number);
     }
-    zt__lock(&tracer->mutex);
-    return zt__add_name(tracer, made);
+    return zt__add_name(tracer, name);
 }
 
 /* Counts a command, and decides whether and how it is measured. The list is checked before the filter, so
    that launches elsewhere do not count for `every` and `limit`. `command` is NULL if the driver will refuse
-   it. With `knows_kernel`, the handle of the kernel is the application's, so its destruction is observed. The
-   mutex is held. */
-ZT__PRIVATE zt__selected_command zt__select_command(const zt__frame *frame, const zt__command *command,
-                                                    int knows_kernel) {
+   it. No mutex is held. What may call the driver comes first; then the mutex is locked once, so that what
+   zt_trace_stop sees of this command is either that it is measured, or that it will not be. */
+ZT__PRIVATE zt__selected_command zt__select_command(zt__frame *frame, const zt__command *command) {
+    const uint32_t query_true = 0x78000022;
     zt__tracer *tracer = frame->tracer;
-    zt__call call = frame->call;
-    zt__selected_command selected = {NULL, NULL, ZT__LIST_UNKNOWN, 0, 0, 0, ZT__SURROUNDING_COMMANDS, NULL,
-                                     0,    0};
-    zt__known_list *list = command ? zt__find_or_query_list(tracer, command->list) : NULL;
-    zt__traced_device *device = list ? list->device : NULL;
+    zt__selected_command selected;
+    const zt__known_list *known;
+    zt__traced_device *device;
+    zt_profiler *profiler;
     zt__kernel_name *name = NULL;
-    int is_sync = zt__kind_of_call(call) == ZT__KIND_SYNC, is_within;
-    if (zt__is_measured(device) && command->kernel) {
-        selected.counted_for = device->profiler;
+    uint32_t captures;
+    int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_within;
+    memset(&selected, 0, sizeof selected);
+    if (command) {
+        zt__query_unknown_list(tracer, command->list);
     }
-    if (tracer->is_stopping) {
+    zt__lock(&tracer->mutex);
+    known = command ? zt__find_known_list(tracer, command->list) : NULL;
+    if (known) {
+        selected.list = *known;
+    }
+    device = selected.list.device;
+    if (device && !tracer->measured[frame->call] && !tracer->is_stopping) {
+        device->copies_seen++; /* which an empty report of zt_auto mentions */
+    }
+    captures = tracer->captures;
+    zt__unlock(&tracer->mutex);
+    profiler = zt__is_measured(device) ? device->profiler : NULL;
+    frame->counted_for = command && command->kernel ? profiler : NULL;
+    if (!tracer->measured[frame->call] || (is_sync && (!profiler || profiler->passes[0].group_count))) {
         return selected;
     }
-    if (is_sync && (!zt__is_measured(device) || device->profiler->passes[0].group_count)) {
-        return selected;
+
+    /* A copy engine can write time stamps, but cannot execute queries. */
+    can_be_measured = profiler && !selected.list.is_cloneable && !selected.list.has_command_ids &&
+                      !selected.list.is_captured &&
+                      (!selected.list.is_copy_only || profiler->metric_count == 0);
+    /* What goes into a graph may run any number of times. A list also joins the capture of another by waiting
+       for one of its events. So while there is a capture, the driver is queried, and a command that waits may
+       be the one with which its list joins. */
+    if (can_be_measured && captures > 0) {
+        can_be_measured = *command->wait_count == 0 && tracer->query_capture &&
+                          (uint32_t)tracer->query_capture(command->list) != query_true;
     }
-    if (!tracer->measured[call]) { /* a copy, which an empty report of zt_auto mentions */
-        if (device) {
-            device->copies_seen++;
+    if (can_be_measured && command->kernel) {
+        name = zt__name_of_kernel(tracer, command->kernel, frame->knows_kernel);
+        if (name && command->kernel_count > 1) { /* the name of the first, and the number of others */
+            name = zt__find_or_add_name(tracer, name->text, command->kernel_count - 1);
         }
-        return selected;
-    }
-    if (zt__is_measured(device) && !list->is_cloneable && !list->has_command_ids &&
-        !zt__may_be_captured(tracer, list, command)) {
-        /* A copy engine can write time stamps, but cannot execute queries. */
-        if (!list->is_copy_only || device->profiler->metric_count == 0) {
-            name = zt__name_of_command(tracer, call, command, knows_kernel);
-        }
+    } else if (can_be_measured) {
+        name = zt__find_or_add_name(tracer, zt__call_name(frame->call) + strlen("zeCommandListAppend"), 0);
     }
     if (name) {
-        selected.kind = list->kind;
-        selected.is_in_order = list->is_in_order;
-        selected.is_copy_only = list->is_copy_only;
-        selected.has_metrics = device->profiler->metric_count > 0;
-        selected.measurement = zt__choose_measurement(frame, device->profiler, &selected, command->signal);
+        selected.has_metrics = profiler->metric_count > 0;
+    }
+    if (name && (!selected.has_metrics || (name->is_selected && (tracer->every > 1 || tracer->limit)))) {
+        selected.measurement = zt__choose_measurement(frame, profiler, command->signal, &selected);
+    }
+
+    zt__lock(&tracer->mutex);
+    if (tracer->is_stopping) {
+        zt__unlock(&tracer->mutex);
+        return selected;
     }
     tracer->counts.launches++;
-    /* Barriers around a barrier or a wait would measure themselves. */
-    if (!name || (is_sync && selected.measurement == ZT__SURROUNDING_COMMANDS && !selected.is_in_order)) {
-        tracer->counts.elsewhere++;
-        return selected;
+    if (!name ||
+        (is_sync && selected.measurement == ZT__SURROUNDING_COMMANDS && !selected.list.is_in_order)) {
+        tracer->counts.elsewhere++; /* barriers around a barrier or a wait would measure themselves */
+        name = NULL;
     }
-    is_within = name->is_selected && name->seen++ % tracer->every == 0 &&
+    is_within = name && name->is_selected && name->seen++ % tracer->every == 0 &&
                 (!tracer->limit || name->measured < tracer->limit);
-    if (!name->is_selected || (!is_within && !selected.has_metrics)) {
+    if (name && (!name->is_selected || (!is_within && !selected.has_metrics))) {
         tracer->counts.filtered++;
-        return selected;
+        name = NULL;
     }
-    tracer->counts.measured++;
-    if (is_within) {
-        name->measured++;
-    } else {
-        tracer->counts.times_alone++;
-        selected.has_metrics = 0;
-        selected.measurement = zt__choose_measurement(frame, device->profiler, &selected, command->signal);
+    if (name) {
+        tracer->counts.measured++;
+        if (is_within) {
+            name->measured++;
+        } else {
+            tracer->counts.times_alone++;
+        }
+        if (is_within && selected.has_metrics) {
+            selected.measurement = ZT__SURROUNDING_COMMANDS;
+        }
+        selected.has_metrics = is_within && selected.has_metrics;
+        tracer->counts.serialised += selected.measurement == ZT__SURROUNDING_COMMANDS &&
+                                     (!selected.list.is_in_order || selected.has_metrics);
+        selected.profiler = profiler;
+        selected.region = name->text;
+        zt__store(&frame->has_region, 1);
     }
-    selected.profiler = device->profiler;
-    selected.region = name->text;
-    tracer->counts.serialised +=
-        selected.measurement == ZT__SURROUNDING_COMMANDS && (!selected.is_in_order || selected.has_metrics);
+    zt__unlock(&tracer->mutex);
     return selected;
-}
-
-/* Returns how many bytes a copy or fill moves; 0 for a launch, and for an image, because the parameters do
-   not have the size of its pixels. */
-ZT__PRIVATE uint64_t zt__read_bytes(zt__call call, const void *parameters) {
-    const ze_copy_region_t *region;
-    switch (call) {
-    case ZT__CALL_CommandListAppendMemoryCopy:
-        return *((const ze_command_list_append_memory_copy_params_t *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryCopyFromContext:
-        return *((const ze_command_list_append_memory_copy_from_context_params_t *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryCopyWithParameters:
-        return *((const zt__copy_with_parameters_params *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryFill:
-        return *((const ze_command_list_append_memory_fill_params_t *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryFillWithParameters:
-        return *((const zt__fill_with_parameters_params *)parameters)->psize;
-    case ZT__CALL_CommandListAppendMemoryCopyRegion:
-        region = *((const ze_command_list_append_memory_copy_region_params_t *)parameters)->pdstRegion;
-        /* Without a third dimension, its depth is 0 or 1. */
-        return region ? (uint64_t)region->width * region->height * (region->depth ? region->depth : 1) : 0;
-    default:
-        return 0;
-    }
-}
-
-/* Stores the bytes of a copy, and for the timeline the geometry of a launch, in the slot. The region is open,
-   so no other thread uses the slot. */
-ZT__PRIVATE void zt__keep_origin(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
-    zt__slot *slot = (zt__slot *)frame->region.slot;
-    const void *handle = kernel;
-    const zt__loaded_kernel *known;
-    slot->bytes = zt__read_bytes(frame->call, frame->parameters);
-    slot->origin.kind = kernel                                           ? ZT__REGION_OF_KERNEL
-                        : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
-                                                                         : ZT__REGION_OF_SYNC;
-    if (!kernel) {
-        return;
-    }
-    zt__lock(&frame->tracer->mutex);
-    known = (const zt__loaded_kernel *)zt__map_find(&frame->tracer->loaded.kernels, &handle, sizeof handle);
-    if (known && knows_handle) {
-        memcpy(slot->origin.group_size, known->group_size, sizeof known->group_size);
-    }
-    zt__unlock(&frame->tracer->mutex);
-    zt__read_geometry(frame->call, frame->parameters, &slot->origin);
-}
-
-/* Begins a command that other commands measure: appends a wait for its events, for which the command itself
-   then need not wait, and the begin of a region. So the GPU time is that of the command alone. zt__after_call
-   ends the region. If the driver refuses the command, the wait stays on the list. */
-ZT__PRIVATE void zt__begin_by_commands(zt__frame *frame, const zt__command *command,
-                                       const zt__selected_command *selected) {
-    zt__list_state kind = selected->kind;
-    uint32_t count = command->signal ? *command->wait_count : 0; /* a command without is a wait itself */
-    if (count && command->wait_events &&
-        zeCommandListAppendWaitOnEvents(command->list, count, command->wait_events) == ZE_RESULT_SUCCESS) {
-        frame->wait_count = command->wait_count;
-        frame->waits = count;
-        *command->wait_count = 0;
-    }
-    if (kind == ZT__LIST_UNKNOWN) {
-        kind = zt__query_list_kind(selected->profiler, command->list);
-    }
-    frame->region = zt__begin_on(selected->profiler, command->list, kind, zt__shown_name(selected->region),
-                                 !selected->has_metrics);
-    if (frame->region.slot) {
-        ((zt__slot *)frame->region.slot)->trails_event = command->signal && *command->signal;
-    }
 }
 
 /* Begins a command that kernel time stamps measure: those of the application's event, if the slot can keep
    it, else those of the event of the slot, which then takes the place of the application's. */
 ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command,
                                     const zt__selected_command *selected) {
+    zt_profiler *profiler = selected->profiler;
     zt__slot *slot;
     uint32_t i;
-    frame->region = zt__begin_region(selected->profiler, command->list, selected->kind,
+    frame->region = zt__begin_region(profiler, command->list, selected->list.kind,
                                      zt__shown_name(selected->region), !selected->has_metrics);
     slot = (zt__slot *)frame->region.slot;
     if (!slot) {
         return;
     }
     slot->measurement = selected->measurement;
-    slot->is_unordered = !selected->is_in_order;
+    slot->is_unordered = !selected->list.is_in_order;
     if (selected->measurement == ZT__KEPT_EVENT_STAMPS) {
-        frame->keeps_event = zt__keep_event(frame->tracer, selected->profiler, slot, *command->signal,
-                                            selected->was_signalled, selected->signalled_end);
+        zt__tracer *tracer = frame->tracer;
+        zt__known_event *known;
+        zt__lock(&tracer->mutex);
+        known = zt__find_event(tracer, *command->signal);
+        frame->has_kept_event = known && !known->keeper; /* else another thread was faster */
+        if (frame->has_kept_event) {
+            known->keeper = slot;
+            known->keeper_owner = profiler;
+        }
+        zt__unlock(&tracer->mutex);
+        zt__lock(&profiler->mutex);
+        slot->kept = frame->has_kept_event ? *command->signal : NULL;
+        slot->was_signalled = selected->was_signalled;
+        slot->signalled_end = selected->signalled_end;
+        slot->list->keeps_events = 1;
+        zt__unlock(&profiler->mutex);
         return;
     }
+
     for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__COPIED_STAMPS; i++) {
         zt__store(&slot->stamps[i], UINT64_MAX);
     }
     slot->trails_event = slot->measurement == ZT__COPIED_STAMPS;
     frame->list = command->list;
-    frame->is_in_order = selected->is_in_order;
+    frame->is_in_order = selected->list.is_in_order;
     frame->copied_stamps = slot->trails_event ? slot->stamps : NULL;
     frame->signal = command->signal;
     frame->signalled = *command->signal;
     *command->signal = slot->event;
 }
 
-/* Begins to measure a command, which this may change. */
+/* Begins to measure a command, which this may change. zt__after_call ends the region. */
 ZT__PRIVATE void zt__begin_command(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     zt__command command;
     zt__selected_command selected;
+    zt__slot *slot;
     int is_complete = zt__read_command(frame->call, frame->parameters, &command);
+    uint32_t i;
     /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
        each launch. */
-    int knows_kernel = command.kernel == frame->kernel_before_hooks;
-    uint32_t i;
-    for (i = knows_kernel ? 0 : 1; is_complete && i < command.kernel_count; i++) {
+    frame->knows_kernel = command.kernel == frame->kernel_before_hooks;
+    for (i = frame->knows_kernel ? 0 : 1; is_complete && i < command.kernel_count; i++) {
         /* It may have been created before the start. */
         zt__observe_kernel(tracer, zt__launched_kernel(frame, &command, i));
     }
-    zt__lock(&tracer->mutex);
-    selected = zt__select_command(frame, is_complete ? &command : NULL, knows_kernel);
-    zt__store(&frame->has_region, selected.profiler != NULL);
-    zt__unlock(&tracer->mutex);
-    frame->counted_for = selected.counted_for;
-    frame->knows_kernel = knows_kernel;
+    selected = zt__select_command(frame, is_complete ? &command : NULL);
     if (!selected.profiler) {
         return;
     }
+
     if (selected.measurement == ZT__SURROUNDING_COMMANDS) {
-        zt__begin_by_commands(frame, &command, &selected);
+        zt__list_state kind = selected.list.kind;
+        /* A wait for the events of the command is appended before the region, so that the GPU time is that of
+           the command alone, which then need not wait itself. If the driver refuses the command, the wait
+           stays on the list. A command without an event to signal is a wait itself. */
+        uint32_t count = command.signal ? *command.wait_count : 0;
+        if (count && command.wait_events &&
+            zeCommandListAppendWaitOnEvents(command.list, count, command.wait_events) == ZE_RESULT_SUCCESS) {
+            frame->wait_count = command.wait_count;
+            frame->waits = count;
+            *command.wait_count = 0;
+        }
+        if (kind == ZT__LIST_UNKNOWN) {
+            kind = zt__query_list_kind(selected.profiler, command.list);
+        }
+        frame->region = zt__begin_on(selected.profiler, command.list, kind, zt__shown_name(selected.region),
+                                     !selected.has_metrics);
+        if (frame->region.slot) {
+            ((zt__slot *)frame->region.slot)->trails_event = command.signal && *command.signal;
+        }
     } else {
         zt__begin_by_event(frame, &command, &selected);
     }
-    if (frame->region.slot && (selected.profiler->timeline || !command.kernel)) {
-        zt__keep_origin(frame, command.kernel, knows_kernel);
+
+    /* The bytes of a copy and, for the timeline, the geometry of a launch. The region is open, so no other
+       thread uses the slot. */
+    slot = (zt__slot *)frame->region.slot;
+    if (slot && (selected.profiler->timeline || !command.kernel)) {
+        const void *handle = command.kernel;
+        const zt__loaded_kernel *known;
+        slot->origin.kind = command.kernel                                   ? ZT__REGION_OF_KERNEL
+                            : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
+                                                                             : ZT__REGION_OF_SYNC;
+        zt__lock(&tracer->mutex);
+        known = (const zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+        if (known && frame->knows_kernel) {
+            memcpy(slot->origin.group_size, known->group_size, sizeof known->group_size);
+        }
+        zt__unlock(&tracer->mutex);
+        slot->bytes = zt__read_size(frame->call, frame->parameters, &slot->origin);
     }
 }
 
 ZT__PRIVATE void zt__before_command(zt__frame *frame) {
     const zt__tracer *tracer = frame->tracer;
     if (tracer->keeps_events) {
-        zt__settle_signalled_event(frame);
+        zt__save_stamps_before_signal(frame);
     }
     if (tracer->measured[frame->call] ||
         (zt__kind_of_call(frame->call) == ZT__KIND_COPY && tracer->automatic)) {
@@ -22778,60 +22204,60 @@ ZT__PRIVATE void zt__after_group_size(zt__frame *frame) {
     zt__unlock(&tracer->mutex);
 }
 
-/* Counts a launch of a kernel, unless zt_trace_config.names leaves it out. At the first launch of its handle,
-   the driver is queried for what the kernel is made of. No mutex is held. */
-ZT__PRIVATE void zt__count_launch(zt__frame *frame, ze_kernel_handle_t kernel, int knows_handle) {
-    zt__tracer *tracer = frame->tracer;
-    const void *handle = kernel;
-    zt__kernel_facts described = zt__unknown_facts();
-    zt__loaded_kernel *record = NULL, known;
-    const zt__loaded_module *module;
-    zt_kernel_shape shape;
-    zt__origin origin;
-    memset(&known, 0, sizeof known);
-    if (knows_handle) {
-        zt__lock(&tracer->mutex);
-        record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
-        if (record) { /* else it was destroyed, on another thread, when its work was done */
-            known = *record;
-        }
-        module = (const zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &known.module,
-                                                         sizeof known.module);
-        if (module && module->described && known.name && known.counted_for != frame->counted_for) {
-            described = zt__describe_kernel(module->described, known.name->text);
-        }
-        zt__unlock(&tracer->mutex);
-    }
-    if (known.name && !known.name->is_selected) {
-        return;
-    }
-    if (!knows_handle || (record && known.counted_for != frame->counted_for)) {
-        known.counted = zt__find_or_add_kernel(frame->counted_for, kernel, &described);
-    }
-    if (record && known.counted_for != frame->counted_for) {
-        zt__lock(&tracer->mutex);
-        record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
-        if (record) {
-            record->counted_for = frame->counted_for;
-            record->counted = known.counted;
-        }
-        zt__unlock(&tracer->mutex);
-    }
-    memcpy(origin.group_size, known.group_size, sizeof origin.group_size);
-    memset(origin.group_count, 0, sizeof origin.group_count);
-    zt__read_geometry(frame->call, frame->parameters, &origin);
-    memset(&shape, 0, sizeof shape);
-    memcpy(shape.group_size, origin.group_size, sizeof shape.group_size);
-    memcpy(shape.group_count, origin.group_count, sizeof shape.group_count);
-    zt__count_kernel(frame->counted_for, known.counted, &shape);
-}
-
+/* Counts the kernels of a launch, unless zt_trace_config.names leaves them out. At the first launch of its
+   handle, the driver is queried for what a kernel is made of. */
 ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
     zt__command command;
     uint32_t i;
     zt__read_command(frame->call, frame->parameters, &command);
-    for (i = 0; frame->tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
-        zt__count_launch(frame, zt__launched_kernel(frame, &command, i), i > 0 || frame->knows_kernel);
+    for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
+        ze_kernel_handle_t kernel = zt__launched_kernel(frame, &command, i);
+        const void *handle = kernel;
+        int knows_handle = i > 0 || frame->knows_kernel;
+        zt__kernel_facts described = zt__unknown_facts();
+        zt__loaded_kernel *record = NULL, known;
+        const zt__loaded_module *module;
+        zt_kernel_shape shape;
+        zt__origin origin;
+        memset(&known, 0, sizeof known);
+        if (knows_handle) {
+            zt__lock(&tracer->mutex);
+            record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+            if (record) { /* else it was destroyed, on another thread, when its work was done */
+                known = *record;
+            }
+            module = (const zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &known.module,
+                                                             sizeof known.module);
+            if (module && module->described && known.name && known.counted_for != frame->counted_for) {
+                described = zt__describe_kernel(module->described, known.name->text);
+            }
+            zt__unlock(&tracer->mutex);
+        }
+        if (known.name && !known.name->is_selected) {
+            continue;
+        }
+
+        if (!knows_handle || (record && known.counted_for != frame->counted_for)) {
+            known.counted = zt__find_or_add_kernel(frame->counted_for, kernel, &described);
+        }
+        if (record && known.counted_for != frame->counted_for) {
+            zt__lock(&tracer->mutex);
+            record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+            if (record) {
+                record->counted_for = frame->counted_for;
+                record->counted = known.counted;
+            }
+            zt__unlock(&tracer->mutex);
+        }
+
+        memcpy(origin.group_size, known.group_size, sizeof origin.group_size);
+        memset(origin.group_count, 0, sizeof origin.group_count);
+        zt__read_size(frame->call, frame->parameters, &origin);
+        memset(&shape, 0, sizeof shape);
+        memcpy(shape.group_size, origin.group_size, sizeof shape.group_size);
+        memcpy(shape.group_count, origin.group_count, sizeof shape.group_count);
+        zt__count_kernel(frame->counted_for, known.counted, &shape);
     }
 }
 
@@ -22840,6 +22266,15 @@ ZT__PRIVATE void zt__before_kernel_destroy(zt__frame *frame) {
 }
 
 /* ---- before and after a call: lists and queues ---------------------------------------------------------- */
+
+/* Marks a list as over in all profilers of the tracer. */
+ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_list_handle_t list,
+                                               zt__list_end by, const char *call) {
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    for (; device; device = zt__next_measured(tracer, device)) {
+        zt__mark_list_over(device->profiler, list, by, call);
+    }
+}
 
 ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
@@ -22870,6 +22305,8 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
         kind = ZT__LIST_IMMEDIATE;
     }
     traced = zt__find_or_open_device(tracer, context, device);
+    /* The call that has destroyed the list with this handle may not have returned to its thread yet. */
+    zt__mark_list_over_everywhere(tracer, list, ZT__BY_RELEASE, "zeCommandListDestroy");
     zt__lock(&tracer->mutex);
     known = zt__remember_list(tracer, list, traced, ordinal);
     if (known) {
@@ -22883,25 +22320,18 @@ ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
 /* After a call that changes whether the commands of a list can be measured. */
 ZT__PRIVATE void zt__after_list_change(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
+    ze_command_list_handle_t handle = *ZT__PARAMETERS(frame, zt__list_params)->phCommandList;
     zt__call_kind kind = zt__kind_of_call(frame->call);
     zt__known_list *list;
+    zt__query_unknown_list(tracer, handle);
     zt__lock(&tracer->mutex);
-    list = zt__find_or_query_list(tracer, *ZT__PARAMETERS(frame, zt__list_params)->phCommandList);
+    list = zt__find_known_list(tracer, handle);
     if (list && kind == ZT__KIND_GET_COMMAND_ID) {
         list->has_command_ids = 1;
     } else if (list) {
         zt__set_captured(tracer, list, kind == ZT__KIND_CAPTURE_BEGIN);
     }
     zt__unlock(&tracer->mutex);
-}
-
-/* Marks a list as over in all profilers of the tracer: it was reset, or is about to be destroyed. */
-ZT__PRIVATE void zt__mark_list_over_everywhere(zt__tracer *tracer, ze_command_list_handle_t list,
-                                               int is_destroyed, const char *call) {
-    zt__traced_device *device = zt__next_measured(tracer, NULL);
-    for (; device; device = zt__next_measured(tracer, device)) {
-        zt__mark_list_over(device->profiler, list, is_destroyed, call);
-    }
 }
 
 /* Returns whether a launch that signals an event of the application has not been read yet, and is measured by
@@ -22965,23 +22395,53 @@ ZT__PRIVATE void zt__before_list_reset(zt__frame *frame) {
 
 ZT__PRIVATE void zt__after_list_reset(zt__frame *frame) {
     zt__mark_list_over_everywhere(frame->tracer,
-                                  *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList, 0,
-                                  "zeCommandListReset");
+                                  *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
+                                  ZT__BY_RESET, "zeCommandListReset");
 }
 
-/* A handle is forgotten before it is destroyed, because afterwards the driver may use it again. */
+/* The driver may refuse. So a list is over only after the call, when its handle may already be that of a new
+   list: then zt__after_list_create has marked what was on the old one as over. */
 ZT__PRIVATE void zt__before_list_destroy(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    ze_command_list_handle_t list = *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
-    const zt__known_list *known;
+    ze_command_list_handle_t handle = *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    zt__known_list *known;
+    zt__list *list;
     int may_be_immediate;
     zt__lock(&tracer->mutex);
-    known = zt__find_known_list(tracer, list);
+    known = zt__find_known_list(tracer, handle);
     may_be_immediate = known && !known->was_closed;
+    if (known) {
+        known->may_be_destroyed = 1;
+    }
     zt__unlock(&tracer->mutex);
-    zt__await_unread_launches(tracer, list, may_be_immediate);
-    zt__mark_list_over_everywhere(tracer, list, 1, "zeCommandListDestroy");
-    zt__forget_handle(tracer, &tracer->lists, list);
+    zt__await_unread_launches(tracer, handle, may_be_immediate);
+    for (; device; device = zt__next_measured(tracer, device)) {
+        zt__lock(&device->profiler->mutex);
+        list = zt__find_list(device->profiler, handle);
+        if (list) {
+            list->may_be_destroyed = 1;
+        }
+        zt__unlock(&device->profiler->mutex);
+    }
+}
+
+ZT__PRIVATE void zt__after_list_destroy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_command_list_handle_t list = *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
+    const void *handle = list;
+    zt__known_list *known;
+    zt__mark_list_over_everywhere(tracer, list, ZT__BY_DESTROY, "zeCommandListDestroy");
+    zt__lock(&tracer->mutex);
+    known = zt__find_known_list(tracer, list);
+    if (known && known->may_be_destroyed) {
+        zt__set_captured(tracer, known, 0);
+        zt__map_remove(&tracer->lists, &handle, sizeof handle);
+    } else {
+        known = NULL;
+    }
+    zt__unlock(&tracer->mutex);
+    zt__free(&tracer->allocator, known);
 }
 
 /* Called before and after lists are executed. `result` is NULL before. An execution by zt_execute is left out
@@ -23025,7 +22485,7 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
 ZT__PRIVATE void zt__before_execute(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     if (tracer->keeps_events) {
-        zt__settle_signalled_event(frame);
+        zt__save_stamps_before_signal(frame);
         zt__note_signal(frame);
     }
     zt__lock(&tracer->mutex);
@@ -23093,36 +22553,14 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
 typedef struct zt__kind_steps {
     void (*before)(zt__frame *frame);
     void (*after_success)(zt__frame *frame);
+    uint32_t needed; /* ZT__ALWAYS and so on; 0: only observed if the configuration names the call */
 } zt__kind_steps;
 
 static const zt__kind_steps zt__steps_of_kind[ZT__KIND_COUNT] = {
-#define X(name, before, after) {before, after},
+#define X(name, before, after, needed) {before, after, needed},
     ZT__KINDS(X)
 #undef X
 };
-
-ZT__PRIVATE void zt__before_call(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    zt__call_kind kind = zt__kind_of_call(frame->call);
-    uint32_t i;
-    if (kind == ZT__KIND_LAUNCH) {
-        zt__command command;
-        zt__read_command(frame->call, frame->parameters, &command);
-        frame->kernel_before_hooks = command.kernel;
-    } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
-        zt__forget_handle(tracer, &tracer->loaded.kernels,
-                          *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
-    }
-    for (i = 0; i < tracer->hook_count; i++) {
-        const zt__traced_hook *hook = &tracer->hooks[i];
-        if (hook->call == frame->call && hook->prologue) {
-            hook->prologue(frame->parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
-        }
-    }
-    if (zt__steps_of_kind[kind].before) {
-        zt__steps_of_kind[kind].before(frame);
-    }
-}
 
 /* Called after a kernel was created. The handle, which an epilogue of a hook may have replaced, may be that
    of an earlier kernel. If it was replaced, its module is not known. The native binary of a module is read
@@ -23132,7 +22570,7 @@ ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
     ze_kernel_handle_t kernel = **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel;
     zt__loaded_module *module = NULL;
     zt__loaded_kernel *known;
-    int is_read = 1;
+    int is_needed, is_read;
     zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
     zt__lock(&tracer->mutex);
     if (kernel == frame->created) {
@@ -23144,12 +22582,13 @@ ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
         known->module = frame->module;
         known->device = module ? module->device : NULL;
     }
-    if (module && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
-        is_read = module->described != NULL;
+    is_needed = module && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel];
+    is_read = is_needed && module->described;
+    zt__unlock(&tracer->mutex);
+    if (is_needed) {
         zt__name_of_kernel(tracer, kernel, 1);
     }
-    zt__unlock(&tracer->mutex);
-    if (!is_read) {
+    if (is_needed && !is_read) {
         zt__described_module *described = zt__describe_module(&tracer->allocator, frame->module);
         const void *handle = frame->module;
         zt__lock(&tracer->mutex);
@@ -23275,7 +22714,7 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
         frame->build.place = NULL;
         frame->build.trial = ZE_RESULT_SUCCESS;
         frame->signal = NULL;
-        frame->keeps_event = 0;
+        frame->has_kept_event = 0;
         frame->kernel_before_hooks = NULL;
         frame->pool_desc = NULL;
         memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
@@ -23293,8 +22732,10 @@ ZT__PRIVATE zt__frame *zt__begin_call(zt__call call, void *parameters) {
 }
 
 ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
+    zt__call_kind kind = zt__kind_of_call(call);
     zt__frame *first, *frame;
     uint64_t begin_ns;
+    uint32_t i;
     int is_timed = 0;
     *instance = NULL;
     if (zt__awaited_registration == registration) {
@@ -23313,42 +22754,31 @@ ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registr
     zt__current_call = first;
     zt__change_depth(1);
     for (frame = first; frame; frame = frame->next) {
-        zt__before_call(frame);
-        is_timed |= frame->tracer->timed[call];
+        zt__tracer *tracer = frame->tracer;
+        is_timed |= tracer->timed[call];
+        if (kind == ZT__KIND_LAUNCH) {
+            zt__command command;
+            zt__read_command(call, parameters, &command);
+            frame->kernel_before_hooks = command.kernel;
+        } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
+            zt__forget_handle(tracer, &tracer->loaded.kernels,
+                              *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
+        }
+        for (i = 0; i < tracer->hook_count; i++) {
+            const zt__traced_hook *hook = &tracer->hooks[i];
+            if (hook->call == call && hook->prologue) {
+                hook->prologue(parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
+            }
+        }
+        if (zt__steps_of_kind[kind].before) {
+            zt__steps_of_kind[kind].before(frame);
+        }
     }
     zt__change_depth(-1);
     begin_ns = is_timed ? zt__now_ns() : 0;
     for (frame = first; frame; frame = frame->next) {
         frame->begin_ns = begin_ns;
         zt__store(&frame->state, ZT__FRAME_DRIVER);
-    }
-}
-
-/* Called after the call of a command that zt__begin_by_event has changed. The application's event is
-   signalled even if the tracer was destroyed meanwhile: the slot is then still there. */
-ZT__PRIVATE void zt__signal_for_application(zt__frame *frame, ze_result_t result) {
-    ze_event_handle_t own = *frame->signal, event = frame->signalled;
-    *frame->signal = event;
-    frame->signal = NULL;
-    if (result != ZE_RESULT_SUCCESS || !event) {
-        return;
-    }
-    if (frame->copied_stamps) {
-        result = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps, NULL,
-                                                          event, 1, &own);
-    } else if (frame->is_in_order) {
-        result = zeCommandListAppendSignalEvent(frame->list, event);
-    }
-    if (result != ZE_RESULT_SUCCESS || (!frame->copied_stamps && !frame->is_in_order)) {
-        /* On a copy engine; or the driver has refused the other command, and the application may wait. */
-        result = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
-        if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
-            ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
-        }
-    }
-    if (result != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
-        zt__check(frame->tracer->diagnostics, result, "zeCommandListAppendBarrier",
-                  "An event of the application will not be signalled.");
     }
 }
 
@@ -23368,11 +22798,40 @@ ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
     }
     zt__unlock(&zt__dispatch_mutex);
     zt__change_depth(1);
+
+    /* First of all signals the events of the application that zt__begin_by_event has replaced, because it may
+       wait for them. That does not need a tracer, which may have been destroyed meanwhile: the slot is still
+       there. */
     for (frame = last; frame; frame = frame->previous) {
-        if (frame->signal) { /* first of all, because the application may wait for its event */
-            zt__signal_for_application(frame, result);
+        ze_event_handle_t own, event = frame->signalled;
+        ze_result_t signalled = ZE_RESULT_NOT_READY;
+        if (!frame->signal) {
+            continue;
+        }
+        own = *frame->signal;
+        *frame->signal = event;
+        frame->signal = NULL;
+        if (result != ZE_RESULT_SUCCESS || !event) {
+            continue;
+        }
+        if (frame->copied_stamps) {
+            signalled = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps,
+                                                                 NULL, event, 1, &own);
+        } else if (frame->is_in_order) {
+            signalled = zeCommandListAppendSignalEvent(frame->list, event);
+        }
+        if (signalled != ZE_RESULT_SUCCESS) { /* on a copy engine; or the driver has refused the other */
+            signalled = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
+            if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
+                ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
+            }
+        }
+        if (signalled != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
+            zt__check(frame->tracer->diagnostics, signalled, "zeCommandListAppendBarrier",
+                      "An event of the application will not be signalled.");
         }
     }
+
     for (frame = last; frame; frame = frame->previous) {
         if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
             *frame->wait_count = frame->waits;
@@ -23598,89 +23057,14 @@ ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_mea
     return found;
 }
 
-ZT__PRIVATE ze_result_t zt__copy_hooks(zt__tracer *tracer, const zt_hook *hooks, uint32_t count) {
-    uint32_t i, call;
-    tracer->hook_count = 0;
-    if (count > ZT__MAX_HOOKS || (count && !hooks)) {
-        return zt__report(tracer->diagnostics, BAD_HOOKS, ZE_RESULT_ERROR_INVALID_SIZE,
-                          zt__starting_call(tracer), (unsigned)ZT__MAX_HOOKS);
-    }
-    for (i = 0; i < count; i++) {
-        const char *name = hooks[i].call ? hooks[i].call : "";
-        for (call = 0; call < ZT__CALL_COUNT && strcmp(name, zt__call_name(call)) != 0;) {
-            call++;
-        }
-        if (call == ZT__CALL_COUNT) {
-            return zt__report_no_such_call(tracer, name, strlen(name));
-        }
-        tracer->hooks[i].call = (zt__call)call;
-        tracer->hooks[i].prologue = hooks[i].prologue;
-        tracer->hooks[i].epilogue = hooks[i].epilogue;
-        tracer->hooks[i].user = hooks[i].user;
-    }
-    tracer->hook_count = count;
-    return ZE_RESULT_SUCCESS;
-}
-
-/* Returns whether the tracer needs callbacks for a call. Lists are always observed, for the regions that
-   the application begins itself. */
-ZT__PRIVATE int zt__is_observed(const zt__tracer *tracer, const zt_trace_config *config, uint32_t call) {
-    uint32_t i;
-    for (i = 0; i < tracer->hook_count; i++) {
-        if ((uint32_t)tracer->hooks[i].call == call) {
-            return 1;
-        }
-    }
-    if (tracer->timed[call] || tracer->measured[call]) {
-        return 1;
-    }
-    switch (zt__kind_of_call((zt__call)call)) {
-    case ZT__KIND_OTHER:
-        return 0;
-    case ZT__KIND_LAUNCH:
-    case ZT__KIND_SYNC:
-    case ZT__KIND_SIGNAL:
-    case ZT__KIND_EVENT_CHANGE:
-    case ZT__KIND_EVENT_RESET:
-    case ZT__KIND_QUEUE_SYNCHRONIZE:
-        return tracer->keeps_events;
-    case ZT__KIND_GROUP_SIZE:
-        return !config->no_launches;
-    case ZT__KIND_LIST_CLOSE:
-    case ZT__KIND_CAPTURE_BEGIN:
-    case ZT__KIND_CAPTURE_END:
-    case ZT__KIND_GET_COMMAND_ID:
-    case ZT__KIND_POOL_CREATE:
-    case ZT__KIND_POOL_DESTROY:
-    case ZT__KIND_EVENT_CREATE:
-    case ZT__KIND_EVENT_DESTROY:
-        return !config->no_launches || config->copies;
-    case ZT__KIND_COPY:
-        return tracer->keeps_events || tracer->automatic != NULL;
-    case ZT__KIND_CONTEXT_DESTROY:
-        return tracer->automatic != NULL;
-    default:
-        return 1;
-    }
-}
-
-/* Returns whether no metrics are measured. Profilers of zt_auto may not be open yet. */
-ZT__PRIVATE int zt__measures_times_alone(const zt__tracer *tracer) {
-    if (tracer->automatic) {
-        zt_config config = zt__complete_config(tracer->automatic);
-        return config.groups && !zt__has_names(config.groups) && !zt__has_names(config.metrics);
-    }
-    return tracer->devices->profiler->passes[0].group_count == 0;
-}
-
 /* Copies a configuration, and forgets kernels and lists: what was not observed since the last stop may
    have changed them. `timeline` is how many samples the profiler keeps. */
 ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_config *config,
                                              uint32_t timeline) {
     const char *rest = config->calls, *pattern;
     size_t length;
-    ze_result_t result;
-    uint32_t call;
+    uint32_t i, call, present;
+    int measures_times_alone;
     zt__forget_everything(tracer);
     zt__free(&tracer->allocator, tracer->names);
     tracer->names = NULL;
@@ -23709,19 +23093,53 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
             return zt__report_no_such_call(tracer, pattern + skipped, length - skipped);
         }
     }
-    result = zt__copy_hooks(tracer, config->hooks, config->hook_count);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
+
+    tracer->hook_count = 0;
+    if (config->hook_count > ZT__MAX_HOOKS || (config->hook_count && !config->hooks)) {
+        return zt__report(tracer->diagnostics, BAD_HOOKS, ZE_RESULT_ERROR_INVALID_SIZE,
+                          zt__starting_call(tracer), (unsigned)ZT__MAX_HOOKS);
+    }
+    for (i = 0; i < config->hook_count; i++) {
+        const zt_hook *hook = &config->hooks[i];
+        const char *name = hook->call ? hook->call : "";
+        for (call = 0; call < ZT__CALL_COUNT && strcmp(name, zt__call_name(call)) != 0;) {
+            call++;
+        }
+        if (call == ZT__CALL_COUNT) {
+            return zt__report_no_such_call(tracer, name, strlen(name));
+        }
+        tracer->hooks[i].call = (zt__call)call;
+        tracer->hooks[i].prologue = hook->prologue;
+        tracer->hooks[i].epilogue = hook->epilogue;
+        tracer->hooks[i].user = hook->user;
+    }
+    tracer->hook_count = config->hook_count;
+
+    if (tracer->automatic) { /* its profilers may not be open yet */
+        zt_config complete = zt__complete_config(tracer->automatic);
+        measures_times_alone =
+            complete.groups && !zt__has_names(complete.groups) && !zt__has_names(complete.metrics);
+    } else {
+        measures_times_alone = tracer->devices->profiler->passes[0].group_count == 0;
     }
     tracer->keeps_events = (!config->no_launches || config->copies) &&
-                           (config->every > 1 || config->limit || zt__measures_times_alone(tracer));
+                           (config->every > 1 || config->limit || measures_times_alone);
+    present = ZT__ALWAYS;
+    present |= config->no_launches ? 0 : ZT__FOR_LAUNCHES;
+    present |= config->no_launches && !config->copies ? 0 : ZT__FOR_COMMANDS;
+    present |= tracer->keeps_events ? ZT__FOR_EVENTS : 0;
+    present |= tracer->automatic ? ZT__FOR_AUTO : 0;
     for (call = 0; call < ZT__CALL_COUNT; call++) {
         zt__call_kind kind = zt__kind_of_call((zt__call)call);
         tracer->timed[call] =
             zt__has_names(config->calls) && zt__is_selected(config->calls, zt__call_name(call));
         tracer->measured[call] = (kind == ZT__KIND_LAUNCH && !config->no_launches) ||
                                  ((kind == ZT__KIND_COPY || kind == ZT__KIND_SYNC) && config->copies);
-        tracer->observed[call] = zt__is_observed(tracer, config, call) != 0;
+        tracer->observed[call] =
+            tracer->timed[call] || tracer->measured[call] || (zt__steps_of_kind[kind].needed & present) != 0;
+    }
+    for (i = 0; i < tracer->hook_count; i++) {
+        tracer->observed[tracer->hooks[i].call] = 1;
     }
     if (!tracer->spans && timeline && zt__has_names(config->calls)) {
         /* As many calls are kept as samples; without memory, none. */
@@ -23795,48 +23213,9 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     return result;
 }
 
-/* Makes slots no longer keep events of the application, whose destruction is not observed from now on.
-   Samples whose time stamps were not read are lost. */
-ZT__PRIVATE void zt__release_events(zt_profiler *profiler) {
-    zt__wait wait = zt__wait_until(zt__deadline(UINT64_C(1000000000)));
-    int is_read;
-    do {
-        const zt__list *list;
-        zt__slot *slot;
-        is_read = 0;
-        zt__lock(&profiler->mutex);
-        for (list = profiler->lists; list; list = list->next) {
-            for (slot = list->keeps_events ? list->first : NULL; slot; slot = slot->next) {
-                slot->kept = NULL;
-                is_read |= slot->state == ZT__SLOT_READING && slot->measurement == ZT__KEPT_EVENT_STAMPS;
-            }
-        }
-        zt__unlock(&profiler->mutex);
-    } while (is_read && zt__wait_again(&wait));
-}
-
-/* Stops measuring launches, and waits for those after which the application's calls must be observed; see
-   zt__has_unread_launches. */
-ZT__PRIVATE void zt__finish_launches(zt__tracer *tracer, uint64_t deadline) {
-    zt__wait wait = zt__wait_until(deadline);
-    zt__traced_device *device;
-    zt__lock(&tracer->mutex);
-    tracer->is_stopping = 1;
-    zt__unlock(&tracer->mutex);
-    while (zt__has_calls_in_progress(tracer, 1) && zt__wait_again(&wait)) {
-    }
-    for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
-        zt_profiler *profiler = device->profiler;
-        while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, NULL, 0) &&
-               zt__wait_again(&wait)) {
-            zt__try_collect(profiler, NULL, 1);
-        }
-        zt__release_events(profiler);
-    }
-}
-
 /* Stops the sampling of hot spots, which depends on the tracer, then the tracer, and waits for its calls in
-   progress on other threads. */
+   progress on other threads. Before, no more launches are measured, and those are waited for after which the
+   application's calls must be observed; see zt__has_unread_launches. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) {
     zt__wait wait = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
     zt__traced_device *device = zt__next_measured(tracer, NULL);
@@ -23845,9 +23224,24 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
         ze_result_t stopped = zt__stop_sampling(device->profiler, caller);
         result = stopped == ZE_RESULT_SUCCESS ? result : stopped;
     }
+
     if (zt__load(&tracer->is_live)) {
-        zt__finish_launches(tracer, zt__deadline(tracer->wait_timeout_ns));
+        zt__wait launches = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
+        zt__lock(&tracer->mutex);
+        tracer->is_stopping = 1;
+        zt__unlock(&tracer->mutex);
+        while (zt__has_calls_in_progress(tracer, 1) && zt__wait_again(&launches)) {
+        }
+        for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
+            zt_profiler *profiler = device->profiler;
+            while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, NULL, 0) &&
+                   zt__wait_again(&launches)) {
+                zt__try_collect(profiler, NULL, 1);
+            }
+        }
+        zt__release_kept_events(tracer, NULL); /* their destruction is not observed from now on */
     }
+
     zt__lock(&zt__dispatch_setup);
     if (zt__load(&tracer->is_live)) {
         zt__set_live(tracer, 0);
@@ -24046,36 +23440,66 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
 
 ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
                               const char *name) {
+    const char *call = "zt_replace", **names;
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
     zt__replacement *added = NULL;
+    size_t size, name_size = name ? strlen(name) + 1 : 0;
+    uint32_t i, room, count = 0;
+    void *function;
+    ze_result_t result;
     if (!profiler || (!tracer && !module)) {
         return ZE_RESULT_SUCCESS;
     }
     if (!profiler->device) {
-        return zt__report_null_handle(&profiler->diagnostics, "zt_replace", "the profiler's device");
+        return zt__report_null_handle(&profiler->diagnostics, call, "the profiler's device");
     }
-    tracer = zt__find_or_add_tracer(profiler, "zt_replace");
+    tracer = zt__find_or_add_tracer(profiler, call);
     if (!tracer) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (module) {
-        const zt_allocator *allocator = &profiler->config.allocator;
-        size_t size, name_size = name ? strlen(name) + 1 : 0;
-        ze_result_t result = name ? zt__check_kernel_name(&tracer->modules, module, name) : ZE_RESULT_SUCCESS;
+    if (module && name) { /* the module must have a kernel or function of this name */
+        ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, NULL));
+        room = count;
+        names = (const char **)zt__allocate(&profiler->config.allocator, (size_t)count + 1, sizeof *names);
+        if (!names) {
+            return zt__report_no_memory(&profiler->diagnostics, call, "the names of kernels");
+        }
+        if (result == ZE_RESULT_SUCCESS && count > 0) {
+            ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, names));
+            count = count < room ? count : room;
+        }
+        if (zt__check(&profiler->diagnostics, result, "zeModuleGetKernelNames", "Nothing is replaced.") ==
+            ZE_RESULT_SUCCESS) {
+            for (i = 0; i < count && strcmp(names[i], name) != 0;) {
+                i++;
+            }
+            if (i == count) {
+                ZT__INTERNAL(result = zeModuleGetFunctionPointer(module, name, &function));
+            }
+            if (result != ZE_RESULT_SUCCESS) {
+                zt__nearest nearest = zt__find_nearest(name, names, count, zt__name_in_list);
+                result = zt__report(&profiler->diagnostics, NO_SUCH_KERNEL,
+                                    ZE_RESULT_ERROR_INVALID_KERNEL_NAME, name, nearest.text);
+            }
+        }
+        zt__free(&profiler->config.allocator, (void *)names);
         if (result != ZE_RESULT_SUCCESS) {
             return result;
         }
+    }
+    if (module) {
         kernels = kernels ? kernels : "*";
         size = strlen(kernels) + 1;
-        added = (zt__replacement *)zt__allocate(allocator, 1, sizeof *added + size + name_size);
+        added =
+            (zt__replacement *)zt__allocate(&profiler->config.allocator, 1, sizeof *added + size + name_size);
         if (!added) {
-            return zt__report_no_memory(&profiler->diagnostics, "zt_replace", "a replacement");
+            return zt__report_no_memory(&profiler->diagnostics, call, "a replacement");
         }
         added->module = module;
         added->kernels = (char *)memcpy(added + 1, kernels, size);
         added->name = name ? (char *)memcpy(added->kernels + size, name, name_size) : NULL;
     }
-    return zt__change_replacements(&tracer->modules, kernels, NULL, added, "zt_replace");
+    return zt__change_replacements(&tracer->modules, kernels, NULL, added, call);
 }
 
 /* ---- what was traced ------------------------------------------------------------------------------------- */
@@ -24244,45 +23668,16 @@ ZT__PRIVATE int zt__has_times_alone(const zt__document *document) {
     return document->profiler->metric_count > 0 && document->region.with_metrics < document->region.count;
 }
 
-/* Counts times. The buckets are as narrow as their number allows, but not narrower than 0.5 %. */
-ZT__PRIVATE void zt__count_times(const double *times, uint32_t count, zt__histogram *histogram) {
-    double first = 0, last = 0;
-    uint32_t i;
-    memset(histogram, 0, sizeof *histogram);
-    for (i = 0; i < count; i++) {
-        if (zt__is_countable(times[i])) {
-            first = first > 0 && first < times[i] ? first : times[i];
-            last = last > times[i] ? last : times[i];
-        }
-    }
-    if (first <= 0) {
-        return;
-    }
-    histogram->first = first;
-    histogram->ratio = pow(last / first, 1.0 / (double)ZT__HISTOGRAM_BUCKETS);
-    if (histogram->ratio < 1.005) {
-        histogram->ratio = 1.005;
-    }
-    for (i = 0; i < count; i++) {
-        if (zt__is_countable(times[i])) {
-            double place = log(times[i] / first) / log(histogram->ratio);
-            uint32_t bucket =
-                place < ZT__HISTOGRAM_BUCKETS - 1 ? (uint32_t)place : ZT__HISTOGRAM_BUCKETS - 1u;
-            histogram->counts[bucket]++;
-            histogram->used = bucket + 1 > histogram->used ? bucket + 1 : histogram->used;
-        }
-    }
-}
-
 /* Reads the statistics of a region that have this layout. */
 ZT__PRIVATE void zt__read_columns(zt__document *document, const zt__sample_layout *layout,
                                   const zt__statistics *statistics) {
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     int are_times = layout == &profiler->times_layout;
-    double *values = NULL;
+    double *values = NULL, first = 0, last = 0;
+    zt__histogram *histogram = &document->histogram;
     zt__statistics copy;
-    uint32_t column;
+    uint32_t column, kept = 0, i;
     if (!zt__copy_statistics(profiler, layout, statistics, &copy)) {
         document->out_of_memory = 1;
         return;
@@ -24292,18 +23687,41 @@ ZT__PRIVATE void zt__read_columns(zt__document *document, const zt__sample_layou
         document->out_of_memory |= !values;
     }
     *(are_times ? &document->region.count : &document->region.with_metrics) = zt__collected(profiler, &copy);
-    for (column = 0; column < layout->column_count; column++) {
+    for (column = layout->column_count; column-- > 0;) { /* `values` are the GPU times at the end */
         zt_stats *stats = &document->stats[column];
-        uint32_t kept = values ? zt__copy_column(layout, &copy, column, values) : 0;
-        if (are_times && column == 0) {
-            zt__count_times(values, kept, &document->histogram);
-        } else if (are_times) {
+        kept = values ? zt__copy_column(layout, &copy, column, values) : 0;
+        if (are_times && column > 0) {
             stats = &document->stats[zt__latency_column(profiler, column - 1)];
-        } else if (column == 0) {
+        } else if (!are_times && column == 0) {
             stats = &document->time_with_metrics;
         }
         zt__get_moments(layout, &copy, column, stats);
         zt__add_quantiles(layout, column, values, kept, stats);
+    }
+
+    /* The buckets are as narrow as their number allows, but not narrower than 0.5 %. */
+    if (are_times) {
+        memset(histogram, 0, sizeof *histogram);
+    }
+    for (i = 0; i < kept && are_times; i++) {
+        if (zt__is_countable(values[i])) {
+            first = first > 0 && first < values[i] ? first : values[i];
+            last = last > values[i] ? last : values[i];
+        }
+    }
+    if (first > 0) {
+        histogram->first = first;
+        histogram->ratio = pow(last / first, 1.0 / (double)ZT__HISTOGRAM_BUCKETS);
+        histogram->ratio = histogram->ratio < 1.005 ? 1.005 : histogram->ratio;
+    }
+    for (i = 0; i < kept && first > 0; i++) {
+        if (zt__is_countable(values[i])) {
+            double place = log(values[i] / first) / log(histogram->ratio);
+            uint32_t bucket =
+                place < ZT__HISTOGRAM_BUCKETS - 1 ? (uint32_t)place : ZT__HISTOGRAM_BUCKETS - 1u;
+            histogram->counts[bucket]++;
+            histogram->used = bucket + 1 > histogram->used ? bucket + 1 : histogram->used;
+        }
     }
     zt__free(allocator, values);
     zt__free_statistics(allocator, &copy);
@@ -24633,59 +24051,29 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, z
     note(document, text);
 }
 
+/* What to do about samples that are lost or dropped, of the causes from ZT_LOST_NEVER_DELIVERED on. */
+static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
+    "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
+    "Execute recorded lists with zt_execute, or collect after each execution.",
+    "Wait for the work inside of ZT_PASSES.",
+    "The log names the call that failed.",
+    "Some drivers return a wrong GPU time of a region around others.",
+    "Let no two commands that signal an event be in flight at once.",
+    "Open a new profiler when the device is back.",
+    "Raise config.max_slots, or call zt_collect more often.",
+    "Free memory, or lower config.slots_per_step and config.samples.",
+    "Use fewer names.",
+    "The log names the call that failed.",
+    "Call zt_end before zt_release and zt_close.",
+    "Open a new profiler when the device is back.",
+};
+
 /* Notes how many of something are missing, and what to do. */
 ZT__PRIVATE void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t count, const char *what,
                                   const char *remedy) {
     if (count > 0) {
         zt__add_note(document, note, "%llu sample%s %s. %s", (unsigned long long)count,
                      count == 1 ? " is" : "s are", what, remedy);
-    }
-}
-
-/* Notes which samples are not in the report. */
-ZT__PRIVATE void zt__note_missing_samples(zt__document *document, zt__note_fn note) {
-    static const char *const remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
-        /* of the causes from ZT_LOST_NEVER_DELIVERED on */
-        "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
-        "Execute recorded lists with zt_execute, or collect after each execution.",
-        "Wait for the work inside of ZT_PASSES.",
-        "The log names the call that failed.",
-        "Some drivers return a wrong GPU time of a region around others.",
-        "Let no two commands that signal an event be in flight at once.",
-        "Open a new profiler when the device is back.",
-        "Raise config.max_slots, or call zt_collect more often.",
-        "Free memory, or lower config.slots_per_step and config.samples.",
-        "Use fewer names.",
-        "The log names the call that failed.",
-        "Call zt_end before zt_release and zt_close.",
-        "Open a new profiler when the device is back.",
-    };
-    const zt_profiler *profiler = document->profiler;
-    zt_counts counts = zt_get_counts(profiler);
-    uint64_t states[ZT__SLOT_STATE_COUNT], waiting;
-    char text[256];
-    uint32_t i;
-    zt__count_states(profiler, states);
-    waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
-    zt__note_missing(document, note, states[ZT__SLOT_OPEN], "not ended",
-                     "Call zt_end for each region that was begun.");
-    zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
-                     "Call zt_collect after the execution.");
-    zt__note_missing(document, note, counts.in_flight > waiting ? counts.in_flight - waiting : 0, "in flight",
-                     "Call zt_collect when the work is done.");
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                 zt_cause_name((zt_cause)i));
-        zt__note_missing(document, note, zt_get_cause(profiler, (zt_cause)i), text,
-                         i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
-                                                     : remedies[i - ZT_LOST_NEVER_DELIVERED]);
-    }
-    if (counts.unobserved_lists > 0) {
-        zt__add_note(document, note,
-                     "%llu %s ran outside of zt_execute: only the last execution before each collection is "
-                     "measured. Execute recorded lists with zt_execute.",
-                     (unsigned long long)counts.unobserved_lists,
-                     counts.unobserved_lists == 1 ? "list" : "lists");
     }
 }
 
@@ -24747,41 +24135,6 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 }
 
 #ifdef ZETOOLS_TRACER
-
-/* Notes kernels for which there was no room or that were replaced, and failures to write files of modules. */
-ZT__PRIVATE void zt__note_kernels(zt__document *document, zt__note_fn note) {
-    zt_profiler *profiler = document->profiler;
-    zt__tracer *tracer = zt__load(&profiler->tracer);
-    uint64_t unknown, replaced = zt_trace_get_counts(profiler).replaced;
-    zt__lock(&profiler->mutex);
-    unknown = profiler->unknown_launches;
-    zt__unlock(&profiler->mutex);
-    if (unknown > 0) {
-        zt__add_note(document, note,
-                     "What the kernels of %llu launches are made of is not known: there is no memory, or "
-                     "there are more than %u kernels.",
-                     (unsigned long long)unknown, (unsigned)ZT__MAX_KERNELS);
-    }
-    if (replaced > 0) {
-        zt__add_note(document, note,
-                     "zt_replace has replaced %llu kernel%s: figures are those of the replacements.",
-                     (unsigned long long)replaced, replaced == 1 ? "" : "s");
-    }
-    if (tracer && zt__load(&tracer->modules.failures)) {
-        zt__message_text first;
-        uint32_t failures;
-        zt__lock(&tracer->modules.mutex);
-        failures = tracer->modules.failures;
-        first = tracer->modules.failure;
-        zt__unlock(&tracer->modules.mutex);
-        if (failures == 1) {
-            zt__add_note(document, note, "Writing files of modules has failed. %s", first.text);
-        } else {
-            zt__add_note(document, note, "Writing files of modules has failed %u times. The first: %s",
-                         (unsigned)failures, first.text);
-        }
-    }
-}
 
 /* Notes a number of samples, as a share of all. */
 ZT__PRIVATE void zt__note_samples(zt__document *document, zt__note_fn note, uint64_t samples, uint64_t all,
@@ -24856,9 +24209,14 @@ ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt_get_availability(profiler);
-    uint64_t all = 0, with_metrics = 0;
+    zt_counts counts = zt_get_counts(profiler);
+    uint64_t all = 0, with_metrics = 0, states[ZT__SLOT_STATE_COUNT], waiting;
     uint32_t i, unknown = 0, hotspots = 0;
+    char text[256];
 #ifdef ZETOOLS_TRACER
+    zt__tracer *tracer = zt__load(&profiler->tracer);
+    uint64_t unknown_launches, replaced = zt_trace_get_counts(profiler).replaced;
+    uint32_t failures;
     hotspots = zt_get_hotspot_count(profiler);
 #endif
     if (document->shown_count == 0 && hotspots == 0) {
@@ -24866,7 +24224,29 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     }
     zt__note_elsewhere(document, note);
 #ifdef ZETOOLS_TRACER
-    zt__note_kernels(document, note);
+    zt__lock(&profiler->mutex);
+    unknown_launches = profiler->unknown_launches;
+    zt__unlock(&profiler->mutex);
+    if (unknown_launches > 0) {
+        zt__add_note(document, note,
+                     "What the kernels of %llu launches are made of is not known: there is no memory, or "
+                     "there are more than %u kernels.",
+                     (unsigned long long)unknown_launches, (unsigned)ZT__MAX_KERNELS);
+    }
+    if (replaced > 0) {
+        zt__add_note(document, note,
+                     "zt_replace has replaced %llu kernel%s: figures are those of the replacements.",
+                     (unsigned long long)replaced, replaced == 1 ? "" : "s");
+    }
+    if (tracer && zt__load(&tracer->modules.failures)) {
+        zt__message_text first;
+        zt__lock(&tracer->modules.mutex);
+        failures = tracer->modules.failures;
+        first = tracer->modules.failure;
+        zt__unlock(&tracer->modules.mutex);
+        snprintf(text, sizeof text, failures == 1 ? "." : " %u times. The first:", (unsigned)failures);
+        zt__add_note(document, note, "Writing files of modules has failed%s %s", text, first.text);
+    }
 #endif
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
         zt__add_note(document, note, "There are no metrics: %s", zt_get_availability_text(profiler));
@@ -24897,7 +24277,30 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
         note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
                        "the same work in each pass, or raise config.pass_tolerance.");
     }
-    zt__note_missing_samples(document, note);
+
+    /* samples that are not in the report */
+    zt__count_states(profiler, states);
+    waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
+    zt__note_missing(document, note, states[ZT__SLOT_OPEN], "not ended",
+                     "Call zt_end for each region that was begun.");
+    zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
+                     "Call zt_collect after the execution.");
+    zt__note_missing(document, note, counts.in_flight > waiting ? counts.in_flight - waiting : 0, "in flight",
+                     "Call zt_collect when the work is done.");
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                 zt_cause_name((zt_cause)i));
+        zt__note_missing(document, note, zt_get_cause(profiler, (zt_cause)i), text,
+                         i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
+                                                     : zt__remedies[i - ZT_LOST_NEVER_DELIVERED]);
+    }
+    if (counts.unobserved_lists > 0) {
+        zt__add_note(document, note,
+                     "%llu %s ran outside of zt_execute: only the last execution before each collection is "
+                     "measured. Execute recorded lists with zt_execute.",
+                     (unsigned long long)counts.unobserved_lists,
+                     counts.unobserved_lists == 1 ? "list" : "lists");
+    }
 #ifdef ZETOOLS_TRACER
     zt__note_hotspots(document, note);
 #endif
@@ -24928,25 +24331,31 @@ ZT__PRIVATE void zt__write_openmetrics_text(zt__writer *writer, const char *text
     }
 }
 
-/* Begins a metric family. Its name ends with its unit, which may be "". */
-ZT__PRIVATE void zt__begin_family(zt__writer *writer, const char *name, const char *type, const char *unit,
-                                  const char *help) {
-    const char *const lines[][2] = {{"TYPE", type}, {"UNIT", unit}, {"HELP", help}};
+/* A metric family. Its head is written before its first sample. */
+typedef struct zt__family {
+    const char *name, *type, *unit, *help; /* the name ends with the unit, which may be "" */
+    int is_begun;
+} zt__family;
+
+ZT__PRIVATE void zt__begin_family(zt__writer *writer, zt__family *family) {
+    const char *const lines[][2] = {{"TYPE", family->type}, {"UNIT", family->unit}, {"HELP", family->help}};
     uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(lines); i++) {
+    for (i = 0; i < ZT__COUNT_OF(lines) && !family->is_begun; i++) {
         if (*lines[i][1]) {
             zt__print(writer, "# %s ", lines[i][0]);
-            zt__write_text(writer, name);
+            zt__write_text(writer, family->name);
             zt__write_text(writer, " ");
             zt__write_openmetrics_text(writer, lines[i][1]);
             zt__write_text(writer, "\n");
         }
     }
+    family->is_begun = 1;
 }
 
 /* Begins a sample of a family. Labels and the value follow. */
-ZT__PRIVATE void zt__begin_sample(zt__writer *writer, const char *family, const char *suffix) {
-    zt__write_text(writer, family);
+ZT__PRIVATE void zt__begin_sample(zt__writer *writer, zt__family *family, const char *suffix) {
+    zt__begin_family(writer, family);
+    zt__write_text(writer, family->name);
     zt__write_text(writer, suffix);
     zt__write_text(writer, "{");
 }
@@ -24975,7 +24384,7 @@ ZT__PRIVATE void zt__end_count(zt__writer *writer, uint64_t count) {
 }
 
 /* Writes a sample of a counter, with one label. */
-ZT__PRIVATE void zt__write_counter_sample(zt__writer *writer, const char *family, const char *label,
+ZT__PRIVATE void zt__write_counter_sample(zt__writer *writer, zt__family *family, const char *label,
                                           const char *value, uint64_t count) {
     zt__begin_sample(writer, family, "_total");
     zt__write_label(writer, label, value);
@@ -24983,7 +24392,7 @@ ZT__PRIVATE void zt__write_counter_sample(zt__writer *writer, const char *family
 }
 
 /* Writes the samples of a summary in seconds. Its quantiles 0 and 1 are minimum and maximum. */
-ZT__PRIVATE void zt__write_summary(zt__writer *writer, const char *family, const char *label,
+ZT__PRIVATE void zt__write_summary(zt__writer *writer, zt__family *family, const char *label,
                                    const char *value, const zt_stats *time_ns) {
     const struct {
         const char *quantile;
@@ -25010,15 +24419,107 @@ ZT__PRIVATE void zt__write_summary(zt__writer *writer, const char *family, const
     zt__end_count(writer, time_ns->count);
 }
 
+/* ---- figures of regions ---------------------------------------------------------------------------------- */
+
+/* What the samples of a family describe. */
+typedef enum zt__family_kind {
+    ZT__OF_REGIONS, /* sums of regions: the first four, by their index */
+    ZT__OF_PASSES,  /* the GPU time of samples with metrics, by which these are to be divided */
+    ZT__OF_DEVICE,  /* metrics, by their index, here and below */
+    ZT__OF_TILES,
+    ZT__STREAMED_MEAN, /* this and the next are of streams, while regions run */
+    ZT__STREAMED_PEAK,
+    ZT__FAMILY_KIND_COUNT
+} zt__family_kind;
+
+/* The sums of ZT__OF_REGIONS. */
+enum { ZT__SUM_OWN_TIME, ZT__SUM_BYTES, ZT__SUM_LOST, ZT__SUM_DROPPED, ZT__REGION_SUMS };
+
+/* Writes the samples of a family: the figure of each region, and of its tiles or passes, times `factor`. One
+   that is not known is left out, and a counter that is negative, as it is in a buffer that was forged. */
+ZT__PRIVATE void zt__write_samples(zt__document *document, zt__family *family, zt__family_kind kind,
+                                   uint32_t index, double factor) {
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    int is_counter = strcmp(family->type, "counter") == 0, is_metric = kind >= ZT__OF_DEVICE;
+    const zt_metric *metric = is_metric ? zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, index) : NULL;
+    uint32_t region, part, parts = 1, stream = 0;
+    zt_streamed streamed;
+    zt_stats stats;
+    if (kind == ZT__OF_TILES || kind == ZT__OF_PASSES) {
+        parts = kind == ZT__OF_TILES ? profiler->tile_count : profiler->pass_count;
+    }
+    if (kind >= ZT__STREAMED_MEAN) {
+        zt__stream_data *data = NULL;
+        do {
+            data = zt__next_attached_stream(profiler, data);
+            stream++;
+        } while (data && index - data->first_streamed >= data->group.metric_count);
+    }
+    for (region = 0; region < document->region_count; region++) {
+        const zt__region_record *record = zt__record_at(profiler, region);
+        for (part = 0; part < parts; part++) {
+            double figure;
+            if (stream) {
+                zt_get_streamed(profiler, region, index, &streamed);
+                figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
+                figure = streamed.rows > 0 ? figure : zt__nan();
+            } else if (kind == ZT__OF_PASSES) {
+                zt_get_pass(profiler, region, part, &stats);
+                figure = stats.sum;
+            } else if (is_metric) {
+                zt__lock(&profiler->mutex);
+                zt__get_moments(&profiler->layout, &record->statistics,
+                                kind == ZT__OF_TILES ? zt__tile_column(profiler, part, index) : 1 + index,
+                                &stats);
+                zt__unlock(&profiler->mutex);
+                figure = is_counter ? stats.sum : stats.mean;
+            } else {
+                double sums[ZT__REGION_SUMS];
+                zt__lock(&profiler->mutex);
+                sums[ZT__SUM_OWN_TIME] = document->nesting[region].own_ns;
+                sums[ZT__SUM_BYTES] = record->bytes ? (double)record->bytes : zt__nan();
+                sums[ZT__SUM_LOST] = (double)record->lost;
+                sums[ZT__SUM_DROPPED] = (double)record->dropped;
+                figure = sums[index];
+                if (zt__collected(profiler, &record->times) == 0 && index != ZT__SUM_BYTES &&
+                    (index == ZT__SUM_OWN_TIME || !(record->lost || record->dropped))) {
+                    figure = zt__nan();
+                }
+                zt__unlock(&profiler->mutex);
+            }
+            if (!zt__is_finite(figure) || (is_counter && figure < 0)) {
+                continue;
+            }
+            zt__begin_sample(writer, family, is_counter ? "_total" : "");
+            zt__write_label(writer, "region", record->name);
+            if (is_metric) {
+                zt__write_label(writer, "metric", metric->name);
+                zt__write_label(writer, "group", metric->group);
+            }
+            if (profiler->pass_count > 1 && !stream && (is_metric || kind == ZT__OF_PASSES)) {
+                zt__write_number_label(writer, "pass", is_metric ? metric->pass : part);
+            }
+            if (kind == ZT__OF_TILES) {
+                zt__write_number_label(writer, "tile", part);
+            }
+            if (stream) {
+                zt__write_number_label(writer, "stream", stream);
+            }
+            zt__end_sample(writer, figure * factor);
+        }
+    }
+}
+
 /* ---- metrics of the device ------------------------------------------------------------------------------- */
 
-/* An OpenMetrics family: the name, unit and type under which a metric is exported. */
-typedef struct zt__family {
+/* The family under which a metric is exported. */
+typedef struct zt__metric_family {
+    zt__family family;
     char name[1024];
     char unit[ZET_MAX_METRIC_RESULT_UNITS];
-    const char *type;
     double factor; /* figures are multiplied by it, to be in base units */
-} zt__family;
+} zt__metric_family;
 
 /* Appends a name in snake case: "GpuTime" becomes "gpu_time", "GPU_BUSY" "gpu_busy". `from` has `length`
    bytes. */
@@ -25064,57 +24565,56 @@ static const struct {
     {"GBpS", "bytes_per_second", 1e9},
 };
 
-/* What the samples of a family describe. */
-typedef enum zt__family_kind {
-    ZT__OF_DEVICE,
-    ZT__OF_TILES,
-    ZT__STREAMED_MEAN, /* this and the next are of streams, while regions run */
-    ZT__STREAMED_PEAK,
-    ZT__FAMILY_KIND_COUNT
-} zt__family_kind;
-
 /* Describes the family of a metric. `infix` makes its name differ from those of other families. Metrics that
    neither add up nor have a mean have none: then its name is "". */
-ZT__PRIVATE void zt__describe_family(zt__family *family, zt__family_kind kind, const zt_metric *metric,
-                                     const char *infix) {
+ZT__PRIVATE void zt__describe_family(zt__metric_family *described, zt__family_kind kind,
+                                     const zt_metric *metric, const char *infix) {
     static const char *const reserved[] = {"_total", "_count", "_sum", "_bucket", "_created", "_info"};
-    static const char *const prefixes[] = {"zetools_metric_", "zetools_tile_metric_",
-                                           "zetools_streamed_mean_", "zetools_streamed_peak_"};
+    static const char *const prefixes[ZT__FAMILY_KIND_COUNT] = {"",
+                                                                "",
+                                                                "zetools_metric_",
+                                                                "zetools_tile_metric_",
+                                                                "zetools_streamed_mean_",
+                                                                "zetools_streamed_peak_"};
     const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units, *base = units;
     size_t length = strlen(metric->name);
     int is_streamed = kind >= ZT__STREAMED_MEAN;
+    char *name = described->name;
     uint32_t i;
-    memset(family, 0, sizeof *family);
+    memset(described, 0, sizeof *described);
+    described->family.name = name;
+    described->family.unit = described->unit;
+    described->family.help = *metric->description ? metric->description : metric->name;
+    described->factor = 1;
     if (metric->aggregation == ZT_AGGREGATE_NONE ||
         (is_streamed && metric->aggregation == ZT_AGGREGATE_FLAG)) {
         return;
     }
-    family->factor = 1;
     for (i = 0; i < ZT__COUNT_OF(zt__base_units); i++) {
         if (strcmp(units, zt__base_units[i].units) == 0) {
-            family->factor = zt__base_units[i].factor;
+            described->factor = zt__base_units[i].factor;
             base = zt__base_units[i].base;
         }
     }
-    zt__append_snake_case(family->unit, sizeof family->unit, base, strlen(base));
-    family->type = is_streamed || metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
+    zt__append_snake_case(described->unit, sizeof described->unit, base, strlen(base));
+    described->family.type = is_streamed || metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
     if (*units && zt__ends_with(metric->name, units, strcmp)) {
         length -= strlen(units); /* "FrequencyMHz" in MHz becomes "frequency_hertz" */
     }
-    strcpy(family->name, prefixes[kind]);
-    zt__append_snake_case(family->name, sizeof family->name, metric->name, length);
-    zt__append(family->name, sizeof family->name, "%s%s%s%s", *infix ? "_" : "", infix,
-               *family->unit ? "_" : "", family->unit);
+    strcpy(name, prefixes[kind]);
+    zt__append_snake_case(name, sizeof described->name, metric->name, length);
+    zt__append(name, sizeof described->name, "%s%s%s%s", *infix ? "_" : "", infix,
+               *described->unit ? "_" : "", described->unit);
     for (i = 0; i < ZT__COUNT_OF(reserved); i++) {
-        if (zt__ends_with(family->name, reserved[i], strcmp)) {
-            strcat(family->name, "_value");
-            family->unit[0] = 0; /* the name of a family with a unit ends with that */
+        if (zt__ends_with(name, reserved[i], strcmp)) {
+            strcat(name, "_value");
+            described->unit[0] = 0; /* the name of a family with a unit ends with that */
         }
     }
 }
 
 /* Returns the index of the first metric that shares the family name of `metric`. */
-ZT__PRIVATE uint32_t zt__first_of_family(const zt__family *families, uint32_t metric) {
+ZT__PRIVATE uint32_t zt__first_of_family(const zt__metric_family *families, uint32_t metric) {
     uint32_t i = 0;
     while (i < metric && strcmp(families[i].name, families[metric].name) != 0) {
         i++;
@@ -25122,94 +24622,38 @@ ZT__PRIVATE uint32_t zt__first_of_family(const zt__family *families, uint32_t me
     return i;
 }
 
-/* Writes the figures of a metric in each region, and on each tile. The family begins with the first sample. */
-ZT__PRIVATE void zt__write_metric_samples(zt__document *document, zt__family_kind kind, uint32_t metric,
-                                          const zt__family *family, uint32_t *written) {
-    zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    const zt_metric *described = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, metric);
-    int is_gauge = described->aggregation == ZT_AGGREGATE_MEAN;
-    uint32_t i, tile, tiles = kind == ZT__OF_TILES ? profiler->tile_count : 1, stream = 0;
-    if (kind >= ZT__STREAMED_MEAN) {
-        zt__stream_data *data = NULL;
-        do {
-            data = zt__next_attached_stream(profiler, data);
-            stream++;
-        } while (data && metric - data->first_streamed >= data->group.metric_count);
-    }
-    for (i = 0; i < document->region_count; i++) {
-        const zt__region_record *record = zt__record_at(profiler, i);
-        for (tile = 0; tile < tiles; tile++) {
-            double figure = zt__nan();
-            if (stream) {
-                zt_streamed streamed;
-                zt_get_streamed(profiler, i, metric, &streamed);
-                if (streamed.rows > 0) {
-                    figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
-                }
-            } else {
-                zt_stats stats;
-                zt__lock(&profiler->mutex);
-                zt__get_moments(&profiler->layout, &record->statistics,
-                                kind == ZT__OF_TILES ? zt__tile_column(profiler, tile, metric) : 1 + metric,
-                                &stats);
-                zt__unlock(&profiler->mutex);
-                figure = is_gauge ? stats.mean : stats.sum < 0 ? zt__nan() : stats.sum;
-            }
-            if (!zt__is_finite(figure)) {
-                continue;
-            }
-            if ((*written)++ == 0) {
-                zt__begin_family(writer, family->name, family->type, family->unit,
-                                 *described->description ? described->description : described->name);
-            }
-            zt__begin_sample(writer, family->name, strcmp(family->type, "counter") == 0 ? "_total" : "");
-            zt__write_label(writer, "region", record->name);
-            zt__write_label(writer, "metric", described->name);
-            zt__write_label(writer, "group", described->group);
-            if (profiler->pass_count > 1 && !stream) {
-                zt__write_number_label(writer, "pass", described->pass);
-            }
-            if (kind == ZT__OF_TILES) {
-                zt__write_number_label(writer, "tile", tile);
-            }
-            if (stream) {
-                zt__write_number_label(writer, "stream", stream);
-            }
-            zt__end_sample(writer, figure * family->factor);
-        }
-    }
-}
-
 /* Writes a family for each name of a metric. Metrics of several groups or streams that have the same name
    share one. */
-ZT__PRIVATE void zt__write_metric_families(zt__document *document, zt__family_kind kind, uint32_t count) {
+ZT__PRIVATE void zt__write_metric_families(zt__document *document, zt__family_kind kind) {
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t i, k;
-    zt__family *families = NULL;
-    if (count > 0) {
-        families = (zt__family *)zt__allocate(allocator, count, sizeof *families);
+    int is_streamed = kind >= ZT__STREAMED_MEAN, is_begun;
+    uint32_t i, k, count = is_streamed ? zt_get_streamed_count(profiler) : profiler->metric_count;
+    zt__metric_family *families = NULL;
+    if (count > 0 && (kind != ZT__OF_TILES || profiler->tile_count > 0)) {
+        families = (zt__metric_family *)zt__allocate(allocator, count, sizeof *families);
         document->out_of_memory |= !families;
     }
     if (!families) {
         return;
     }
     for (i = 0; i < count; i++) {
-        const zt_metric *metric = zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, i);
+        const zt_metric *metric = zt__metric_at(profiler, is_streamed, i);
         zt__describe_family(&families[i], kind, metric, "");
-        if (families[zt__first_of_family(families, i)].type != families[i].type) {
-            zt__describe_family(&families[i], kind, metric, families[i].type);
+        if (families[zt__first_of_family(families, i)].family.type != families[i].family.type) {
+            zt__describe_family(&families[i], kind, metric, families[i].family.type);
         }
     }
     for (i = 0; i < count; i++) {
-        uint32_t written = 0;
         if (!*families[i].name || zt__first_of_family(families, i) < i) {
             continue; /* none, or written already */
         }
-        for (k = i; k < count; k++) {
+        for (k = i, is_begun = 0; k < count; k++) {
+            zt__family *family = &families[k].family;
             if (strcmp(families[k].name, families[i].name) == 0) {
-                zt__write_metric_samples(document, kind, k, &families[k], &written);
+                family->is_begun = is_begun;
+                zt__write_samples(document, family, kind, k, families[k].factor);
+                is_begun = family->is_begun;
             }
         }
     }
@@ -25218,173 +24662,91 @@ ZT__PRIVATE void zt__write_metric_families(zt__document *document, zt__family_ki
 
 /* ---- the whole ------------------------------------------------------------------------------------------- */
 
-/* Writes the times of regions of which there is more than a sum. */
-ZT__PRIVATE void zt__write_region_summaries(zt__document *document) {
-    static const struct {
-        const char *family, *help;
-    } summaries[1 + ZT_LATENCY_COUNT] = {
-        {"zetools_region_gpu_time_seconds", "GPU time of the samples of a region, with regions inside it"},
-        {"zetools_region_queue_latency_seconds",
-         "Time from the append of a region to the execution of its list"},
-        {"zetools_region_launch_latency_seconds",
-         "Time from the submission of a region to its begin on the device"}};
+ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
+    zt__family info = {"zetools", "info", "", "Version of zetools.h, device, and availability of metrics", 0};
+    zt__family collected = {"zetools_collected_samples", "counter", "samples", "Samples that were collected",
+                            0};
+    zt__family lost = {"zetools_lost_samples", "counter", "samples",
+                       "Samples whose data is missing or invalid, by cause", 0};
+    zt__family dropped = {"zetools_dropped_samples", "counter", "samples",
+                          "Samples that were not measured, by cause", 0};
+    zt__family in_flight = {"zetools_in_flight_samples", "gauge", "samples",
+                            "Samples that were begun and are not collected yet", 0};
+    zt__family unobserved = {"zetools_unobserved_lists", "counter", "lists",
+                             "Command lists that ran outside of zt_execute", 0};
+    zt__family times[] = {/* of regions of which there is more than a sum */
+                          {"zetools_region_gpu_time_seconds", "summary", "seconds",
+                           "GPU time of the samples of a region, with regions inside it", 0},
+                          {"zetools_region_queue_latency_seconds", "summary", "seconds",
+                           "Time from the append of a region to the execution of its list", 0},
+                          {"zetools_region_launch_latency_seconds", "summary", "seconds",
+                           "Time from the submission of a region to its begin on the device", 0}};
+    zt__family sums[ZT__REGION_SUMS] = {
+        {"zetools_region_own_gpu_time_seconds", "counter", "seconds",
+         "GPU time of a region outside of those inside", 0},
+        {"zetools_region_copied_bytes", "counter", "bytes", "Bytes that traced copies and fills moved", 0},
+        {"zetools_region_lost_samples", "counter", "samples",
+         "Samples of a region whose data is missing or invalid", 0},
+        {"zetools_region_dropped_samples", "counter", "samples", "Samples of a region that were not measured",
+         0}};
+    zt__family pass_time = {"zetools_region_pass_gpu_time_seconds", "counter", "seconds",
+                            "GPU time of the samples of a region with metrics, of each pass", 0};
     zt_profiler *profiler = document->profiler;
-    uint32_t i, kind, written;
+    zt__writer *writer = &document->writer;
+    zt_counts counts = zt_get_counts(profiler);
+    uint32_t i, kind;
     zt_stats stats;
-    for (kind = 0; kind < ZT__COUNT_OF(summaries); kind++) {
-        for (i = 0, written = 0; i < document->region_count; i++) {
+#ifdef ZETOOLS_TRACER
+    zt__family call_time = {"zetools_call_seconds", "summary", "seconds", "Host time of calls", 0};
+    zt__family call_errors = {"zetools_call_errors", "counter", "errors", "Calls that failed", 0};
+    uint32_t calls = zt__calls_to_report(profiler);
+    zt_call_info call;
+#endif
+    zt__begin_sample(writer, &info, "_info");
+    zt__write_label(writer, "version", ZETOOLS_VERSION);
+    zt__write_label(writer, "device", profiler->device_name);
+    zt__write_label(writer, "availability", zt_get_availability_text(profiler));
+    zt__end_count(writer, 1);
+    zt__begin_family(writer, &collected);
+    zt__print(writer, "%s_total %llu\n", collected.name, (unsigned long long)counts.collected);
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        zt__write_counter_sample(writer, i < ZT_DROPPED_NO_SLOT ? &lost : &dropped, "cause",
+                                 zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
+    }
+    zt__begin_family(writer, &in_flight);
+    zt__print(writer, "%s %llu\n", in_flight.name, (unsigned long long)counts.in_flight);
+    zt__begin_family(writer, &unobserved);
+    zt__print(writer, "%s_total %llu\n", unobserved.name, (unsigned long long)counts.unobserved_lists);
+
+    for (kind = 0; kind < ZT__COUNT_OF(times); kind++) {
+        for (i = 0; i < document->region_count; i++) {
             if (kind == 0) {
                 zt__get_column(profiler, "zt_write", i, &profiler->times_layout, 0, &stats);
             } else {
                 zt_get_latency(profiler, i, (zt_latency)(kind - 1), &stats);
             }
-            if (stats.count == 0) {
-                continue;
+            if (stats.count > 0) {
+                zt__write_summary(writer, &times[kind], "region", zt__record_at(profiler, i)->name, &stats);
             }
-            if (written++ == 0) {
-                zt__begin_family(&document->writer, summaries[kind].family, "summary", "seconds",
-                                 summaries[kind].help);
-            }
-            zt__write_summary(&document->writer, summaries[kind].family, "region",
-                              zt__record_at(profiler, i)->name, &stats);
         }
     }
-}
-
-/* Writes sums of regions. One that is not known is left out. */
-ZT__PRIVATE void zt__write_region_counters(zt__document *document) {
-    static const struct {
-        const char *family, *unit, *help;
-    } counters[] = {
-        {"zetools_region_own_gpu_time_seconds", "seconds", "GPU time of a region outside of those inside"},
-        {"zetools_region_copied_bytes", "bytes", "Bytes that traced copies and fills moved"},
-        {"zetools_region_lost_samples", "samples", "Samples of a region whose data is missing or invalid"},
-        {"zetools_region_dropped_samples", "samples", "Samples of a region that were not measured"}};
-    zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    uint32_t i, kind, written;
-    for (kind = 0; kind < ZT__COUNT_OF(counters); kind++) {
-        for (i = 0, written = 0; i < document->region_count; i++) {
-            const zt__region_record *record = zt__record_at(profiler, i);
-            double sums[ZT__COUNT_OF(counters)];
-            uint64_t collected;
-            zt__lock(&profiler->mutex);
-            collected = zt__collected(profiler, &record->times);
-            sums[0] = collected ? document->nesting[i].own_ns * 1e-9 : zt__nan();
-            sums[1] = record->bytes ? (double)record->bytes : zt__nan();
-            sums[2] = collected || record->lost || record->dropped ? (double)record->lost : zt__nan();
-            sums[3] = collected || record->lost || record->dropped ? (double)record->dropped : zt__nan();
-            zt__unlock(&profiler->mutex);
-            if (!zt__is_finite(sums[kind])) {
-                continue;
-            }
-            if (written++ == 0) {
-                zt__begin_family(writer, counters[kind].family, "counter", counters[kind].unit,
-                                 counters[kind].help);
-            }
-            zt__begin_sample(writer, counters[kind].family, "_total");
-            zt__write_label(writer, "region", record->name);
-            zt__end_sample(writer, sums[kind]);
-        }
+    for (i = 0; i < ZT__REGION_SUMS; i++) {
+        zt__write_samples(document, &sums[i], ZT__OF_REGIONS, i, i == ZT__SUM_OWN_TIME ? 1e-9 : 1);
     }
-}
-
-/* Writes the GPU time by which metrics of a pass are to be divided. */
-ZT__PRIVATE void zt__write_pass_times(zt__document *document) {
-    static const char *const family = "zetools_region_pass_gpu_time_seconds";
-    zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    uint32_t i, pass, written = 0;
-    zt_stats stats;
-    if (profiler->metric_count == 0) {
-        return;
+    if (profiler->metric_count > 0) {
+        zt__write_samples(document, &pass_time, ZT__OF_PASSES, 0, 1e-9);
     }
-    for (i = 0; i < document->region_count; i++) {
-        for (pass = 0; pass < profiler->pass_count; pass++) {
-            zt_get_pass(profiler, i, pass, &stats);
-            if (!zt__is_finite(stats.sum)) {
-                continue;
-            }
-            if (written++ == 0) {
-                zt__begin_family(writer, family, "counter", "seconds",
-                                 "GPU time of the samples of a region with metrics, of each pass");
-            }
-            zt__begin_sample(writer, family, "_total");
-            zt__write_label(writer, "region", zt__record_at(profiler, i)->name);
-            if (profiler->pass_count > 1) {
-                zt__write_number_label(writer, "pass", pass);
-            }
-            zt__end_sample(writer, stats.sum * 1e-9);
-        }
-    }
-}
-
-/* Writes what became of all samples. */
-ZT__PRIVATE void zt__write_count_families(const zt_profiler *profiler, zt__writer *writer) {
-    static const struct {
-        const char *family, *help;
-        uint32_t first, end;
-    } causes[] = {
-        {"zetools_lost_samples", "Samples whose data is missing or invalid, by cause", 0, ZT_DROPPED_NO_SLOT},
-        {"zetools_dropped_samples", "Samples that were not measured, by cause", ZT_DROPPED_NO_SLOT,
-         ZT_CAUSE_COUNT}};
-    zt_counts counts = zt_get_counts(profiler);
-    uint32_t i, cause;
-    zt__begin_family(writer, "zetools", "info", "",
-                     "Version of zetools.h, device, and availability of metrics");
-    zt__begin_sample(writer, "zetools", "_info");
-    zt__write_label(writer, "version", ZETOOLS_VERSION);
-    zt__write_label(writer, "device", profiler->device_name);
-    zt__write_label(writer, "availability", zt_get_availability_text(profiler));
-    zt__end_count(writer, 1);
-    zt__begin_family(writer, "zetools_collected_samples", "counter", "samples",
-                     "Samples that were collected");
-    zt__print(writer, "zetools_collected_samples_total %llu\n", (unsigned long long)counts.collected);
-    for (i = 0; i < ZT__COUNT_OF(causes); i++) {
-        zt__begin_family(writer, causes[i].family, "counter", "samples", causes[i].help);
-        for (cause = causes[i].first; cause < causes[i].end; cause++) {
-            zt__write_counter_sample(writer, causes[i].family, "cause", zt_cause_name((zt_cause)cause),
-                                     zt_get_cause(profiler, (zt_cause)cause));
-        }
-    }
-    zt__begin_family(writer, "zetools_in_flight_samples", "gauge", "samples",
-                     "Samples that were begun and are not collected yet");
-    zt__print(writer, "zetools_in_flight_samples %llu\n", (unsigned long long)counts.in_flight);
-    zt__begin_family(writer, "zetools_unobserved_lists", "counter", "lists",
-                     "Command lists that ran outside of zt_execute");
-    zt__print(writer, "zetools_unobserved_lists_total %llu\n", (unsigned long long)counts.unobserved_lists);
-}
-
-ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
-    zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    const uint32_t streamed = zt_get_streamed_count(profiler);
-    const uint32_t counts[ZT__FAMILY_KIND_COUNT] = {
-        profiler->metric_count, profiler->tile_count ? profiler->metric_count : 0, streamed, streamed};
-    uint32_t kind;
-#ifdef ZETOOLS_TRACER
-    uint32_t i, calls = zt__calls_to_report(profiler);
-    zt_call_info call;
-#endif
-    zt__write_count_families(profiler, writer);
-    zt__write_region_summaries(document);
-    zt__write_region_counters(document);
-    zt__write_pass_times(document);
-    for (kind = 0; kind < ZT__FAMILY_KIND_COUNT; kind++) {
-        zt__write_metric_families(document, (zt__family_kind)kind, counts[kind]);
+    for (kind = ZT__OF_DEVICE; kind < ZT__FAMILY_KIND_COUNT; kind++) {
+        zt__write_metric_families(document, (zt__family_kind)kind);
     }
 #ifdef ZETOOLS_TRACER
-    if (calls > 0) {
-        zt__begin_family(writer, "zetools_call_seconds", "summary", "seconds", "Host time of calls");
-        for (i = 0; i < calls; i++) {
-            zt_get_call(profiler, i, &call);
-            zt__write_summary(writer, "zetools_call_seconds", "call", call.name, &call.time_ns);
-        }
-        zt__begin_family(writer, "zetools_call_errors", "counter", "errors", "Calls that failed");
-        for (i = 0; i < calls; i++) {
-            zt_get_call(profiler, i, &call);
-            zt__write_counter_sample(writer, "zetools_call_errors", "call", call.name, call.errors);
-        }
+    for (i = 0; i < calls; i++) {
+        zt_get_call(profiler, i, &call);
+        zt__write_summary(writer, &call_time, "call", call.name, &call.time_ns);
+    }
+    for (i = 0; i < calls; i++) {
+        zt_get_call(profiler, i, &call);
+        zt__write_counter_sample(writer, &call_errors, "call", call.name, call.errors);
     }
 #endif
     zt__write_text(writer, "# EOF\n");
@@ -25479,87 +24841,45 @@ ZT__PRIVATE void zt__write_csv_sum(zt__writer *writer, const char *region, const
     zt__write_csv_value(writer, region, &metric, count, sum, NULL);
 }
 
-/* Writes what became of all samples, and how they cover the time of the device, if a timeline is kept. */
-ZT__PRIVATE void zt__write_csv_totals(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
-    const zt_overlap *overlap = zt__read_overlap(document);
-    zt__overlap_times times = zt__list_overlap(overlap);
-    zt__writer *writer = &document->writer;
-    zt_counts counts = zt_get_counts(profiler);
-    uint32_t i;
-    zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
-    zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
-    zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
-    zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
-    zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
-    zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
-    for (i = 0; i < ZT__COUNT_OF(times.ns) && overlap->samples > 0; i++) {
-        zt__write_csv_sum(writer, "", zt__overlap_names[i][0], "ns", ZET_METRIC_TYPE_DURATION,
-                          overlap->samples, times.ns[i]);
-    }
-    if (overlap->samples > 0 && overlap->missing > 0) {
-        zt__write_csv_sum(writer, "", "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT, overlap->samples,
-                          (double)overlap->missing);
-    }
-    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
-        char name[64];
-        if (count) {
-            snprintf(name, sizeof name, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                     zt_cause_name((zt_cause)i));
-            zt__write_csv_count(writer, "", name, "samples", count);
-        }
-    }
-}
-
-/* Writes times that are of a region or derived from its samples, and the bytes that were copied, where they
-   are known. */
-ZT__PRIVATE void zt__write_csv_times(zt__document *document) {
-    const zt_region_info *region = &document->region;
-    const zt__nesting *nesting = &document->nesting[document->index];
-    zt__writer *writer = &document->writer;
-    uint64_t count = document->stats[0].count;
-    uint32_t i;
-    zt__write_csv_sum(writer, region->name, "own GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
-                      nesting->own_ns);
-    zt__write_csv_sum(writer, region->name, "total GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
-                      nesting->total_ns);
-    zt__write_csv_sum(writer, region->name, "share", "percent", ZET_METRIC_TYPE_RATIO, count,
-                      100 * nesting->share);
-    if (nesting->parent != UINT32_MAX) {
-        zt__write_csv_text(writer, region->name, "parent", "",
-                           zt__record_at(document->profiler, nesting->parent)->name);
-    }
-    for (i = 0; i < ZT_LATENCY_COUNT; i++) {
-        zt_metric metric = {zt__latency_names[i][0], "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
-                            ZT_AGGREGATE_SUM,        0};
-        zt__csv_line line = {region->name, &metric, NULL, "all", "all", 0, NULL};
-        line.stats = &document->stats[zt__latency_column(document->profiler, i)];
-        if (line.stats->count) {
-            zt__write_csv_line(writer, &line);
-        }
-    }
-    if (region->bytes) {
-        zt__write_csv_sum(writer, region->name, "copied bytes", "bytes", ZET_METRIC_TYPE_EVENT, region->count,
-                          (double)region->bytes);
-        zt__write_csv_sum(writer, region->name, "copied bytes a second", "bytes/s",
-                          ZET_METRIC_TYPE_THROUGHPUT, region->count, region->bytes_per_second);
-    }
-}
-
+/* Writes the figures of the region that was read last. */
 ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
     static const zt_metric gpu_time = {"GPU time",       "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
                                        ZT_AGGREGATE_SUM, 0};
-    const zt_profiler *profiler = document->profiler;
+    zt_profiler *profiler = document->profiler;
+    const zt_region_info *region = &document->region;
+    const zt__nesting *nesting = &document->nesting[document->index];
     zt__writer *writer = &document->writer;
-    const char *name = document->region.name;
-    zt__csv_line line = {name, &gpu_time, &document->stats[0], "all", "all", document->region.differs, NULL};
+    const char *name = region->name;
+    zt__csv_line line = {name, &gpu_time, &document->stats[0], "all", "all", region->differs, NULL};
+    uint64_t count = document->stats[0].count;
     uint32_t metric, part;
     char tile[16] = "all", pass[16] = "all";
     int shows_passes;
     zt_limit_info limit;
     zt__write_csv_line(writer, &line);
-    zt__write_csv_times(document);
+    zt__write_csv_sum(writer, name, "own GPU time", "ns", ZET_METRIC_TYPE_DURATION, count, nesting->own_ns);
+    zt__write_csv_sum(writer, name, "total GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
+                      nesting->total_ns);
+    zt__write_csv_sum(writer, name, "share", "percent", ZET_METRIC_TYPE_RATIO, count, 100 * nesting->share);
+    if (nesting->parent != UINT32_MAX) {
+        zt__write_csv_text(writer, name, "parent", "", zt__record_at(profiler, nesting->parent)->name);
+    }
+    for (part = 0; part < ZT_LATENCY_COUNT; part++) {
+        zt_metric latency = gpu_time;
+        zt__csv_line latency_line = {name, &latency, NULL, "all", "all", 0, NULL};
+        latency.name = zt__latency_names[part][0];
+        latency_line.stats = &document->stats[zt__latency_column(profiler, part)];
+        if (latency_line.stats->count) {
+            zt__write_csv_line(writer, &latency_line);
+        }
+    }
+    if (region->bytes) {
+        zt__write_csv_sum(writer, name, "copied bytes", "bytes", ZET_METRIC_TYPE_EVENT, region->count,
+                          (double)region->bytes);
+        zt__write_csv_sum(writer, name, "copied bytes a second", "bytes/s", ZET_METRIC_TYPE_THROUGHPUT,
+                          region->count, region->bytes_per_second);
+    }
+
     line.tile = tile;
     line.pass = pass;
     shows_passes = profiler->pass_count > 1 || zt__has_times_alone(document);
@@ -25594,41 +24914,14 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
             zt__write_csv_line(writer, &streamed_line);
         }
     }
-    zt__write_csv_count(writer, name, "lost", "samples", document->region.lost);
-    zt__write_csv_count(writer, name, "dropped", "samples", document->region.dropped);
-    zt__find_limit(document->profiler, &document->advice, document->record, &limit);
+    zt__write_csv_count(writer, name, "lost", "samples", region->lost);
+    zt__write_csv_count(writer, name, "dropped", "samples", region->dropped);
+    zt__find_limit(profiler, &document->advice, document->record, &limit);
     zt__write_csv_text(writer, name, "limit", "", zt_limit_name(limit.limit));
     zt__write_csv_text(writer, name, "limit: reason", "", limit.text);
 }
 
 #ifdef ZETOOLS_TRACER
-
-/* Writes the samples of each instruction, a line for each kind of sample that it has. */
-ZT__PRIVATE void zt__write_csv_hotspots(zt__document *document) {
-    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
-    uint32_t i, j, count;
-    zt_hotspots_counts counts;
-    zt__hot_row *rows = zt__read_hot_rows(document, 0, &count, &counts);
-    char place[4096 + 64];
-    for (i = 0; i < count; i++) {
-        int used = snprintf(place, sizeof place, "+0x%llx", (unsigned long long)rows[i].offset);
-        if (*rows[i].file) {
-            snprintf(place + used, sizeof place - (size_t)used, " %.4000s:%u", rows[i].file,
-                     (unsigned)rows[i].line);
-        }
-        for (j = 0; j < hotspots->count_count; j++) {
-            zt_metric metric = {hotspots->count_names[j], hotspots->group,  "hotspot", "samples", "",
-                                ZET_METRIC_TYPE_EVENT,    ZT_AGGREGATE_SUM, 0};
-            if (rows[i].counts[j] > 0) {
-                zt__write_csv_value(&document->writer, rows[i].kernel->name, &metric, rows[i].samples,
-                                    (double)rows[i].counts[j], place);
-            }
-        }
-    }
-    if (rows) {
-        zt__free(&hotspots->allocator, rows);
-    }
-}
 
 /* Writes a line about a kernel. Its index is the group, because several kernels may have one name. A number
    that is not known has no line. */
@@ -25647,71 +24940,42 @@ ZT__PRIVATE void zt__write_csv_kernel_line(zt__document *document, const char *k
     }
 }
 
-/* Writes what a kernel is made of, a line for each number, and one for each shape of its launches. */
-ZT__PRIVATE void zt__write_csv_kernel(zt__document *document, uint32_t index) {
+/* Writes what a tracer has seen: what kernels are made of, calls, and hot spots. */
+ZT__PRIVATE void zt__write_csv_traced(zt__document *document) {
     static const char *const launched[2] = {"launches", ""}, *const shaped[2] = {"occupancy", "percent"};
     static const char *const from[2] = {"module", ""}, *const advice[2] = {"advice", ""};
-    zt_kernel_info info;
-    zt__kernel_values list;
-    char group[32], text[128];
-    uint32_t i;
-    zt_get_kernel(document->profiler, index, &info);
-    list = zt__list_kernel_values(&info);
-    snprintf(group, sizeof group, "kernel %u", (unsigned)index);
-    zt__write_csv_kernel_line(document, info.name, group, launched, info.launches, (double)info.launches,
-                              NULL);
-    zt__write_csv_kernel_line(document, info.name, group, from, info.launches, zt__nan(),
-                              zt__format_module(&info).text);
-    for (i = 0; i < ZT__COUNT_OF(list.values); i++) {
-        zt__write_csv_kernel_line(document, info.name, group, zt__kernel_numbers[i], info.launches,
-                                  list.values[i] == UINT32_MAX ? zt__nan() : list.values[i], NULL);
-    }
-    for (i = 0; i < info.shape_count; i++) {
-        const zt_kernel_shape *shape = &info.shapes[i];
-        snprintf(text, sizeof text, "%s of %s", zt__format_sizes(shape->group_count).text,
-                 zt__format_sizes(shape->group_size).text);
-        zt__write_csv_kernel_line(document, info.name, group, shaped, shape->launches, 100 * shape->occupancy,
-                                  text);
-    }
-    if (info.advice[0]) {
-        zt__write_csv_kernel_line(document, info.name, group, advice, info.launches, zt__nan(), info.advice);
-    }
-}
-
-#endif
-
-ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
-    const zt__facts *facts = &profiler->facts;
     zt__writer *writer = &document->writer;
-    char number[32];
-    uint32_t i;
-    zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
-                           "sum,mean,stddev,min,max,median,p95,tile,pass,differs,text\n");
-    /* Lines without a region are of the whole profiler. */
-    zt__write_csv_text(writer, "", "zetools", "", ZETOOLS_VERSION);
-    zt__write_csv_text(writer, "", "program", "", facts->program);
-    zt__write_csv_text(writer, "", "date", "", zt__format_now().text);
-    zt__write_csv_text(writer, "", "opened", "", zt__format_date(facts->opened_s).text);
-    zt__write_csv_text(writer, "", "device", "", profiler->device_name);
-    zt__write_csv_text(writer, "", "driver version", "", facts->driver_version);
-    zt__write_csv_text(writer, "", "UUID", "", facts->uuid);
-    zt__write_csv_text(writer, "", "PCI address", "", facts->pci_address);
-    snprintf(number, sizeof number, "%u", (unsigned)facts->core_clock_mhz);
-    zt__write_csv_text(writer, "", "core clock", "MHz", facts->core_clock_mhz ? number : "");
-    snprintf(number, sizeof number, "%llu", (unsigned long long)facts->timer_hz);
-    zt__write_csv_text(writer, "", "timer", "Hz", facts->timer_hz ? number : "");
-    zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
-    zt__prepare_advice(profiler, &document->advice);
-    for (i = 0; i < document->region_count; i++) {
-        zt__read_region(document, i);
-        if (!document->out_of_memory) { /* those without samples are written, as in JSON */
-            zt__write_csv_region(document);
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    zt_hotspots_counts counts;
+    zt__hot_row *rows;
+    char group[32], text[4096 + 64];
+    uint32_t i, j, count;
+    for (i = 0; i < zt_get_kernel_count(profiler); i++) { /* a line for each number, and for each shape */
+        zt_kernel_info info;
+        zt__kernel_values list;
+        zt_get_kernel(profiler, i, &info);
+        list = zt__list_kernel_values(&info);
+        snprintf(group, sizeof group, "kernel %u", (unsigned)i);
+        zt__write_csv_kernel_line(document, info.name, group, launched, info.launches, (double)info.launches,
+                                  NULL);
+        zt__write_csv_kernel_line(document, info.name, group, from, info.launches, zt__nan(),
+                                  zt__format_module(&info).text);
+        for (j = 0; j < ZT__COUNT_OF(list.values); j++) {
+            zt__write_csv_kernel_line(document, info.name, group, zt__kernel_numbers[j], info.launches,
+                                      list.values[j] == UINT32_MAX ? zt__nan() : list.values[j], NULL);
         }
-    }
-#ifdef ZETOOLS_TRACER
-    for (i = 0; i < zt_get_kernel_count(profiler); i++) {
-        zt__write_csv_kernel(document, i);
+        for (j = 0; j < info.shape_count; j++) {
+            const zt_kernel_shape *shape = &info.shapes[j];
+            snprintf(text, sizeof text, "%s of %s", zt__format_sizes(shape->group_count).text,
+                     zt__format_sizes(shape->group_size).text);
+            zt__write_csv_kernel_line(document, info.name, group, shaped, shape->launches,
+                                      100 * shape->occupancy, text);
+        }
+        if (info.advice[0]) {
+            zt__write_csv_kernel_line(document, info.name, group, advice, info.launches, zt__nan(),
+                                      info.advice);
+        }
     }
     for (i = 0; i < zt__calls_to_report(profiler); i++) { /* two lines each */
         zt_metric host_time = {"host time",      "", "host", "ns", "", ZET_METRIC_TYPE_DURATION,
@@ -25724,9 +24988,92 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
         zt__write_csv_line(writer, &line);
         zt__write_csv_value(writer, call.name, &errors, call.count, (double)call.errors, NULL);
     }
-    zt__write_csv_hotspots(document);
+
+    rows = zt__read_hot_rows(document, 0, &count, &counts);
+    for (i = 0; i < count; i++) { /* of each instruction, a line for each kind of sample that it has */
+        int used = snprintf(text, sizeof text, "+0x%llx", (unsigned long long)rows[i].offset);
+        if (*rows[i].file) {
+            snprintf(text + used, sizeof text - (size_t)used, " %.4000s:%u", rows[i].file,
+                     (unsigned)rows[i].line);
+        }
+        for (j = 0; j < hotspots->count_count; j++) {
+            zt_metric metric = {hotspots->count_names[j], hotspots->group,  "hotspot", "samples", "",
+                                ZET_METRIC_TYPE_EVENT,    ZT_AGGREGATE_SUM, 0};
+            if (rows[i].counts[j] > 0) {
+                zt__write_csv_value(writer, rows[i].kernel->name, &metric, rows[i].samples,
+                                    (double)rows[i].counts[j], text);
+            }
+        }
+    }
+    if (rows) {
+        zt__free(&hotspots->allocator, rows);
+    }
+}
+
 #endif
-    zt__write_csv_totals(document);
+
+ZT__PRIVATE void zt__write_csv(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
+    const zt__facts *facts = &profiler->facts;
+    zt__writer *writer = &document->writer;
+    const zt_overlap *overlap;
+    zt__overlap_times times;
+    zt_counts counts;
+    char text[64];
+    uint32_t i;
+    zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
+                           "sum,mean,stddev,min,max,median,p95,tile,pass,differs,text\n");
+    /* Lines without a region are of the whole profiler. */
+    zt__write_csv_text(writer, "", "zetools", "", ZETOOLS_VERSION);
+    zt__write_csv_text(writer, "", "program", "", facts->program);
+    zt__write_csv_text(writer, "", "date", "", zt__format_now().text);
+    zt__write_csv_text(writer, "", "opened", "", zt__format_date(facts->opened_s).text);
+    zt__write_csv_text(writer, "", "device", "", profiler->device_name);
+    zt__write_csv_text(writer, "", "driver version", "", facts->driver_version);
+    zt__write_csv_text(writer, "", "UUID", "", facts->uuid);
+    zt__write_csv_text(writer, "", "PCI address", "", facts->pci_address);
+    snprintf(text, sizeof text, "%u", (unsigned)facts->core_clock_mhz);
+    zt__write_csv_text(writer, "", "core clock", "MHz", facts->core_clock_mhz ? text : "");
+    snprintf(text, sizeof text, "%llu", (unsigned long long)facts->timer_hz);
+    zt__write_csv_text(writer, "", "timer", "Hz", facts->timer_hz ? text : "");
+    zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
+    zt__prepare_advice(profiler, &document->advice);
+    for (i = 0; i < document->region_count; i++) {
+        zt__read_region(document, i);
+        if (!document->out_of_memory) { /* those without samples are written, as in JSON */
+            zt__write_csv_region(document);
+        }
+    }
+#ifdef ZETOOLS_TRACER
+    zt__write_csv_traced(document);
+#endif
+
+    /* what became of all samples, and how they cover the time of the device, if a timeline is kept */
+    overlap = zt__read_overlap(document);
+    times = zt__list_overlap(overlap);
+    counts = zt_get_counts(profiler);
+    zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
+    zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
+    zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
+    zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
+    zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
+    zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
+    for (i = 0; i < ZT__COUNT_OF(times.ns) && overlap->samples > 0; i++) {
+        zt__write_csv_sum(writer, "", zt__overlap_names[i][0], "ns", ZET_METRIC_TYPE_DURATION,
+                          overlap->samples, times.ns[i]);
+    }
+    if (overlap->samples > 0 && overlap->missing > 0) {
+        zt__write_csv_sum(writer, "", "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT, overlap->samples,
+                          (double)overlap->missing);
+    }
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                 zt_cause_name((zt_cause)i));
+        if (count) {
+            zt__write_csv_count(writer, "", text, "samples", count);
+        }
+    }
     zt__list_notes(document, zt__write_csv_note);
 }
 
@@ -25968,6 +25315,12 @@ ZT__PRIVATE void zt__write_json_stats(zt__writer *writer, const zt_stats *stats)
     zt__write_text(writer, "}");
 }
 
+/* Writes a member with the figures of a time. */
+ZT__PRIVATE void zt__write_json_times(zt__writer *writer, const char *name, const zt_stats *stats) {
+    zt__print(writer, ",\n\"%s\":", name);
+    zt__write_json_stats(writer, stats);
+}
+
 /* Writes the figures of a metric. In a page they have no names, which would make up half of it. */
 ZT__PRIVATE void zt__write_json_metric(zt__writer *writer, const zt_stats *stats) {
     zt__figures figures = zt__list_figures(stats);
@@ -26029,45 +25382,19 @@ ZT__PRIVATE void zt__write_json_metrics(zt__document *document, const zt__json *
     zt__write_text(writer, "}");
 }
 
-/* Writes what limits the region, and what it does a second. */
-ZT__PRIVATE void zt__write_json_advice(zt__document *document) {
-    zt__writer *writer = &document->writer;
-    /* The memory traffic, with which a roofline compares operations, is that of samples with metrics. */
-    const zt_stats *time =
-        document->region.with_metrics ? &document->time_with_metrics : &document->region.time_ns;
-    double figures[ZT__ROLE_COUNT];
-    zt_limit_info limit;
-    memset(&limit, 0, sizeof limit);
-    zt__read_figures(document->profiler, &document->advice, document->record, figures);
-    zt__apply_rules(&document->advice, figures, &limit);
-    zt__write_text(writer, ",\n\"limit\":{");
-    zt__write_json_text(writer, "what", zt_limit_name(limit.limit));
-    zt__write_json_text(writer, "why", limit.text);
-    zt__write_json_text(writer, "add", limit.missing);
-    zt__write_text(writer, "}");
-    if (!zt__is_nan(figures[ZT__ROLE_MEMORY_TRAFFIC])) {
-        zt__write_json_figure(writer, "bytes", figures[ZT__ROLE_MEMORY_TRAFFIC] * 1e9);
-    }
-    if (!zt__is_nan(figures[ZT__ROLE_ALU0_INSTRUCTIONS])) {
-        zt__write_json_figure(writer, "instructions",
-                              (figures[ZT__ROLE_ALU0_INSTRUCTIONS] +
-                               zt__first_measured(figures[ZT__ROLE_ALU1_INSTRUCTIONS], 0) +
-                               zt__first_measured(figures[ZT__ROLE_XMX_INSTRUCTIONS], 0)) *
-                                  1e9);
-    }
-    if (document->operations > 0 && zt__is_positive(time->sum)) {
-        zt__write_json_figure(writer, "operations",
-                              document->operations * (double)time->count / time->sum * 1e9);
-    }
-}
-
-/* Writes how often a region ran, and how long, and what limits it. */
-ZT__PRIVATE void zt__write_json_times(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
+/* Writes the region that was read last: how often it ran, and how long, what limits it, and its metrics. */
+ZT__PRIVATE void zt__write_json_region(zt__document *document, const zt__json *json) {
+    zt_profiler *profiler = document->profiler;
     const zt_region_info *region = &document->region;
     const zt__histogram *histogram = &document->histogram;
     zt__writer *writer = &document->writer;
+    /* The memory traffic, with which a roofline compares operations, is that of samples with metrics. */
+    const zt_stats *time = region->with_metrics ? &document->time_with_metrics : &region->time_ns;
+    double figures[ZT__ROLE_COUNT], instructions;
+    zt_limit_info limit;
     uint32_t i;
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n{");
     zt__write_json_text(writer, "name", region->name);
     zt__write_json_count(writer, "count", region->count);
     zt__write_json_count(writer, "lost", region->lost);
@@ -26077,8 +25404,7 @@ ZT__PRIVATE void zt__write_json_times(zt__document *document) {
     zt__write_json_figure(writer, "total_ns", region->total_ns);
     zt__write_json_figure(writer, "share", document->nesting[document->index].share);
     zt__write_json_count(writer, "with_metrics", region->with_metrics);
-    zt__write_text(writer, ",\n\"time_ns\":");
-    zt__write_json_stats(writer, &document->stats[0]);
+    zt__write_json_times(writer, "time_ns", &document->stats[0]);
     if (profiler->pass_count > 1) {
         zt__write_json_text(writer, "differs", zt__differences[region->differs]);
     }
@@ -26090,12 +25416,31 @@ ZT__PRIVATE void zt__write_json_times(zt__document *document) {
         }
         zt__write_text(writer, "]");
     }
-    zt__write_json_advice(document);
+    memset(&limit, 0, sizeof limit);
+    zt__read_figures(profiler, &document->advice, document->record, figures);
+    zt__apply_rules(&document->advice, figures, &limit);
+    zt__write_text(writer, ",\n\"limit\":{");
+    zt__write_json_text(writer, "what", zt_limit_name(limit.limit));
+    zt__write_json_text(writer, "why", limit.text);
+    zt__write_json_text(writer, "add", limit.missing);
+    zt__write_text(writer, "}");
+    if (!zt__is_nan(figures[ZT__ROLE_MEMORY_TRAFFIC])) {
+        zt__write_json_figure(writer, "bytes", figures[ZT__ROLE_MEMORY_TRAFFIC] * 1e9);
+    }
+    instructions = figures[ZT__ROLE_ALU0_INSTRUCTIONS] +
+                   zt__first_measured(figures[ZT__ROLE_ALU1_INSTRUCTIONS], 0) +
+                   zt__first_measured(figures[ZT__ROLE_XMX_INSTRUCTIONS], 0);
+    if (!zt__is_nan(instructions)) {
+        zt__write_json_figure(writer, "instructions", instructions * 1e9);
+    }
+    if (document->operations > 0 && zt__is_positive(time->sum)) {
+        zt__write_json_figure(writer, "operations",
+                              document->operations * (double)time->count / time->sum * 1e9);
+    }
     for (i = 0; i < ZT_LATENCY_COUNT; i++) {
         const zt_stats *stats = &document->stats[zt__latency_column(profiler, i)];
         if (stats->count) {
-            zt__print(writer, ",\n\"%s\":", zt__latency_names[i][1]);
-            zt__write_json_stats(writer, stats);
+            zt__write_json_times(writer, zt__latency_names[i][1], stats);
         }
     }
     if (region->bytes) {
@@ -26112,43 +25457,30 @@ ZT__PRIVATE void zt__write_json_times(zt__document *document) {
         }
         zt__write_text(writer, "]}");
     }
-}
 
-ZT__PRIVATE void zt__write_json_region(zt__document *document, const zt__json *json) {
-    const zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    uint32_t i;
-    zt__write_comma(writer);
-    zt__write_text(writer, "\n{");
-    zt__write_json_times(document);
     zt__write_text(writer, ",\n\"metrics\":");
     zt__write_json_metrics(document, json, 1);
-    if (json->streamed_count > 0) {
-        zt__write_text(writer, ",\n\"streamed\":{");
-        for (i = 0; i < json->streamed_count; i++) {
-            const zt_metric *metric = zt_get_streamed_metric(profiler, i);
-            zt_streamed streamed;
-            zt_get_streamed(profiler, document->index, i, &streamed);
-            if (metric && streamed.rows) {
-                zt__write_json_key(writer, metric, json->is_repeated[profiler->metric_count + i]);
-                zt__write_text(writer, "{");
-                zt__write_json_count(writer, "rows", streamed.rows);
-                zt__write_json_figure(writer, "mean", streamed.mean);
-                zt__write_json_figure(writer, "peak", streamed.peak);
-                zt__write_text(writer, "}");
-            }
+    zt__write_text(writer, json->streamed_count > 0 ? ",\n\"streamed\":{" : "");
+    for (i = 0; i < json->streamed_count; i++) {
+        const zt_metric *metric = zt_get_streamed_metric(profiler, i);
+        zt_streamed streamed;
+        zt_get_streamed(profiler, document->index, i, &streamed);
+        if (metric && streamed.rows) {
+            zt__write_json_key(writer, metric, json->is_repeated[profiler->metric_count + i]);
+            zt__write_text(writer, "{");
+            zt__write_json_count(writer, "rows", streamed.rows);
+            zt__write_json_figure(writer, "mean", streamed.mean);
+            zt__write_json_figure(writer, "peak", streamed.peak);
+            zt__write_text(writer, "}");
         }
-        zt__write_text(writer, "}");
     }
-    if (profiler->tile_count > 0) {
-        zt__write_text(writer, ",\n\"tiles\":[");
-        for (i = 0; i < profiler->tile_count; i++) {
-            zt__write_comma(writer);
-            zt__write_json_metrics(document, json, zt__tile_column(profiler, i, 0));
-        }
-        zt__write_text(writer, "]");
+    zt__write_text(writer, json->streamed_count > 0 ? "}" : "");
+    zt__write_text(writer, profiler->tile_count > 0 ? ",\n\"tiles\":[" : "");
+    for (i = 0; i < profiler->tile_count; i++) {
+        zt__write_comma(writer);
+        zt__write_json_metrics(document, json, zt__tile_column(profiler, i, 0));
     }
-    zt__write_text(writer, "}");
+    zt__write_text(writer, profiler->tile_count > 0 ? "]}" : "}");
 }
 
 /* Writes a member with what describes a metric. */
@@ -26170,65 +25502,18 @@ ZT__PRIVATE void zt__write_json_description(zt__writer *writer, const zt_metric 
     zt__write_text(writer, "}");
 }
 
-/* Writes the keys of the metrics that tables show, and a description of each metric by its key. */
-ZT__PRIVATE void zt__write_json_descriptions(zt__document *document, const zt__json *json) {
-    const zt_profiler *profiler = document->profiler;
-    zt__writer *writer = &document->writer;
-    const zt__ranked_column *end = json->columns + json->column_count, *column;
-    uint32_t i;
-    zt__write_text(writer, ",\n\"columns\":[");
-    for (column = json->columns; column < end; column++) {
-        zt__write_comma(writer);
-        if (column->metric == UINT32_MAX) {
-            zt__write_json_string(writer, zt__roles[column->role].name);
-        } else {
-            zt__write_json_key_text(writer, &profiler->metrics[column->metric],
-                                    json->is_repeated[column->metric]);
-        }
-    }
-    zt__write_text(writer, "],\n\"metrics\":{");
-    for (i = 0; i < profiler->metric_count; i++) {
-        const char *label = NULL;
-        for (column = json->columns; column < end; column++) {
-            if (column->metric == i && column->role != ZT__NO_ROLE) {
-                label = zt__roles[column->role].name;
-            }
-        }
-        zt__write_json_description(writer, &profiler->metrics[i], json->is_repeated[i], label);
-    }
-    for (column = json->columns; column < end; column++) {
-        zt_metric derived = {"",
-                             "",
-                             "",
-                             "percent",
-                             "Hits as a share of all accesses, calculated from other metrics.",
-                             ZET_METRIC_TYPE_RATIO,
-                             ZT_AGGREGATE_MEAN,
-                             0};
-        if (column->metric == UINT32_MAX) {
-            derived.name = zt__roles[column->role].name;
-            zt__write_json_description(writer, &derived, 0, NULL);
-        }
-    }
-    zt__write_text(writer, "}");
-    if (json->streamed_count > 0) {
-        zt__write_text(writer, ",\n\"streamed\":{");
-        for (i = 0; i < json->streamed_count; i++) {
-            const zt_metric *metric = zt_get_streamed_metric(profiler, i);
-            if (metric) {
-                zt__write_json_description(writer, metric, json->is_repeated[profiler->metric_count + i],
-                                           NULL);
-            }
-        }
-        zt__write_text(writer, "}");
-    }
-}
-
-/* Reads what the document needs of all regions before it writes the first. Returns 0 without memory. */
-ZT__PRIVATE int zt__prepare_json(zt__document *document, zt__json *json) {
+/* Reads what the document needs of all regions before it writes the first, and writes what a reader needs who
+   sees the file a year later, what is of the whole device, and what describes metrics. What is not known is ""
+   or null. */
+ZT__PRIVATE void zt__write_json_head(zt__document *document, zt__json *json) {
     enum { MOST_COLUMNS = 8 }; /* without config.columns */
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
+    const zt__facts *facts = &profiler->facts;
+    const zt__peaks *peaks = &document->advice.peaks;
+    const zt_overlap *overlap = zt__read_overlap(document);
+    zt__writer *writer = &document->writer;
+    zt_counts counts = zt_get_counts(profiler);
     uint32_t i, metrics = profiler->metric_count;
     json->streamed_count = zt_get_streamed_count(profiler);
     json->is_repeated = (uint8_t *)zt__allocate(allocator, (size_t)metrics + json->streamed_count + 1, 1);
@@ -26236,7 +25521,8 @@ ZT__PRIVATE int zt__prepare_json(zt__document *document, zt__json *json) {
     json->columns = (zt__ranked_column *)zt__allocate(allocator, (size_t)metrics + ZT__DERIVED_COLUMNS,
                                                       sizeof *json->columns);
     if (!json->is_repeated || !json->figures || !json->columns) {
-        return 0;
+        document->out_of_memory = 1;
+        return;
     }
     for (i = 0; i < metrics + json->streamed_count; i++) {
         int is_streamed = i >= metrics;
@@ -26256,19 +25542,7 @@ ZT__PRIVATE int zt__prepare_json(zt__document *document, zt__json *json) {
             json->column_count = MOST_COLUMNS;
         }
     }
-    return 1;
-}
 
-/* Writes what a reader needs who sees the file a year later, and what is of the whole device. What is not
-   known is "" or null. */
-ZT__PRIVATE void zt__write_json_head(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
-    const zt__facts *facts = &profiler->facts;
-    const zt__peaks *peaks = &document->advice.peaks; /* 0 without memory */
-    const zt_overlap *overlap = zt__read_overlap(document);
-    zt__writer *writer = &document->writer;
-    zt_counts counts = zt_get_counts(profiler);
-    uint32_t i;
     zt__write_text(writer, "{\"zetools\":\"" ZETOOLS_VERSION "\"");
     zt__write_json_text(writer, "program", facts->program);
     zt__write_json_text(writer, "date", zt__format_now().text);
@@ -26328,70 +25602,6 @@ ZT__PRIVATE void zt__write_json_sizes(zt__writer *writer, const char *name, cons
     }
 }
 
-ZT__PRIVATE void zt__write_json_kernels(zt__document *document) {
-    zt__writer *writer = &document->writer;
-    uint32_t index, i, count = zt_get_kernel_count(document->profiler);
-    zt__write_text(writer, ",\n\"kernels\":[");
-    for (index = 0; index < count; index++) {
-        zt_kernel_info info;
-        zt__kernel_values list;
-        zt_get_kernel(document->profiler, index, &info);
-        list = zt__list_kernel_values(&info);
-        zt__write_comma(writer);
-        zt__write_text(writer, "\n{");
-        zt__write_json_text(writer, "name", info.name);
-        zt__write_json_text(writer, "module", zt__format_module(&info).text);
-        zt__write_json_index(writer, "region",
-                             info.region < document->region_count ? info.region : UINT32_MAX);
-        zt__write_json_count(writer, "launches", info.launches);
-        for (i = 0; i < ZT__COUNT_OF(list.values); i++) {
-            zt__write_json_index(writer, zt__kernel_numbers[i][0], list.values[i]);
-        }
-        zt__write_json_sizes(writer, "required_group_size", info.required_group_size);
-        zt__write_text(writer, ",\"shapes\":[");
-        for (i = 0; i < info.shape_count; i++) {
-            const zt_kernel_shape *shape = &info.shapes[i];
-            zt__write_comma(writer);
-            zt__write_text(writer, "{");
-            zt__write_json_sizes(writer, "group_size", shape->group_size);
-            zt__write_json_sizes(writer, "group_count", shape->group_count);
-            zt__write_json_count(writer, "launches", shape->launches);
-            zt__write_json_index(writer, "groups_per_subslice", shape->groups_per_subslice);
-            zt__write_json_figure(writer, "occupancy", shape->occupancy);
-            zt__write_json_figure(writer, "waves", shape->waves);
-            zt__write_text(writer, "}");
-        }
-        zt__write_text(writer, "]");
-        zt__write_json_count(writer, "other_launches", info.other_launches);
-        zt__write_json_figure(writer, "occupancy", info.occupancy);
-        zt__write_json_text(writer, "advice", info.advice);
-        zt__write_text(writer, "}");
-    }
-    zt__write_text(writer, "]");
-}
-
-ZT__PRIVATE void zt__write_json_calls(zt__document *document) {
-    zt__writer *writer = &document->writer;
-    uint32_t i;
-    zt__write_text(writer, ",\n\"calls\":[");
-    for (i = 0; i < zt__calls_to_report(document->profiler); i++) {
-        zt_call_info call;
-        zt_get_call(document->profiler, i, &call);
-        zt__write_comma(writer);
-        zt__write_text(writer, "\n{");
-        zt__write_json_text(writer, "name", call.name);
-        zt__write_json_count(writer, "count", call.count);
-        zt__write_json_count(writer, "errors", call.errors);
-        zt__write_text(writer, ",\"time_ns\":");
-        zt__write_json_stats(writer, &call.time_ns);
-        zt__write_text(writer, "}");
-    }
-    zt__write_text(writer, "]");
-}
-#endif
-
-#ifdef ZETOOLS_TRACER
-
 /* Writes a number of samples, and how many of each kind there are. */
 ZT__PRIVATE void zt__write_json_samples(zt__document *document, const uint64_t *counts, uint64_t samples) {
     const zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
@@ -26421,55 +25631,16 @@ ZT__PRIVATE void zt__write_json_source_line(zt__document *document, uint32_t lin
     zt__write_text(writer, "}");
 }
 
-/* Writes the lines of one file that have samples, with the text of these and of those between and around
-   them, if the file can be read, is not very large, and they are not too many. */
-ZT__PRIVATE void zt__write_json_source(zt__document *document, const zt__hot_row *rows, uint32_t count) {
-    enum { AROUND = 2, MOST_BETWEEN = 500, LARGEST = 64 << 20 };
-    uint32_t line = 0, next = 0, first = rows[0].line, last = rows[count - 1].line;
-    int is_whole = last - first <= MOST_BETWEEN, is_cut = 0;
-    zt__file_properties source;
-    FILE *file = NULL;
-    char text[512];
-    zt__writer *writer = &document->writer;
-    if (zt__get_file_properties(rows[0].file, &source) && source.is_regular && source.size <= LARGEST) {
-        file = zt__open_file(rows[0].file, "rb");
-    }
-    zt__write_comma(writer);
-    zt__write_text(writer, "\n{");
-    zt__write_json_text(writer, "file", rows[0].file);
-    zt__write_text(writer, ",\"lines\":[");
-    while (file && line < (uint64_t)last + AROUND && fgets(text, sizeof text, file)) {
-        size_t length = strlen(text);
-        int is_rest = is_cut; /* of a long line, which is cut */
-        int has_samples;
-        is_cut = length + 1 == sizeof text && text[length - 1] != '\n';
-        if (is_rest) {
-            continue;
-        }
-        text[strcspn(text, "\r\n")] = 0;
-        line++;
-        has_samples = next < count && rows[next].line == line;
-        if (has_samples || (is_whole && (uint64_t)line + AROUND >= first)) {
-            zt__write_json_source_line(document, line, text, has_samples ? &rows[next] : NULL);
-        }
-        next += (uint32_t)has_samples;
-    }
-    for (; next < count; next++) { /* the file cannot be read, or has become shorter */
-        zt__write_json_source_line(document, rows[next].line, NULL, &rows[next]);
-    }
-    zt__write_text(writer, "]}");
-    if (file) {
-        fclose(file);
-    }
-}
-
 /* Writes a kernel: its instructions with samples, and its annotated source by file, for which the
-   instructions are merged into lines. Returns how many rows are of it. */
+   instructions are merged into lines: those that have samples, with the text of these and of those between and
+   around them, if the file can be read, is not very large, and they are not too many. Returns how many rows
+   are of the kernel. */
 ZT__PRIVATE uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_row *rows, uint32_t count,
                                                uint64_t all) {
+    enum { AROUND = 2, MOST_BETWEEN = 500, LARGEST = 64 << 20 };
     zt__writer *writer = &document->writer;
     const zt__sampled_kernel *kernel = rows[0].kernel;
-    uint32_t i, last, end = 0, lines;
+    uint32_t i, next, end = 0, lines;
     while (end < count && rows[end].kernel == kernel) {
         end++;
     }
@@ -26493,25 +25664,119 @@ ZT__PRIVATE uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_r
     }
     zt__write_text(writer, "],\"sources\":[");
     lines = zt__merge_hot_lines(rows, end);
-    for (i = 0; i < lines; i = last) {
-        for (last = i + 1; last < lines && strcmp(rows[last].file, rows[i].file) == 0;) {
+    for (i = 0; i < lines; i = next) { /* each file */
+        const char *path = rows[i].file;
+        uint32_t line = 0, last = i + 1, first_line = rows[i].line, last_line;
+        int is_whole, is_cut = 0;
+        zt__file_properties source;
+        FILE *file = NULL;
+        char text[512];
+        while (last < lines && strcmp(rows[last].file, path) == 0) {
             last++;
         }
-        if (*rows[i].file) {
-            zt__write_json_source(document, &rows[i], last - i);
+        next = last;
+        if (!*path) {
+            continue;
+        }
+        last_line = rows[last - 1].line;
+        is_whole = last_line - first_line <= MOST_BETWEEN;
+        if (zt__get_file_properties(path, &source) && source.is_regular && source.size <= LARGEST) {
+            file = zt__open_file(path, "rb");
+        }
+        zt__write_comma(writer);
+        zt__write_text(writer, "\n{");
+        zt__write_json_text(writer, "file", path);
+        zt__write_text(writer, ",\"lines\":[");
+        next = i;
+        while (file && line < (uint64_t)last_line + AROUND && fgets(text, sizeof text, file)) {
+            size_t length = strlen(text);
+            int is_rest = is_cut; /* of a long line, which is cut */
+            int has_samples;
+            is_cut = length + 1 == sizeof text && text[length - 1] != '\n';
+            if (is_rest) {
+                continue;
+            }
+            text[strcspn(text, "\r\n")] = 0;
+            line++;
+            has_samples = next < last && rows[next].line == line;
+            if (has_samples || (is_whole && (uint64_t)line + AROUND >= first_line)) {
+                zt__write_json_source_line(document, line, text, has_samples ? &rows[next] : NULL);
+            }
+            next += (uint32_t)has_samples;
+        }
+        for (; next < last; next++) { /* the file cannot be read, or has become shorter */
+            zt__write_json_source_line(document, rows[next].line, NULL, &rows[next]);
+        }
+        zt__write_text(writer, "]}");
+        if (file) {
+            fclose(file);
         }
     }
     zt__write_text(writer, "]}");
     return end;
 }
 
-ZT__PRIVATE void zt__write_json_hotspots(zt__document *document) {
+/* Writes what a tracer has seen: what kernels are made of, calls, and hot spots. */
+ZT__PRIVATE void zt__write_json_traced(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
     zt_hotspots_counts counts;
+    zt__hot_row *rows;
     char group[ZET_MAX_METRIC_GROUP_NAME];
-    uint32_t i, count, period_ns;
-    zt__hot_row *rows = zt__read_hot_rows(document, 0, &count, &counts);
+    uint32_t i, j, count = zt_get_kernel_count(profiler), period_ns;
+    zt__write_text(writer, ",\n\"kernels\":[");
+    for (i = 0; i < count; i++) {
+        zt_kernel_info info;
+        zt__kernel_values list;
+        zt_get_kernel(profiler, i, &info);
+        list = zt__list_kernel_values(&info);
+        zt__write_comma(writer);
+        zt__write_text(writer, "\n{");
+        zt__write_json_text(writer, "name", info.name);
+        zt__write_json_text(writer, "module", zt__format_module(&info).text);
+        zt__write_json_index(writer, "region",
+                             info.region < document->region_count ? info.region : UINT32_MAX);
+        zt__write_json_count(writer, "launches", info.launches);
+        for (j = 0; j < ZT__COUNT_OF(list.values); j++) {
+            zt__write_json_index(writer, zt__kernel_numbers[j][0], list.values[j]);
+        }
+        zt__write_json_sizes(writer, "required_group_size", info.required_group_size);
+        zt__write_text(writer, ",\"shapes\":[");
+        for (j = 0; j < info.shape_count; j++) {
+            const zt_kernel_shape *shape = &info.shapes[j];
+            zt__write_comma(writer);
+            zt__write_text(writer, "{");
+            zt__write_json_sizes(writer, "group_size", shape->group_size);
+            zt__write_json_sizes(writer, "group_count", shape->group_count);
+            zt__write_json_count(writer, "launches", shape->launches);
+            zt__write_json_index(writer, "groups_per_subslice", shape->groups_per_subslice);
+            zt__write_json_figure(writer, "occupancy", shape->occupancy);
+            zt__write_json_figure(writer, "waves", shape->waves);
+            zt__write_text(writer, "}");
+        }
+        zt__write_text(writer, "]");
+        zt__write_json_count(writer, "other_launches", info.other_launches);
+        zt__write_json_figure(writer, "occupancy", info.occupancy);
+        zt__write_json_text(writer, "advice", info.advice);
+        zt__write_text(writer, "}");
+    }
+    zt__write_text(writer, "],\n\"calls\":[");
+    for (i = 0; i < zt__calls_to_report(profiler); i++) {
+        zt_call_info call;
+        zt_get_call(profiler, i, &call);
+        zt__write_comma(writer);
+        zt__write_text(writer, "\n{");
+        zt__write_json_text(writer, "name", call.name);
+        zt__write_json_count(writer, "count", call.count);
+        zt__write_json_count(writer, "errors", call.errors);
+        zt__write_text(writer, ",\"time_ns\":");
+        zt__write_json_stats(writer, &call.time_ns);
+        zt__write_text(writer, "}");
+    }
+    zt__write_text(writer, "]");
+
+    rows = zt__read_hot_rows(document, 0, &count, &counts);
     if (!hotspots || counts.samples + counts.discarded + counts.drops == 0) {
         return;
     }
@@ -26594,15 +25859,55 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__writer *writer = &document->writer;
+    static const zt_metric hits = {"",
+                                   "",
+                                   "",
+                                   "percent",
+                                   "Hits as a share of all accesses, calculated from other metrics.",
+                                   ZET_METRIC_TYPE_RATIO,
+                                   ZT_AGGREGATE_MEAN,
+                                   0};
+    const zt__ranked_column *column, *end;
     zt__json json;
     uint32_t i, paths;
     memset(&json, 0, sizeof json);
-    document->out_of_memory |= !zt__prepare_json(document, &json);
-    zt__write_json_head(document);
-    if (!document->out_of_memory) {
-        zt__write_json_descriptions(document, &json);
+    zt__write_json_head(document, &json);
+    end = json.columns + json.column_count;
+    zt__write_text(writer, ",\n\"columns\":[");
+    for (column = json.columns; column < end; column++) { /* the keys of the metrics that tables show */
+        zt__write_comma(writer);
+        if (column->metric == UINT32_MAX) {
+            zt__write_json_string(writer, zt__roles[column->role].name);
+        } else {
+            zt__write_json_key_text(writer, &profiler->metrics[column->metric],
+                                    json.is_repeated[column->metric]);
+        }
     }
-    zt__write_text(writer, ",\n\"regions\":[");
+    zt__write_text(writer, "],\n\"metrics\":{");
+    for (i = 0; i < profiler->metric_count && !document->out_of_memory; i++) {
+        const char *label = NULL;
+        for (column = json.columns; column < end; column++) {
+            if (column->metric == i && column->role != ZT__NO_ROLE) {
+                label = zt__roles[column->role].name;
+            }
+        }
+        zt__write_json_description(writer, &profiler->metrics[i], json.is_repeated[i], label);
+    }
+    for (column = json.columns; column < end; column++) {
+        if (column->metric == UINT32_MAX) {
+            zt_metric derived = hits;
+            derived.name = zt__roles[column->role].name;
+            zt__write_json_description(writer, &derived, 0, NULL);
+        }
+    }
+    zt__write_text(writer, json.streamed_count > 0 ? "},\n\"streamed\":{" : "");
+    for (i = 0; i < json.streamed_count && !document->out_of_memory; i++) {
+        const zt_metric *metric = zt_get_streamed_metric(profiler, i);
+        if (metric) {
+            zt__write_json_description(writer, metric, json.is_repeated[profiler->metric_count + i], NULL);
+        }
+    }
+    zt__write_text(writer, "},\n\"regions\":[");
     for (i = 0; i < document->region_count && !document->out_of_memory; i++) {
         /* Those without samples are written, too, so that indices are those of zt_get_region. */
         zt__read_region(document, i);
@@ -26634,9 +25939,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
         zt__write_json_timeline(document);
     }
 #ifdef ZETOOLS_TRACER
-    zt__write_json_kernels(document);
-    zt__write_json_calls(document);
-    zt__write_json_hotspots(document);
+    zt__write_json_traced(document);
 #endif
     zt__write_text(writer, "}\n");
     zt__free(allocator, json.columns);
@@ -26712,54 +26015,17 @@ static const struct {
     {ZT__KERNEL_ROW_SLM, "SLM", "bytes", 2},         {ZT__KERNEL_ROW_PRIVATE, "private", "bytes", 2},
     {ZT__KERNEL_ROW_BARRIERS, "barriers", "", 3},    {ZT__KERNEL_ROW_ARGUMENTS, "arguments", "", 3}};
 
-/* What a table of kernels holds beside its figures. */
-typedef struct zt__kernel_table {
-    zt__figure_table shown;
-    double *figures;
-    zt__sizes_text *sizes, *modules; /* of each kernel */
-    const char **size_texts, **module_texts;
-    int is_ambiguous; /* kernels of different modules have one name */
-} zt__kernel_table;
+/* Returns a number of a kernel. UINT32_MAX stands for one that is not known. */
+ZT__PRIVATE double zt__known_or_nan(uint32_t number) {
+    return number == UINT32_MAX ? zt__nan() : number;
+}
 
-ZT__PRIVATE void zt__read_kernel_row(zt__document *document, zt__kernel_table *table, uint32_t index) {
-    zt__figure_row *row = &table->shown.rows[index];
-    double *figures = table->figures + (size_t)index * ZT__KERNEL_ROW_FIGURES;
-    zt_kernel_info info;
-    const struct {
-        uint32_t figure;
-        const uint32_t *value;
-    } numbers[] = {{ZT__KERNEL_ROW_SIMD, &info.simd_width},       {ZT__KERNEL_ROW_REGISTERS, &info.registers},
-                   {ZT__KERNEL_ROW_SPILL, &info.spill_bytes},     {ZT__KERNEL_ROW_SLM, &info.slm_bytes},
-                   {ZT__KERNEL_ROW_PRIVATE, &info.private_bytes}, {ZT__KERNEL_ROW_BARRIERS, &info.barriers},
-                   {ZT__KERNEL_ROW_ARGUMENTS, &info.arguments}};
-    uint32_t i;
-    zt_get_kernel(document->profiler, index, &info);
-    row->demangled = zt__demangle(info.name);
-    row->name = row->demangled ? row->demangled : info.name;
-    row->figures = figures;
-    row->index = index;
-    figures[ZT__KERNEL_ROW_SHARE] =
-        info.region < document->region_count ? 100 * document->nesting[info.region].share : zt__nan();
-    figures[ZT__KERNEL_ROW_LAUNCHES] = (double)info.launches;
-    figures[ZT__KERNEL_ROW_SIZE] = figures[ZT__KERNEL_ROW_MODULE] = index;
-    figures[ZT__KERNEL_ROW_OCCUPANCY] = 100 * info.occupancy;
-    for (i = 0; i < ZT__COUNT_OF(numbers); i++) {
-        figures[numbers[i].figure] = *numbers[i].value == UINT32_MAX ? zt__nan() : *numbers[i].value;
-    }
-    table->sizes[index] = zt__format_sizes(info.shapes[0].group_size);
-    if (!table->sizes[index].text[0]) {
-        strcpy(table->sizes[index].text, "-");
-    }
-    strcpy(table->modules[index].text, "-");
-    if (info.module) { /* eight digits differ between the modules of a program */
-        snprintf(table->modules[index].text, sizeof table->modules[index].text, "%08x",
-                 (unsigned)(info.module >> 32));
-    }
-    table->size_texts[index] = table->sizes[index].text;
-    table->module_texts[index] = table->modules[index].text;
-    for (i = 0; i < index && !table->is_ambiguous; i++) {
-        table->is_ambiguous = strcmp(table->shown.rows[i].name, row->name) == 0 &&
-                              strcmp(table->modules[i].text, table->modules[index].text) != 0;
+/* Writes a table below a heading, if it has rows. */
+ZT__PRIVATE void zt__show_table(zt__document *document, zt__figure_table *table, const char *heading) {
+    if (table->row_count > 0) {
+        zt__fit_columns(table, document->room);
+        zt__print(&document->writer, "\n%s\n", heading);
+        zt__write_figures(&document->writer, table, document->room);
     }
 }
 
@@ -26778,78 +26044,104 @@ ZT__PRIVATE int zt__compare_kernel_rows(const void *a, const void *b) {
     return one->index < other->index ? -1 : 1;
 }
 
-/* Writes the advice about the kernels, those with the largest shares first, a paragraph each. */
-ZT__PRIVATE void zt__write_kernel_advice(zt__document *document, const zt__figure_table *table) {
-    enum { SHOWN = 10 };
-    uint32_t i, shown = 0, others = 0;
+/* Writes a table of kernels, and below it the advice about those with the largest shares, a paragraph each. */
+ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
+    enum { ADVISED = 10 };
+    const zt_allocator *allocator = &document->profiler->config.allocator;
+    uint32_t i, j, count = zt_get_kernel_count(document->profiler), shown = 0, others = 0;
+    zt__figure_column columns[ZT__KERNEL_ROW_FIGURES];
+    zt__figure_table table;
+    double *figures;
+    zt__sizes_text *sizes, *modules;         /* of each kernel */
+    const char **size_texts, **module_texts; /* the same, for zt__add_texts */
+    int is_ambiguous = 0;                    /* kernels of different modules have one name */
     zt_kernel_info info;
     char text[128];
-    for (i = 0; i < table->row_count; i++) {
-        zt_get_kernel(document->profiler, table->rows[i].index, &info);
-        if (!info.advice[0]) {
-            continue;
+    if (count == 0) {
+        return;
+    }
+    memset(&table, 0, sizeof table);
+    table.heading = "kernel";
+    table.columns = columns;
+    table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
+    figures = (double *)zt__allocate(allocator, count, ZT__KERNEL_ROW_FIGURES * sizeof *figures);
+    sizes = (zt__sizes_text *)zt__allocate(allocator, count, 2 * sizeof *sizes);
+    size_texts = (const char **)zt__allocate(allocator, count, 2 * sizeof *size_texts);
+    modules = sizes ? sizes + count : NULL;
+    module_texts = size_texts ? size_texts + count : NULL;
+    if (table.rows && figures && sizes && size_texts) {
+        table.row_count = count;
+    } else {
+        document->out_of_memory = 1;
+    }
+    for (i = 0; i < table.row_count; i++) {
+        zt__figure_row *row = &table.rows[i];
+        double *figure = figures + (size_t)i * ZT__KERNEL_ROW_FIGURES;
+        zt_get_kernel(document->profiler, i, &info);
+        row->demangled = zt__demangle(info.name);
+        row->name = row->demangled ? row->demangled : info.name;
+        row->figures = figure;
+        row->index = i;
+        figure[ZT__KERNEL_ROW_SHARE] =
+            info.region < document->region_count ? 100 * document->nesting[info.region].share : zt__nan();
+        figure[ZT__KERNEL_ROW_LAUNCHES] = (double)info.launches;
+        figure[ZT__KERNEL_ROW_SIZE] = figure[ZT__KERNEL_ROW_MODULE] = i;
+        figure[ZT__KERNEL_ROW_OCCUPANCY] = 100 * info.occupancy;
+        figure[ZT__KERNEL_ROW_SIMD] = zt__known_or_nan(info.simd_width);
+        figure[ZT__KERNEL_ROW_REGISTERS] = zt__known_or_nan(info.registers);
+        figure[ZT__KERNEL_ROW_SPILL] = zt__known_or_nan(info.spill_bytes);
+        figure[ZT__KERNEL_ROW_SLM] = zt__known_or_nan(info.slm_bytes);
+        figure[ZT__KERNEL_ROW_PRIVATE] = zt__known_or_nan(info.private_bytes);
+        figure[ZT__KERNEL_ROW_BARRIERS] = zt__known_or_nan(info.barriers);
+        figure[ZT__KERNEL_ROW_ARGUMENTS] = zt__known_or_nan(info.arguments);
+        sizes[i] = zt__format_sizes(info.shapes[0].group_size);
+        if (!sizes[i].text[0]) {
+            strcpy(sizes[i].text, "-");
         }
-        if (shown == SHOWN) {
+        strcpy(modules[i].text, "-");
+        if (info.module) { /* eight digits differ between the modules of a program */
+            snprintf(modules[i].text, sizeof modules[i].text, "%08x", (unsigned)(info.module >> 32));
+        }
+        size_texts[i] = sizes[i].text;
+        module_texts[i] = modules[i].text;
+        for (j = 0; j < i && !is_ambiguous; j++) {
+            is_ambiguous =
+                strcmp(table.rows[j].name, row->name) == 0 && strcmp(modules[j].text, modules[i].text) != 0;
+        }
+    }
+    if (table.row_count > 0) {
+        qsort(table.rows, count, sizeof *table.rows, zt__compare_kernel_rows);
+    }
+    for (i = 0; i < ZT__COUNT_OF(zt__kernel_columns); i++) {
+        uint32_t figure = zt__kernel_columns[i].figure;
+        const char *name = zt__kernel_columns[i].name, *units = zt__kernel_columns[i].units;
+        if (units) {
+            zt__add_figures(&table, figure, name, units, units[0] == 'b', zt__kernel_columns[i].rank);
+        } else if (figure == ZT__KERNEL_ROW_SIZE || is_ambiguous) {
+            zt__add_texts(&table, figure, name, figure == ZT__KERNEL_ROW_SIZE ? size_texts : module_texts);
+        }
+    }
+    zt__show_table(document, &table, "Kernels; group size and occupancy are those of most launches");
+    for (i = 0; i < table.row_count; i++) {
+        zt_get_kernel(document->profiler, table.rows[i].index, &info);
+        if (info.advice[0] && shown < ADVISED) {
+            zt__write_text(&document->writer, shown++ ? "" : "\n");
+            zt__write_paragraph_about(document, table.rows[i].name, info.advice);
+        } else if (info.advice[0]) {
             others++;
-            continue;
         }
-        zt__write_text(&document->writer, shown++ ? "" : "\n");
-        zt__write_paragraph_about(document, table->rows[i].name, info.advice);
     }
     if (others) {
         snprintf(text, sizeof text, "What to do about %u more is in JSON and CSV.", (unsigned)others);
         zt__write_table_note(document, text);
     }
-}
-
-ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
-    const zt_allocator *allocator = &document->profiler->config.allocator;
-    uint32_t i, count = zt_get_kernel_count(document->profiler);
-    zt__figure_column columns[ZT__KERNEL_ROW_FIGURES];
-    zt__kernel_table table;
-    if (count == 0) {
-        return;
+    for (i = 0; i < table.row_count; i++) {
+        free(table.rows[i].demangled);
     }
-    memset(&table, 0, sizeof table);
-    table.figures = (double *)zt__allocate(allocator, count, ZT__KERNEL_ROW_FIGURES * sizeof *table.figures);
-    table.sizes = (zt__sizes_text *)zt__allocate(allocator, count, 2 * sizeof *table.sizes);
-    table.size_texts = (const char **)zt__allocate(allocator, count, 2 * sizeof *table.size_texts);
-    table.shown.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.shown.rows);
-    table.shown.heading = "kernel";
-    table.shown.columns = columns;
-    if (table.figures && table.sizes && table.size_texts && table.shown.rows) {
-        table.modules = table.sizes + count;
-        table.module_texts = table.size_texts + count;
-        for (i = 0; i < count; i++) {
-            zt__read_kernel_row(document, &table, i);
-        }
-        table.shown.row_count = count;
-        qsort(table.shown.rows, count, sizeof *table.shown.rows, zt__compare_kernel_rows);
-        for (i = 0; i < ZT__COUNT_OF(zt__kernel_columns); i++) {
-            uint32_t figure = zt__kernel_columns[i].figure;
-            const char *name = zt__kernel_columns[i].name, *units = zt__kernel_columns[i].units;
-            if (units) {
-                zt__add_figures(&table.shown, figure, name, units, units[0] == 'b',
-                                zt__kernel_columns[i].rank);
-            } else if (figure == ZT__KERNEL_ROW_SIZE || table.is_ambiguous) {
-                zt__add_texts(&table.shown, figure, name,
-                              figure == ZT__KERNEL_ROW_SIZE ? table.size_texts : table.module_texts);
-            }
-        }
-        zt__fit_columns(&table.shown, document->room);
-        zt__write_text(&document->writer, "\nKernels; group size and occupancy are those of most launches\n");
-        zt__write_figures(&document->writer, &table.shown, document->room);
-        zt__write_kernel_advice(document, &table.shown);
-    } else {
-        document->out_of_memory = 1;
-    }
-    for (i = 0; i < table.shown.row_count; i++) {
-        free(table.shown.rows[i].demangled);
-    }
-    zt__free(allocator, table.shown.rows);
-    zt__free(allocator, (void *)table.size_texts);
-    zt__free(allocator, table.sizes);
-    zt__free(allocator, table.figures);
+    zt__free(allocator, table.rows);
+    zt__free(allocator, (void *)size_texts);
+    zt__free(allocator, sizes);
+    zt__free(allocator, figures);
 }
 
 ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
@@ -26887,34 +26179,15 @@ ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
     for (i = 0; i < FIGURES; i++) {
         zt__add_figures(&table, i, names[i], i < TOTAL ? "" : "ns", 1, 0);
     }
-    if (table.row_count > 0) {
-        zt__fit_columns(&table, document->room);
-        zt__write_text(&document->writer, "\nHost time of calls\n");
-        zt__write_figures(&document->writer, &table, document->room);
-    }
+    zt__show_table(document, &table, "Host time of calls");
     zt__free(allocator, table.rows);
     zt__free(allocator, figures);
 }
 
-/* Returns the name of a row: the kernel, which is shortened, and the place in it. NULL without memory. */
-ZT__PRIVATE char *zt__name_hot_row(const zt__hotspots *hotspots, const zt__hot_row *row) {
-    enum { SHORTENED = 40 };
-    char *demangled = zt__demangle(row->kernel->name);
-    zt__hot_place place = zt__describe_hot_place(row);
-    zt__writer name;
-    zt__begin_writing(&name, NULL, NULL);
-    name.stopped = 1; /* it only keeps the bytes */
-    zt__write_shortened(&name, demangled ? demangled : row->kernel->name, SHORTENED);
-    zt__write_text(&name, " ");
-    zt__write_text(&name, place.text);
-    zt__write_bytes(&name, "", 1);
-    free(demangled);
-    return zt__duplicate_text(&hotspots->allocator, name.bytes);
-}
-
 /* Writes the source lines, or instructions, with most samples. */
 ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
-    enum { SHOWN = 20, SHARE, SAMPLES, ACTIVE, STALL, STALLED, FIGURES };
+    enum { SHOWN = 20, SHORTENED = 40 };
+    enum { SHARE, SAMPLES, ACTIVE, STALL, STALLED, FIGURES };
     const zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
     const char *stalls[ZT__MOST_COUNTS + 1];
     double figures[SHOWN][FIGURES], all;
@@ -26922,6 +26195,8 @@ ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
     zt__figure_row shown[SHOWN];
     zt__figure_column columns[FIGURES];
     zt__figure_table table;
+    zt__writer name; /* of a row: the kernel, which is shortened, and the place in it */
+    char *demangled;
     uint32_t i, count;
     zt__hot_row *rows = zt__read_hot_rows(document, 1, &count, &counts);
     if (!rows) {
@@ -26947,7 +26222,15 @@ ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
                 stall = j;
             }
         }
-        shown[i].demangled = zt__name_hot_row(hotspots, &rows[i]);
+        demangled = zt__demangle(rows[i].kernel->name);
+        zt__begin_writing(&name, NULL, NULL);
+        name.stopped = 1; /* it only keeps the bytes */
+        zt__write_shortened(&name, demangled ? demangled : rows[i].kernel->name, SHORTENED);
+        zt__write_text(&name, " ");
+        zt__write_text(&name, zt__describe_hot_place(&rows[i]).text);
+        zt__write_bytes(&name, "", 1);
+        free(demangled);
+        shown[i].demangled = zt__duplicate_text(&hotspots->allocator, name.bytes);
         shown[i].name = shown[i].demangled ? shown[i].demangled : rows[i].kernel->name;
         shown[i].figures = figures[i];
         figures[i][SHARE] = 100 * samples / all;
@@ -26964,10 +26247,8 @@ ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
     zt__add_figures(&table, ACTIVE, "active", "percent", 0, 0);
     zt__add_texts(&table, STALL, "main stall", stalls);
     zt__add_figures(&table, STALLED, "main stall", "percent", 0, 0);
-    zt__fit_columns(&table, document->room);
-    zt__write_text(&document->writer,
-                   "\nHot spots in kernels: where threads were, and whether they executed or waited\n");
-    zt__write_figures(&document->writer, &table, document->room);
+    zt__show_table(document, &table,
+                   "Hot spots in kernels: where threads were, and whether they executed or waited");
     if (count > SHOWN) {
         zt__print(&document->writer, "There are %u more: write CSV, JSON or HTML, which have all.\n",
                   (unsigned)(count - SHOWN));
@@ -27024,43 +26305,6 @@ typedef struct zt__region_table {
     int shows_launch;  /* though not in config.columns: launching takes much of the time of a region */
 } zt__region_table;
 
-/* Adds the region that was read last. The table shows the mean of a metric; of a flag, in how many
-   samples it was set. */
-ZT__PRIVATE void zt__read_table_row(const zt__document *document, zt__region_table *table) {
-    const zt_profiler *profiler = document->profiler;
-    zt__figure_row *row = &table->shown.rows[table->shown.row_count];
-    double *figures = table->figures + (size_t)table->shown.row_count * table->figure_count;
-    const zt_stats *time = &document->stats[0];
-    const zt_stats *latencies = &document->stats[zt__latency_column(profiler, 0)];
-    uint32_t metric;
-    row->demangled = zt__demangle(document->region.name);
-    row->name = row->demangled ? row->demangled : document->region.name;
-    row->figures = figures;
-    row->index = document->index;
-    figures[ZT__ROW_SHARE] = time->count ? 100 * document->nesting[document->index].share : zt__nan();
-    figures[ZT__ROW_COUNT] = (double)time->count;
-    figures[ZT__ROW_TOTAL] = time->count ? document->region.total_ns : zt__nan();
-    figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
-    figures[ZT__ROW_MEAN] = time->mean;
-    figures[ZT__ROW_MEDIAN] = time->median;
-    figures[ZT__ROW_P95] = time->p95;
-    figures[ZT__ROW_MIN] = time->min;
-    figures[ZT__ROW_MAX] = time->max;
-    figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
-    figures[ZT__ROW_QUEUE] = latencies[ZT_LATENCY_QUEUE].median;
-    figures[ZT__ROW_LAUNCH] = latencies[ZT_LATENCY_LAUNCH].median;
-    figures[ZT__ROW_BYTES] = document->region.bytes_per_second;
-    /* The shortest, because others may have waited for work before them. */
-    table->shows_launch |= !zt__is_nan(latencies[ZT_LATENCY_LAUNCH].min) && !zt__is_nan(time->mean) &&
-                           latencies[ZT_LATENCY_LAUNCH].min >= 0.5 * time->mean;
-    for (metric = 0; metric < profiler->metric_count; metric++) {
-        const zt_stats *stats = &document->stats[1 + metric];
-        figures[ZT__TIME_FIGURES + metric] =
-            profiler->metrics[metric].aggregation == ZT_AGGREGATE_FLAG ? stats->sum : stats->mean;
-    }
-    table->shown.row_count++;
-}
-
 /* Where a region is in the table. The links are indices of regions, UINT32_MAX at the end. */
 typedef struct zt__row_place {
     uint32_t row;   /* UINT32_MAX: it has none */
@@ -27090,7 +26334,7 @@ ZT__PRIVATE int zt__order_rows(const zt__document *document, zt__region_table *t
     zt__figure_row *ordered = (zt__figure_row *)zt__allocate(allocator, regions, sizeof *ordered);
     zt__figure_row *rows = table->shown.rows;
     uint32_t i, at, depth = 0, count = 0, row_count = table->shown.row_count;
-    int has_memory = places && ordered;
+    int has_memory = places && ordered && rows;
     if (has_memory) {
         memset(places, 0xFF, regions * sizeof *places);
         for (i = 0; i < row_count; i++) {
@@ -27139,32 +26383,6 @@ ZT__PRIVATE int zt__order_rows(const zt__document *document, zt__region_table *t
     return has_memory;
 }
 
-ZT__PRIVATE void zt__add_time_columns(const zt__document *document, zt__region_table *table) {
-    const zt_profiler *profiler = document->profiler;
-    uint32_t i;
-    zt__add_figures(&table->shown, ZT__ROW_SHARE, "share", "percent", 0, 0);
-    zt__add_figures(&table->shown, ZT__ROW_COUNT, "count", "", 0, 0);
-    if (document->differs) {
-        zt__add_texts(&table->shown, ZT__ROW_DIFFERS, "passes differ", zt__differences);
-    }
-    for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
-        const char *list = profiler->columns, *name;
-        int is_requested = 0;
-        size_t length;
-        while (list && zt__next_name(&list, &name, &length)) {
-            is_requested |= zt__equals(zt__time_columns[i].name, name, length);
-        }
-        if (zt__time_columns[i].figure == ZT__ROW_OWN && !document->is_nested) {
-            continue; /* it is the total */
-        }
-        if (is_requested || zt__time_columns[i].is_default ||
-            (zt__time_columns[i].figure == ZT__ROW_LAUNCH && table->shows_launch)) {
-            zt__add_figures(&table->shown, zt__time_columns[i].figure, zt__time_columns[i].name,
-                            zt__time_columns[i].units, 1, is_requested ? 0 : zt__time_columns[i].rank);
-        }
-    }
-}
-
 /* Returns whether a name in config.columns is that of a time or count, which have columns of their own, or of
    a metric that attached streams have alone, for the trace. */
 ZT__PRIVATE int zt__is_other_column(const zt_profiler *profiler, const char *name) {
@@ -27191,17 +26409,86 @@ ZT__PRIVATE int zt__is_other_column(const zt_profiler *profiler, const char *nam
     return 0;
 }
 
-/* Adds the metrics that config.columns names, each once. A name that is too long for a heading is
-   replaced by that of the metric's role. */
-ZT__PRIVATE void zt__add_chosen_columns(zt_profiler *profiler, zt__region_table *table) {
-    const char *list = profiler->columns, *text;
+/* Reads the regions into rows, and adds columns: of times, and then of metrics, those that config.columns names,
+   each once, or those that matter most. A name that is too long for a heading is replaced by that of the metric's
+   role. */
+ZT__PRIVATE void zt__fill_region_table(zt__document *document, zt__region_table *table) {
+    zt_profiler *profiler = document->profiler;
+    const char *list, *text;
     zt__figure_table *shown = &table->shown;
+    const zt_stats *time = &document->stats[0];
+    const zt_stats *latencies = &document->stats[zt__latency_column(profiler, 0)];
     char name[ZET_MAX_METRIC_NAME];
     size_t length;
-    while (zt__next_name(&list, &text, &length)) {
-        uint32_t metric = UINT32_MAX, i, role;
+    uint32_t i, metric, role;
+    for (i = 0; i < document->region_count && !document->out_of_memory; i++) {
+        double *figures = table->figures + (size_t)shown->row_count * table->figure_count;
+        zt__figure_row *row = &shown->rows[shown->row_count];
+        if (!zt__read_region(document, i)) {
+            continue;
+        }
+        row->demangled = zt__demangle(document->region.name);
+        row->name = row->demangled ? row->demangled : document->region.name;
+        row->figures = figures;
+        row->index = i;
+        figures[ZT__ROW_SHARE] = time->count ? 100 * document->nesting[i].share : zt__nan();
+        figures[ZT__ROW_COUNT] = (double)time->count;
+        figures[ZT__ROW_TOTAL] = time->count ? document->region.total_ns : zt__nan();
+        figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
+        figures[ZT__ROW_MEAN] = time->mean;
+        figures[ZT__ROW_MEDIAN] = time->median;
+        figures[ZT__ROW_P95] = time->p95;
+        figures[ZT__ROW_MIN] = time->min;
+        figures[ZT__ROW_MAX] = time->max;
+        figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
+        figures[ZT__ROW_QUEUE] = latencies[ZT_LATENCY_QUEUE].median;
+        figures[ZT__ROW_LAUNCH] = latencies[ZT_LATENCY_LAUNCH].median;
+        figures[ZT__ROW_BYTES] = document->region.bytes_per_second;
+        /* The shortest, because others may have waited for work before them. */
+        table->shows_launch |= !zt__is_nan(latencies[ZT_LATENCY_LAUNCH].min) && !zt__is_nan(time->mean) &&
+                               latencies[ZT_LATENCY_LAUNCH].min >= 0.5 * time->mean;
+        for (metric = 0; metric < profiler->metric_count; metric++) { /* of a flag, how often it was set */
+            const zt_stats *stats = &document->stats[1 + metric];
+            figures[ZT__TIME_FIGURES + metric] =
+                profiler->metrics[metric].aggregation == ZT_AGGREGATE_FLAG ? stats->sum : stats->mean;
+        }
+        shown->row_count++;
+    }
+    if (document->out_of_memory) {
+        return;
+    }
+    zt__prepare_advice(profiler, &table->advice);
+    zt__choose_time_unit(shown, ZT__ROW_MEAN, ZT__ROW_TOTAL);
+    zt__add_figures(shown, ZT__ROW_SHARE, "share", "percent", 0, 0);
+    zt__add_figures(shown, ZT__ROW_COUNT, "count", "", 0, 0);
+    if (document->differs) {
+        zt__add_texts(shown, ZT__ROW_DIFFERS, "passes differ", zt__differences);
+    }
+    for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
+        uint32_t figure = zt__time_columns[i].figure;
+        int is_requested = 0;
+        list = profiler->columns;
+        while (list && zt__next_name(&list, &text, &length)) {
+            is_requested |= zt__equals(zt__time_columns[i].name, text, length);
+        }
+        if (figure == ZT__ROW_OWN && !document->is_nested) {
+            continue; /* it is the total */
+        }
+        if (is_requested || zt__time_columns[i].is_default ||
+            (figure == ZT__ROW_LAUNCH && table->shows_launch)) {
+            zt__add_figures(shown, figure, zt__time_columns[i].name, zt__time_columns[i].units, 1,
+                            is_requested ? 0 : zt__time_columns[i].rank);
+        }
+    }
+    list = profiler->columns;
+    if (!list) {
+        document->out_of_memory |= !zt__add_ranked_columns(profiler, &table->advice, shown, table->figures,
+                                                           table->figure_count, ZT__TIME_FIGURES, 0);
+    }
+    while (list && zt__next_name(&list, &text, &length)) {
         int adds_up;
         const char *units;
+        metric = UINT32_MAX;
         zt__copy_text(name, sizeof name, text, length);
         if (!zt__is_other_column(profiler, name)) {
             metric = zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
@@ -27239,70 +26526,6 @@ ZT__PRIVATE uint32_t zt__count_metric_columns(const zt__figure_table *table) {
     return count;
 }
 
-ZT__PRIVATE void zt__write_title(zt__document *document) {
-    const zt_profiler *profiler = document->profiler;
-    zt__paragraph title = zt__begin_paragraph(&document->writer, document->room, 0, 0);
-    const char *group = NULL;
-    uint32_t i;
-    zt__add_text(&title, "GPU time of regions on ");
-    zt__add_text(&title, profiler->device_name);
-    zt__add_text(&title, profiler->metric_count ? ", with metrics of " : ", times only");
-    for (i = 0; i < profiler->metric_count; i++) {
-        if (group && strcmp(group, profiler->metrics[i].group) == 0) {
-            continue;
-        }
-        zt__add_text(&title, group ? ", " : "");
-        group = profiler->metrics[i].group;
-        zt__add_text(&title, group);
-    }
-    zt__end_paragraph(&title);
-    zt__write_text(&document->writer, "\n");
-}
-
-/* Writes what limits the regions with the largest shares, a paragraph each. */
-ZT__PRIVATE void zt__write_limits(zt__document *document, const zt__region_table *table) {
-    enum { SHOWN = 3 };
-    zt_profiler *profiler = document->profiler;
-    const zt__figure_row *largest[SHOWN];
-    zt_limit_info infos[SHOWN];
-    zt__paragraph paragraph;
-    uint32_t i, place, count = 0, known = 0;
-    for (i = 0; i < table->shown.row_count; i++) {
-        const zt__figure_row *row = &table->shown.rows[i];
-        double share = row->figures[ZT__ROW_SHARE];
-        if (!(row->figures[ZT__ROW_COUNT] > 0)) {
-            continue;
-        }
-        for (place = count; place > 0 && share > largest[place - 1]->figures[ZT__ROW_SHARE]; place--) {
-            if (place < SHOWN) {
-                largest[place] = largest[place - 1];
-            }
-        }
-        if (place < SHOWN) {
-            largest[place] = row;
-            count += count < SHOWN;
-        }
-    }
-    for (i = 0; i < count; i++) {
-        zt__find_limit(profiler, &table->advice, zt__record_at(profiler, largest[i]->index), &infos[i]);
-        known += infos[i].limit != ZT_LIMIT_UNKNOWN;
-    }
-    if (count == 0 || (known == 0 && profiler->metric_count == 0)) {
-        return;
-    }
-    zt__write_text(&document->writer, "\n");
-    paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 2);
-    zt__add_text(&paragraph, "What limits the regions with the largest shares:");
-    if (known == 0) { /* the reason is the same */
-        zt__add_text(&paragraph, " ");
-        zt__add_text(&paragraph, infos[0].text);
-    }
-    zt__end_paragraph(&paragraph);
-    for (i = 0; i < count && known > 0; i++) {
-        zt__write_paragraph_about(document, largest[i]->name, infos[i].text);
-    }
-}
-
 /* Appends a time in a unit that suits it: "12.3 ms". */
 ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns) {
     uint32_t unit = 0;
@@ -27312,36 +26535,6 @@ ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns) {
     zt__append(text, room, "%.3g %s", ns / zt__time_units[unit].ns, zt__time_units[unit].name);
 }
 
-/* Describes in a sentence or two how samples cover the time of the device. The text is "" without a timeline
-   and without samples. */
-ZT__PRIVATE void zt__describe_overlap(const zt_overlap *overlap, char *text, size_t room) {
-    double all = overlap->span_ns / 100;
-    text[0] = 0;
-    if (overlap->samples < 2 || !(all > 0)) {
-        return;
-    }
-    if (overlap->missing) {
-        zt__append(text, room, "The idle time of the device is not known: %llu sample%s missing in the ",
-                   (unsigned long long)overlap->missing, overlap->missing == 1 ? " is" : "s are");
-        zt__append_time(text, room, overlap->span_ns);
-        zt__append(text, room, " from the first begin to the last end.");
-        return;
-    }
-    zt__append(text, room, "Of the ");
-    zt__append_time(text, room, overlap->span_ns);
-    zt__append(text, room, " from the first begin to the last end, ");
-    if (overlap->kernel_ns > 0 || overlap->copy_ns > 0) {
-        zt__append(text, room, "kernels take %.1f%%, ", overlap->kernel_ns / all);
-        if (overlap->copy_ns > 0) {
-            zt__append(text, room, "copies %.1f%%, both at once %.1f%%, ", overlap->copy_ns / all,
-                       overlap->both_ns / all);
-        }
-    } else {
-        zt__append(text, room, "regions take %.1f%%, ", overlap->busy_ns / all);
-    }
-    zt__append(text, room, "and in %.1f%% nothing that is measured runs.", overlap->idle_ns / all);
-}
-
 /* Writes what the table does not show, why, and what to do; what its columns of latencies are; and how
    samples cover the time of the device. */
 ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table *table) {
@@ -27349,7 +26542,9 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
     zt_availability availability = zt_get_availability(profiler);
     const char *list = profiler->columns, *text;
     char name[ZET_MAX_METRIC_NAME], note[ZET_MAX_METRIC_NAME + sizeof(zt__nearest) + 64];
-    int shows_queue = 0, shows_launch = 0;
+    const zt_overlap *overlap = zt__read_overlap(document);
+    double percent_ns;
+    int shows_queue = 0, shows_launch = 0, shows_overlap;
     zt__nearest nearest;
     size_t length;
     uint32_t i;
@@ -27393,60 +26588,121 @@ ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table
         zt__write_table_note(document, "\"launch\" is the median time from the submission by the host to the "
                                        "begin on the device.");
     }
-    zt__describe_overlap(zt__read_overlap(document), note, sizeof note);
-    if (note[0]) {
+
+    /* how samples cover the time of the device, if a timeline is kept */
+    percent_ns = overlap->span_ns / 100;
+    shows_overlap = overlap->samples >= 2 && percent_ns > 0;
+    note[0] = 0;
+    if (shows_overlap && overlap->missing) {
+        zt__append(note, sizeof note,
+                   "The idle time of the device is not known: %llu sample%s missing in the ",
+                   (unsigned long long)overlap->missing, overlap->missing == 1 ? " is" : "s are");
+        zt__append_time(note, sizeof note, overlap->span_ns);
+        zt__append(note, sizeof note, " from the first begin to the last end.");
+    } else if (shows_overlap) {
+        zt__append(note, sizeof note, "Of the ");
+        zt__append_time(note, sizeof note, overlap->span_ns);
+        zt__append(note, sizeof note, " from the first begin to the last end, ");
+        if (overlap->kernel_ns > 0 || overlap->copy_ns > 0) {
+            zt__append(note, sizeof note, "kernels take %.1f%%, ", overlap->kernel_ns / percent_ns);
+        } else {
+            zt__append(note, sizeof note, "regions take %.1f%%, ", overlap->busy_ns / percent_ns);
+        }
+        if (overlap->copy_ns > 0) {
+            zt__append(note, sizeof note, "copies %.1f%%, both at once %.1f%%, ",
+                       overlap->copy_ns / percent_ns, overlap->both_ns / percent_ns);
+        }
+        zt__append(note, sizeof note, "and in %.1f%% nothing that is measured runs.",
+                   overlap->idle_ns / percent_ns);
+    }
+    if (shows_overlap) {
         zt__write_table_note(document, note);
     }
     zt__list_notes(document, zt__write_table_note);
 }
 
-ZT__PRIVATE void zt__write_region_table(zt__document *document, int to_standard_output) {
+ZT__PRIVATE void zt__write_region_table(zt__document *document) {
+    enum { LIMITS_SHOWN = 3 };
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     size_t rows = (size_t)document->region_count + 1; /* at least one */
     zt__region_table table;
     zt__figure_table *shown = &table.shown;
-    uint32_t i;
+    const zt__figure_row *largest[LIMITS_SHOWN];
+    zt_limit_info limits[LIMITS_SHOWN];
+    zt__paragraph paragraph;
+    const char *group = NULL;
+    uint32_t i, place, count = 0, known = 0;
     memset(&table, 0, sizeof table);
     table.figure_count = ZT__TIME_FIGURES + profiler->metric_count + ZT__DERIVED_COLUMNS;
     table.figures = (double *)zt__allocate(allocator, rows, table.figure_count * sizeof *table.figures);
-    document->room = zt__get_room(to_standard_output);
     shown->heading = "region";
     shown->rows = (zt__figure_row *)zt__allocate(allocator, rows, sizeof *shown->rows);
     shown->columns = (zt__figure_column *)zt__allocate(allocator, table.figure_count, sizeof *shown->columns);
-    if (table.figures && shown->rows && shown->columns) {
-        for (i = 0; i < document->region_count; i++) {
-            if (zt__read_region(document, i)) {
-                zt__read_table_row(document, &table);
+    document->out_of_memory |= !table.figures || !shown->rows || !shown->columns;
+    zt__fill_region_table(document, &table); /* without memory, what follows has no columns */
+    document->out_of_memory |= !zt__order_rows(document, &table);
+    table.left_out = zt__count_metric_columns(shown);
+    zt__fit_columns(shown, document->room);
+    table.left_out -= zt__count_metric_columns(shown);
+
+    paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 0);
+    zt__add_text(&paragraph, "GPU time of regions on ");
+    zt__add_text(&paragraph, profiler->device_name);
+    zt__add_text(&paragraph, profiler->metric_count ? ", with metrics of " : ", times only");
+    for (i = 0; i < profiler->metric_count; i++) {
+        if (!group || strcmp(group, profiler->metrics[i].group) != 0) {
+            zt__add_text(&paragraph, group ? ", " : "");
+            group = profiler->metrics[i].group;
+            zt__add_text(&paragraph, group);
+        }
+    }
+    zt__end_paragraph(&paragraph);
+    zt__write_text(&document->writer, "\n");
+    if (shown->row_count > 0) {
+        zt__write_figures(&document->writer, shown, document->room);
+    }
+    zt__write_footer(document, &table);
+
+    /* what limits the regions with the largest shares, a paragraph each */
+    for (i = 0; i < shown->row_count; i++) {
+        const zt__figure_row *row = &shown->rows[i];
+        double share = row->figures[ZT__ROW_SHARE];
+        if (!(row->figures[ZT__ROW_COUNT] > 0)) {
+            continue;
+        }
+        for (place = count; place > 0 && share > largest[place - 1]->figures[ZT__ROW_SHARE]; place--) {
+            if (place < LIMITS_SHOWN) {
+                largest[place] = largest[place - 1];
             }
         }
-        zt__prepare_advice(profiler, &table.advice);
-        zt__choose_time_unit(shown, ZT__ROW_MEAN, ZT__ROW_TOTAL);
-        zt__add_time_columns(document, &table);
-        if (profiler->columns) {
-            zt__add_chosen_columns(profiler, &table);
-        } else {
-            document->out_of_memory |= !zt__add_ranked_columns(profiler, &table.advice, shown, table.figures,
-                                                               table.figure_count, ZT__TIME_FIGURES, 0);
+        if (place < LIMITS_SHOWN) {
+            largest[place] = row;
+            count += count < LIMITS_SHOWN;
         }
-        document->out_of_memory |= !zt__order_rows(document, &table);
-        table.left_out = zt__count_metric_columns(shown);
-        zt__fit_columns(shown, document->room);
-        table.left_out -= zt__count_metric_columns(shown);
-        zt__write_title(document);
-        if (shown->row_count > 0) {
-            zt__write_figures(&document->writer, shown, document->room);
-        }
-        zt__write_footer(document, &table);
-        zt__write_limits(document, &table);
-#ifdef ZETOOLS_TRACER
-        zt__write_table_of_kernels(document);
-        zt__write_table_of_calls(document);
-        zt__write_table_of_hotspots(document);
-#endif
-    } else {
-        document->out_of_memory = 1;
     }
+    for (i = 0; i < count; i++) {
+        zt__find_limit(profiler, &table.advice, zt__record_at(profiler, largest[i]->index), &limits[i]);
+        known += limits[i].limit != ZT_LIMIT_UNKNOWN;
+    }
+    if (known > 0 || (count > 0 && profiler->metric_count > 0)) {
+        zt__write_text(&document->writer, "\n");
+        paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 2);
+        zt__add_text(&paragraph, "What limits the regions with the largest shares:");
+        if (known == 0) { /* the reason is the same */
+            zt__add_text(&paragraph, " ");
+            zt__add_text(&paragraph, limits[0].text);
+        }
+        zt__end_paragraph(&paragraph);
+    }
+    for (i = 0; i < count && known > 0; i++) {
+        zt__write_paragraph_about(document, largest[i]->name, limits[i].text);
+    }
+#ifdef ZETOOLS_TRACER
+    zt__write_table_of_kernels(document);
+    zt__write_table_of_calls(document);
+    zt__write_table_of_hotspots(document);
+#endif
     for (i = 0; i < shown->row_count; i++) {
         free(shown->rows[i].demangled);
     }
@@ -27542,37 +26798,9 @@ typedef struct zt__trace {
 
 /* ---- columns --------------------------------------------------------------------------------------------- */
 
-/* Describes a column. Of regions, figures are those of the sample. Of streams, what adds up is shown as a
-   rate, because rows differ in length. */
-ZT__PRIVATE void zt__describe_column(const zt_metric *metric, int is_stream, int several_groups,
-                                     zt__trace_column *column) {
-    zt__quantity quantity = metric ? zt__quantity_of(metric) : ZT__QUANTITY_SHARE;
-    const char *units = metric ? metric->units : "", *suffix = "";
-    int adds_up = metric && (metric->aggregation == ZT_AGGREGATE_SUM || quantity == ZT__QUANTITY_BYTES);
-    column->scale = 1;
-    column->is_rate = is_stream && adds_up;
-    if (quantity == ZT__QUANTITY_SHARE) {
-        units = "%";
-    } else if (quantity == ZT__QUANTITY_RATE) {
-        units = "GB/s";
-        column->scale = zt__scale_of_rate(metric->units);
-    } else if (column->is_rate && quantity == ZT__QUANTITY_BYTES) {
-        units = "GB/s";
-    } else if (column->is_rate && strcmp(units, "ns") == 0) {
-        units = "% of time";
-        column->scale = 100;
-    } else if (column->is_rate) {
-        suffix = "/s";
-        column->scale = 1e9;
-    }
-    snprintf(column->label.text, sizeof column->label.text, "%s%s%s%s%s%s%s",
-             several_groups && metric ? metric->group : "", several_groups && metric ? "." : "",
-             metric ? metric->name : zt__roles[column->shown.role].name, *units || *suffix ? " [" : "", units,
-             suffix, *units || *suffix ? "]" : "");
-}
-
 /* Chooses what is shown: what config.columns names; if it names none of these metrics, the first that tables
-   show. Returns 0 without memory. */
+   show. Of regions, figures are those of the sample. Of streams, what adds up is shown as a rate, because rows
+   differ in length. Returns 0 without memory. */
 ZT__PRIVATE int zt__choose_trace_columns(const zt_profiler *profiler, const zt_metric *metrics,
                                          uint32_t metric_count, const zt__mean_table *means, int is_stream,
                                          int several_groups, zt__trace_columns *chosen) {
@@ -27597,9 +26825,32 @@ ZT__PRIVATE int zt__choose_trace_columns(const zt_profiler *profiler, const zt_m
         }
     }
     for (i = 0; i < chosen->count; i++) {
-        chosen->columns[i].shown = ranked[i];
-        zt__describe_column(ranked[i].metric == UINT32_MAX ? NULL : &metrics[ranked[i].metric], is_stream,
-                            several_groups, &chosen->columns[i]);
+        zt__trace_column *column = &chosen->columns[i];
+        const zt_metric *metric = ranked[i].metric == UINT32_MAX ? NULL : &metrics[ranked[i].metric];
+        zt__quantity quantity = metric ? zt__quantity_of(metric) : ZT__QUANTITY_SHARE;
+        const char *units = metric ? metric->units : "", *suffix = "";
+        int adds_up = metric && (metric->aggregation == ZT_AGGREGATE_SUM || quantity == ZT__QUANTITY_BYTES);
+        column->shown = ranked[i];
+        column->scale = 1;
+        column->is_rate = is_stream && adds_up;
+        if (quantity == ZT__QUANTITY_SHARE) {
+            units = "%";
+        } else if (quantity == ZT__QUANTITY_RATE) {
+            units = "GB/s";
+            column->scale = zt__scale_of_rate(metric->units);
+        } else if (column->is_rate && quantity == ZT__QUANTITY_BYTES) {
+            units = "GB/s";
+        } else if (column->is_rate && strcmp(units, "ns") == 0) {
+            units = "% of time";
+            column->scale = 100;
+        } else if (column->is_rate) {
+            suffix = "/s";
+            column->scale = 1e9;
+        }
+        snprintf(column->label.text, sizeof column->label.text, "%s%s%s%s%s%s%s",
+                 several_groups && metric ? metric->group : "", several_groups && metric ? "." : "",
+                 metric ? metric->name : zt__roles[column->shown.role].name, *units || *suffix ? " [" : "",
+                 units, suffix, *units || *suffix ? "]" : "");
     }
     zt__free(allocator, ranked);
     return has_memory;
@@ -27639,16 +26890,19 @@ ZT__PRIVATE int zt__compare_spans(const void *a, const void *b) {
     return one->order > other->order ? -1 : one->order < other->order; /* inner regions end first */
 }
 
-/* Copies the kept samples, with the figures that are shown of each. Returns 0 without memory. */
-ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
+/* Copies the kept samples, with the figures that are shown of each, and what is kept of missing samples and of
+   executions. Returns 0 without memory. */
+ZT__PRIVATE int zt__copy_timeline(zt__trace *trace) {
     zt_profiler *profiler = trace->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
+    const zt__timeline *timeline = profiler->timeline;
     uint32_t regions = zt_get_region_count(profiler), metrics = profiler->metric_count;
+    uint32_t capacity = timeline ? timeline->capacity : 0;
     double *means = zt__read_means(profiler, regions);
     double *values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
     zt__mean_table table = {means, metrics, regions};
     size_t room, width;
-    uint64_t first, end, i;
+    uint64_t first, end, i, written;
     int has_memory = means && values &&
                      zt__choose_trace_columns(profiler, profiler->metrics, metrics, &table, 0,
                                               profiler->selection.group_count > 1, &trace->columns);
@@ -27658,7 +26912,10 @@ ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
     width = 1 + (size_t)trace->columns.count;
     trace->spans = (zt__span *)zt__allocate(allocator, room, sizeof *trace->spans);
     trace->figures = (double *)zt__allocate(allocator, room, width * sizeof *trace->figures);
-    has_memory = has_memory && trace->spans && trace->figures;
+    trace->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *trace->missing);
+    trace->executions =
+        (zt__execution *)zt__allocate(allocator, (size_t)capacity + 1, sizeof *trace->executions);
+    has_memory = has_memory && trace->spans && trace->figures && trace->missing && trace->executions;
     for (i = first; i < end && has_memory; i++) {
         zt__span *span = &trace->spans[trace->span_count];
         if (zt__copy_kept_sample(profiler, i, &span->sample, values)) {
@@ -27676,25 +26933,10 @@ ZT__PRIVATE int zt__copy_spans(zt__trace *trace) {
     if (trace->span_count) {
         qsort(trace->spans, trace->span_count, sizeof *trace->spans, zt__compare_spans);
     }
-    return has_memory;
-}
+    if (!has_memory || !timeline) {
+        return has_memory;
+    }
 
-/* Copies what is kept of missing samples and of executions. Returns 0 without memory. */
-ZT__PRIVATE int zt__copy_missing_and_executions(zt__trace *trace) {
-    zt_profiler *profiler = trace->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    const zt__timeline *timeline = profiler->timeline;
-    uint32_t capacity = timeline ? timeline->capacity : 0;
-    uint64_t i, written;
-    trace->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *trace->missing);
-    trace->executions =
-        (zt__execution *)zt__allocate(allocator, (size_t)capacity + 1, sizeof *trace->executions);
-    if (!trace->missing || !trace->executions) {
-        return 0;
-    }
-    if (!timeline) {
-        return 1;
-    }
     zt__lock(&profiler->mutex);
     written = timeline->missing_written;
     for (i = zt__oldest_kept(written, ZT__MISSING_KEPT); i < written; i++) {
@@ -27878,41 +27120,11 @@ ZT__PRIVATE int zt__compare_begin(const void *key, const void *element) {
     return begin_ns < execution->begin_ns ? -1 : begin_ns > execution->begin_ns;
 }
 
-/* Makes tracks of the sorted slices. Those that stand for one call become one: it has executed several
-   regions, or what it has appended has run several times. One that would end after another that contains its
-   begin is shortened: regions of a thread may overlap, and slices of a track must not. */
-ZT__PRIVATE void zt__nest_slices(zt__trace *trace) {
-    uint32_t i, count = 0, outer = UINT32_MAX;
-    for (i = 0; i < trace->slice_count; i++) {
-        zt__host_slice slice = trace->slices[i];
-        zt__host_slice *before = count ? &trace->slices[count - 1] : NULL;
-        if (before && before->thread != slice.thread) {
-            before = NULL;
-            outer = UINT32_MAX;
-        }
-        if (before && slice.kind != ZT__SLICE_CALL && before->kind == slice.kind &&
-            before->begin_ns == slice.begin_ns && before->name == slice.name) {
-            before->regions++;
-            continue;
-        }
-        while (outer != UINT32_MAX && trace->slices[outer].end_ns <= slice.begin_ns) {
-            outer = trace->slices[outer].outer;
-        }
-        if (outer != UINT32_MAX && slice.end_ns > trace->slices[outer].end_ns) {
-            slice.end_ns = trace->slices[outer].end_ns;
-        }
-        slice.outer = outer;
-        trace->slices[count] = slice;
-        outer = count++;
-    }
-    trace->slice_count = count;
-}
-
-/* Finds what the threads of the program have done. Returns 0 without memory. */
+/* Finds what the threads of the program have done, a track for each thread. Returns 0 without memory. */
 ZT__PRIVATE int zt__make_slices(zt__trace *trace) {
     const zt_allocator *allocator = &trace->profiler->config.allocator;
     uint64_t first = 0, end = 0;
-    uint32_t i;
+    uint32_t i, count = 0, outer = UINT32_MAX;
 #ifdef ZETOOLS_TRACER
     zt__get_kept_calls(trace->profiler, &first, &end);
 #endif
@@ -27963,44 +27175,34 @@ ZT__PRIVATE int zt__make_slices(zt__trace *trace) {
     if (trace->slice_count) {
         qsort(trace->slices, trace->slice_count, sizeof *trace->slices, zt__compare_slices);
     }
-    zt__nest_slices(trace);
-    return 1;
-}
 
-/* Writes what the threads of the program have done. It is named by the file that it was started from, and a
-   thread as the system names it, if it still runs. */
-ZT__PRIVATE void zt__write_program(zt__trace *trace) {
-    zt__writer *writer = trace->writer;
-    const char *program = trace->profiler->facts.program;
-    size_t end = strcspn(program, " "), begin = end;
-    char name[256];
-    uint32_t i;
-    while (begin > 0 && !zt__is_separator(program[begin - 1])) {
-        begin--;
-    }
-    zt__copy_text(name, sizeof name, program + begin, end - begin);
-    zt__write_name(trace, "process_name", trace->program, 0, name[0] ? name : "program");
-    zt__write_place(trace, "process_sort_index", trace->program, 0, 0);
+    /* Those that stand for one call become one: it has executed several regions, or what it has appended has
+       run several times. One that would end after another that contains its begin is shortened: regions of a
+       thread may overlap, and slices of a track must not. */
     for (i = 0; i < trace->slice_count; i++) {
-        const zt__host_slice *slice = &trace->slices[i];
-        if (i == 0 || trace->slices[i - 1].thread != slice->thread) {
-            zt__read_thread_name(slice->thread, name, sizeof name);
-            zt__write_name(trace, "thread_name", trace->program, slice->thread, name[0] ? name : "thread");
+        zt__host_slice slice = trace->slices[i];
+        zt__host_slice *before = count ? &trace->slices[count - 1] : NULL;
+        if (before && before->thread != slice.thread) {
+            before = NULL;
+            outer = UINT32_MAX;
         }
-        snprintf(name, sizeof name, "append %.240s", slice->name ? slice->name : "");
-        zt__begin_event(writer, "X",
-                        slice->kind == ZT__SLICE_CALL     ? slice->name
-                        : slice->kind == ZT__SLICE_APPEND ? name
-                                                          : "execute lists",
-                        trace->program, slice->thread);
-        zt__write_event_time(writer, "ts", slice->begin_ns);
-        zt__write_event_time(writer, "dur", slice->end_ns - slice->begin_ns);
-        zt__print(writer, ",\"cat\":\"%s\"", slice->kind == ZT__SLICE_CALL ? "call" : "submit");
-        if (slice->kind == ZT__SLICE_EXECUTE) {
-            zt__print(writer, ",\"args\":{\"regions\":%u}", (unsigned)slice->regions);
+        if (before && slice.kind != ZT__SLICE_CALL && before->kind == slice.kind &&
+            before->begin_ns == slice.begin_ns && before->name == slice.name) {
+            before->regions++;
+            continue;
         }
-        zt__write_text(writer, "}");
+        while (outer != UINT32_MAX && trace->slices[outer].end_ns <= slice.begin_ns) {
+            outer = trace->slices[outer].outer;
+        }
+        if (outer != UINT32_MAX && slice.end_ns > trace->slices[outer].end_ns) {
+            slice.end_ns = trace->slices[outer].end_ns;
+        }
+        slice.outer = outer;
+        trace->slices[count] = slice;
+        outer = count++;
     }
+    trace->slice_count = count;
+    return 1;
 }
 
 /* ---- regions --------------------------------------------------------------------------------------------- */
@@ -28028,64 +27230,14 @@ ZT__PRIVATE void zt__write_extent(zt__writer *writer, const char *label, const u
     }
 }
 
-/* Writes a region, and the flow that leads to it from the call that has submitted it. What is not known is
-   left out. */
-ZT__PRIVATE void zt__write_span(zt__trace *trace, uint32_t index) {
-    const zt__span *span = &trace->spans[index];
-    const zt__timeline_sample *sample = &span->sample;
-    const zt__origin *origin = &sample->origin;
-    const zt__region_record *record = zt__record_at(trace->profiler, sample->region);
-    zt__writer *writer = trace->writer;
-    uint32_t track = trace->tracks[span->track].number, i;
-    double error_ns;
-    zt__lock(&trace->profiler->mutex);
-    error_ns = record->launch_error_ns;
-    zt__unlock(&trace->profiler->mutex);
-    zt__begin_event(writer, "X", record->name, trace->device, track);
-    zt__write_event_time(writer, "ts", sample->begin_ns);
-    zt__write_event_time(writer, "dur", sample->end_ns - sample->begin_ns);
-    zt__write_text(writer, ",\"cat\":\"region\",\"args\":{");
-    zt__write_argument(writer, "GPU time [ns]", span->figures[0]);
-    for (i = 0; i < trace->columns.count; i++) {
-        if (zt__is_finite(span->figures[1 + i])) {
-            zt__write_argument(writer, trace->columns.columns[i].label.text, span->figures[1 + i]);
-        }
-    }
-    zt__write_extent(writer, "groups", origin->group_count);
-    zt__write_extent(writer, "group size", origin->group_size);
-    if (!zt__is_nan(span->latencies[ZT_LATENCY_QUEUE])) {
-        zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT_LATENCY_QUEUE]);
-    }
-    if (!zt__is_nan(span->latencies[ZT_LATENCY_LAUNCH]) && span->latencies[ZT_LATENCY_LAUNCH] > error_ns) {
-        zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT_LATENCY_LAUNCH]);
-    }
-    if (sample->bytes) {
-        zt__write_argument(writer, "bytes", (double)sample->bytes);
-    }
-    if (sample->bytes && span->figures[0] > 0) {
-        zt__write_argument(writer, "GB/s", (double)sample->bytes / span->figures[0]);
-    }
-    if (origin->appended_by) {
-        zt__print(writer, ",\"appended by thread\":%u", (unsigned)origin->appended_by);
-    }
-    zt__write_text(writer, "}}");
-    if (origin->submitted_by) {
-        zt__begin_event(writer, "s", "submit", trace->program, origin->submitted_by);
-        zt__write_event_time(writer, "ts", sample->submitted_ns);
-        zt__print(writer, ",\"cat\":\"flow\",\"id\":%u}", (unsigned)index + 1);
-        zt__begin_event(writer, "f", "submit", trace->device, track);
-        zt__write_event_time(writer, "ts", sample->begin_ns);
-        zt__print(writer, ",\"cat\":\"flow\",\"id\":%u,\"bp\":\"e\"}", (unsigned)index + 1);
-    }
-}
-
-/* Writes what the device has done: the names of tracks, the regions on them, and what is missing there at the
-   time when it was submitted. */
+/* Writes what the device has done: the names of tracks, the regions on them, each with the flow that leads to it
+   from the call that has submitted it, and what is missing there at the time when it was submitted. What is not
+   known of a region is left out. */
 ZT__PRIVATE void zt__write_device(zt__trace *trace) {
     zt__writer *writer = trace->writer;
     uint64_t first_ns = UINT64_MAX;
     char name[256];
-    uint32_t i;
+    uint32_t i, k;
     zt__write_name(trace, "process_name", trace->device, 0, trace->profiler->device_name);
     zt__write_place(trace, "process_sort_index", trace->device, 0, 1);
     for (i = 0; i < trace->track_count; i++) {
@@ -28101,9 +27253,53 @@ ZT__PRIVATE void zt__write_device(zt__trace *trace) {
         zt__write_place(trace, "thread_sort_index", trace->device, track->number, track->number);
     }
     for (i = 0; i < trace->span_count; i++) {
-        uint64_t begin_ns = trace->spans[i].sample.begin_ns;
-        first_ns = begin_ns < first_ns ? begin_ns : first_ns;
-        zt__write_span(trace, i);
+        const zt__span *span = &trace->spans[i];
+        const zt__timeline_sample *sample = &span->sample;
+        const zt__origin *origin = &sample->origin;
+        const zt__region_record *record = zt__record_at(trace->profiler, sample->region);
+        uint32_t track = trace->tracks[span->track].number;
+        double error_ns;
+        zt__lock(&trace->profiler->mutex);
+        error_ns = record->launch_error_ns;
+        zt__unlock(&trace->profiler->mutex);
+        first_ns = sample->begin_ns < first_ns ? sample->begin_ns : first_ns;
+        zt__begin_event(writer, "X", record->name, trace->device, track);
+        zt__write_event_time(writer, "ts", sample->begin_ns);
+        zt__write_event_time(writer, "dur", sample->end_ns - sample->begin_ns);
+        zt__write_text(writer, ",\"cat\":\"region\",\"args\":{");
+        zt__write_argument(writer, "GPU time [ns]", span->figures[0]);
+        for (k = 0; k < trace->columns.count; k++) {
+            if (zt__is_finite(span->figures[1 + k])) {
+                zt__write_argument(writer, trace->columns.columns[k].label.text, span->figures[1 + k]);
+            }
+        }
+        zt__write_extent(writer, "groups", origin->group_count);
+        zt__write_extent(writer, "group size", origin->group_size);
+        if (!zt__is_nan(span->latencies[ZT_LATENCY_QUEUE])) {
+            zt__write_argument(writer, "queue latency [ns]", span->latencies[ZT_LATENCY_QUEUE]);
+        }
+        if (!zt__is_nan(span->latencies[ZT_LATENCY_LAUNCH]) &&
+            span->latencies[ZT_LATENCY_LAUNCH] > error_ns) {
+            zt__write_argument(writer, "launch latency [ns]", span->latencies[ZT_LATENCY_LAUNCH]);
+        }
+        if (sample->bytes) {
+            zt__write_argument(writer, "bytes", (double)sample->bytes);
+        }
+        if (sample->bytes && span->figures[0] > 0) {
+            zt__write_argument(writer, "GB/s", (double)sample->bytes / span->figures[0]);
+        }
+        if (origin->appended_by) {
+            zt__print(writer, ",\"appended by thread\":%u", (unsigned)origin->appended_by);
+        }
+        zt__write_text(writer, "}}");
+        if (origin->submitted_by) {
+            zt__begin_event(writer, "s", "submit", trace->program, origin->submitted_by);
+            zt__write_event_time(writer, "ts", sample->submitted_ns);
+            zt__print(writer, ",\"cat\":\"flow\",\"id\":%u}", (unsigned)i + 1);
+            zt__begin_event(writer, "f", "submit", trace->device, track);
+            zt__write_event_time(writer, "ts", sample->begin_ns);
+            zt__print(writer, ",\"cat\":\"flow\",\"id\":%u,\"bp\":\"e\"}", (unsigned)i + 1);
+        }
     }
     for (i = 0; i < trace->missing_count; i++) {
         const zt__missing *missing = &trace->missing[i];
@@ -28240,73 +27436,15 @@ ZT__PRIVATE void zt__merge_rows(zt__traced_rows *rows) {
     rows->count = to;
 }
 
-/* Writes markers as instants, and gaps as spans: one before a row, which it may follow or contain. */
-ZT__PRIVATE void zt__write_markers_and_gaps(zt__trace *trace, const zt__traced_rows *rows, uint64_t period_ns,
-                                            uint32_t track) {
-    zt__writer *writer = trace->writer;
-    uint32_t i;
-    for (i = 0; i < rows->count; i++) {
-        const zt__kept_row *row = &rows->rows[i];
-        if (row->gap && i > 0) {
-            uint64_t before_ns = row[-1].end_ns;
-            int is_contained = row->begin_ns <= before_ns;
-            uint64_t begin_ns = is_contained ? row->begin_ns : before_ns;
-            uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
-            uint64_t periods = (row->end_ns - before_ns + period_ns / 2) / period_ns;
-            zt__begin_event(writer, "X", "gap", trace->device, track);
-            zt__write_event_time(writer, "ts", begin_ns);
-            zt__write_event_time(writer, "dur", end_ns - begin_ns);
-            zt__write_text(writer, ",\"cat\":\"missing\",\"args\":{");
-            if (periods > 1) {
-                zt__write_json_count(writer, "missing rows, about", periods - 1);
-            }
-            zt__write_text(writer, "}}");
-        } else if (row->gap) {
-            zt__begin_instant(trace, "gap before this", "missing", track, row->begin_ns);
-            zt__write_text(writer, "}}");
-        }
-        if (row->marker) {
-            zt__begin_instant(trace, row->marker, "marker", track, row->end_ns);
-            zt__write_text(writer, "}}");
-        }
-    }
-}
-
-/* Writes the copied rows of a stream: a track with its gaps and markers, and a counter for each chosen
-   metric. `most` is how many values these may have. */
-ZT__PRIVATE void zt__write_rows(zt__trace *trace, zt__stream_data *data, zt__traced_rows *rows, uint32_t most,
-                                uint32_t track) {
-    char name[ZET_MAX_METRIC_GROUP_NAME + 16];
-    uint64_t merged = 1;
-    uint32_t before = rows->count;
-    snprintf(name, sizeof name, "stream %s", data->group.properties.name);
-    zt__write_name(trace, "thread_name", trace->device, track, name);
-    zt__write_place(trace, "thread_sort_index", trace->device, track, track);
-    if (rows->first > 0) {
-        zt__write_remark(trace, "earlier rows are not kept", "missing", track, rows->rows[0].begin_ns, "rows",
-                         rows->first, "raise zt_stream_config.timeline_rows");
-    }
-    zt__write_markers_and_gaps(trace, rows, data->period_ns, track);
-    while (zt__write_changes(NULL, rows) > most && rows->count > 1) {
-        zt__merge_rows(rows);
-        merged *= 2;
-        if (rows->count == before) {
-            break; /* there is a gap before each row */
-        }
-        before = rows->count;
-    }
-    if (merged > 1) {
-        zt__write_remark(trace, "values are means of several rows", "merged", track, rows->rows[0].begin_ns,
-                         "rows", merged, "choose fewer metrics with config.columns or ZT_COLUMNS");
-    }
-    zt__write_changes(trace, rows);
-}
-
-/* Reads and writes an attached stream. Returns 0 without memory. */
+/* Reads an attached stream, and writes it: a track with its gaps and markers, and a counter for each chosen
+   metric. `most` is how many values these may have. Returns 0 without memory. */
 ZT__PRIVATE int zt__write_stream(zt__trace *trace, zt__stream_data *data, int several, uint32_t most,
                                  uint32_t track) {
     const zt_allocator *allocator = &trace->profiler->config.allocator;
-    uint32_t metrics = data->group.metric_count, i;
+    zt__writer *writer = trace->writer;
+    uint64_t merged = 1, period_ns = data->period_ns;
+    uint32_t metrics = data->group.metric_count, before, i;
+    char name[ZET_MAX_METRIC_GROUP_NAME + 16];
     zt__traced_rows rows;
     zt__mean_table table;
     int has_memory;
@@ -28337,8 +27475,52 @@ ZT__PRIVATE int zt__write_stream(zt__trace *trace, zt__stream_data *data, int se
     if (has_memory) {
         zt__visit_rows(data, zt__copy_row, &rows);
     }
+
     if (rows.count > 0) {
-        zt__write_rows(trace, data, &rows, most, track);
+        snprintf(name, sizeof name, "stream %s", data->group.properties.name);
+        zt__write_name(trace, "thread_name", trace->device, track, name);
+        zt__write_place(trace, "thread_sort_index", trace->device, track, track);
+    }
+    if (rows.count > 0 && rows.first > 0) {
+        zt__write_remark(trace, "earlier rows are not kept", "missing", track, rows.rows[0].begin_ns, "rows",
+                         rows.first, "raise zt_stream_config.timeline_rows");
+    }
+    for (i = 0; i < rows.count; i++) {
+        const zt__kept_row *row = &rows.rows[i];
+        if (row->gap && i > 0) { /* a span before the row, which that may follow or contain */
+            uint64_t before_ns = row[-1].end_ns;
+            int is_contained = row->begin_ns <= before_ns;
+            uint64_t begin_ns = is_contained ? row->begin_ns : before_ns;
+            uint64_t end_ns = is_contained ? row->end_ns : row->begin_ns;
+            uint64_t periods = (row->end_ns - before_ns + period_ns / 2) / period_ns;
+            zt__begin_event(writer, "X", "gap", trace->device, track);
+            zt__write_event_time(writer, "ts", begin_ns);
+            zt__write_event_time(writer, "dur", end_ns - begin_ns);
+            zt__write_text(writer, ",\"cat\":\"missing\",\"args\":{");
+            if (periods > 1) {
+                zt__write_json_count(writer, "missing rows, about", periods - 1);
+            }
+            zt__write_text(writer, "}}");
+        } else if (row->gap) {
+            zt__begin_instant(trace, "gap before this", "missing", track, row->begin_ns);
+            zt__write_text(writer, "}}");
+        }
+        if (row->marker) {
+            zt__begin_instant(trace, row->marker, "marker", track, row->end_ns);
+            zt__write_text(writer, "}}");
+        }
+    }
+    for (before = UINT32_MAX; rows.count > 1 && rows.count < before && zt__write_changes(NULL, &rows) > most;
+         merged *= 2) {
+        before = rows.count; /* it stays if there is a gap before each row */
+        zt__merge_rows(&rows);
+    }
+    if (merged > 1) {
+        zt__write_remark(trace, "values are means of several rows", "merged", track, rows.rows[0].begin_ns,
+                         "rows", merged, "choose fewer metrics with config.columns or ZT_COLUMNS");
+    }
+    if (rows.count > 0) {
+        zt__write_changes(trace, &rows);
     }
     zt__free(allocator, rows.means);
     zt__free(allocator, rows.counts);
@@ -28351,22 +27533,25 @@ ZT__PRIVATE int zt__write_stream(zt__trace *trace, zt__stream_data *data, int se
 
 /* ---- the trace ------------------------------------------------------------------------------------------- */
 
-/* Returns 0 without memory. */
-ZT__PRIVATE int zt__write_trace(zt_profiler *profiler, zt__writer *writer) {
+ZT__PRIVATE void zt__write_trace(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
     const zt_allocator *allocator = &profiler->config.allocator;
     zt_counts counts = zt_get_counts(profiler);
     zt__stream_data *data = NULL;
     zt__trace trace;
+    const char *program = profiler->facts.program;
+    size_t begin, end;
+    char name[256];
     int has_memory;
-    uint32_t streams = 0, track;
+    uint32_t streams = 0, track, i;
     memset(&trace, 0, sizeof trace);
     trace.profiler = profiler;
     trace.writer = writer;
     trace.program = zt__get_process_id();
     trace.device = trace.program + (1 + (long)(profiler->id % ZT__MAX_PROFILERS)) * ZT__SYSTEM_NUMBERS;
     zt__relate_clocks(profiler, 1);
-    has_memory = zt__copy_spans(&trace) && zt__copy_missing_and_executions(&trace) &&
-                 zt__make_tracks(&trace) && zt__make_slices(&trace);
+    has_memory = zt__copy_timeline(&trace) && zt__make_tracks(&trace) && zt__make_slices(&trace);
     zt__write_text(writer, "{\"displayTimeUnit\":\"ns\",\"otherData\":{");
     zt__write_json_text(writer, "zetools", ZETOOLS_VERSION);
     zt__write_json_text(writer, "clock", "CLOCK_MONOTONIC");
@@ -28374,8 +27559,39 @@ ZT__PRIVATE int zt__write_trace(zt_profiler *profiler, zt__writer *writer) {
     zt__write_json_text(writer, "device", profiler->device_name);
     zt__write_json_counts(writer, &counts);
     zt__write_text(writer, "},\n\"traceEvents\":[");
+
+    /* The program is named by the file that it was started from, and a thread as the system names it, if it
+       still runs. */
+    end = strcspn(program, " ");
+    for (begin = end; begin > 0 && !zt__is_separator(program[begin - 1]);) {
+        begin--;
+    }
+    zt__copy_text(name, sizeof name, program + begin, end - begin);
     if (has_memory) {
-        zt__write_program(&trace);
+        zt__write_name(&trace, "process_name", trace.program, 0, name[0] ? name : "program");
+        zt__write_place(&trace, "process_sort_index", trace.program, 0, 0);
+    }
+    for (i = 0; i < trace.slice_count && has_memory; i++) {
+        const zt__host_slice *slice = &trace.slices[i];
+        if (i == 0 || trace.slices[i - 1].thread != slice->thread) {
+            zt__read_thread_name(slice->thread, name, sizeof name);
+            zt__write_name(&trace, "thread_name", trace.program, slice->thread, name[0] ? name : "thread");
+        }
+        snprintf(name, sizeof name, "append %.240s", slice->name ? slice->name : "");
+        zt__begin_event(writer, "X",
+                        slice->kind == ZT__SLICE_CALL     ? slice->name
+                        : slice->kind == ZT__SLICE_APPEND ? name
+                                                          : "execute lists",
+                        trace.program, slice->thread);
+        zt__write_event_time(writer, "ts", slice->begin_ns);
+        zt__write_event_time(writer, "dur", slice->end_ns - slice->begin_ns);
+        zt__print(writer, ",\"cat\":\"%s\"", slice->kind == ZT__SLICE_CALL ? "call" : "submit");
+        if (slice->kind == ZT__SLICE_EXECUTE) {
+            zt__print(writer, ",\"args\":{\"regions\":%u}", (unsigned)slice->regions);
+        }
+        zt__write_text(writer, "}");
+    }
+    if (has_memory) {
         zt__write_device(&trace);
     }
     while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
@@ -28394,7 +27610,7 @@ ZT__PRIVATE int zt__write_trace(zt_profiler *profiler, zt__writer *writer) {
     zt__free(allocator, trace.executions);
     zt__free(allocator, trace.tracks);
     zt__free(allocator, trace.slices);
-    return has_memory;
+    document->out_of_memory = !has_memory;
 }
 
 /* ==== >>page: the page that run.html is =================================================================== */
@@ -29618,20 +28834,48 @@ ZT__PRIVATE void zt__write_html(zt__document *document) {
 
 /* ==== >>writing: zt_write and zt_report, formats and files ================================================ */
 
-/* Reads how regions are nested, and their shares. Returns 0 without memory. */
-ZT__PRIVATE int zt__read_nesting(zt__document *document) {
-    zt_profiler *profiler = document->profiler;
-    zt_region_info info;
+ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
+    static void (*const writers[])(zt__document *) = {
+        zt__write_region_table, zt__write_csv,         zt__write_json,      zt__write_trace,
+        zt__write_html,         zt__write_openmetrics, zt__write_instances, zt__write_folded}; /* by format */
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt_allocator *allocator;
+    zt__document *document;
     uint32_t i;
-    document->nesting = (zt__nesting *)zt__allocate(
-        &profiler->config.allocator, (size_t)document->region_count + 1, sizeof *document->nesting);
-    if (!document->nesting) {
-        return 0;
+    int stopped;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
     }
-    zt__lock(&profiler->mutex);
-    for (i = 0; i < document->region_count; i++) {
+    if (!write) {
+        return zt__report_null(diagnostics, "zt_write", "write");
+    }
+    if ((unsigned)format >= ZT__COUNT_OF(writers)) {
+        return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
+    }
+    if ((format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES) && !profiler->config.timeline) {
+        return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
+    allocator = &profiler->config.allocator;
+    document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
+    if (!document) {
+        return zt__report_no_memory(diagnostics, "zt_write", "a report");
+    }
+    document->profiler = locked;
+    document->room = zt__get_room(write == zt__write_to_file && user == stdout);
+    document->region_count = zt_get_region_count(profiler);
+    zt__begin_writing(&document->writer, write, user);
+    document->stats = (zt_stats *)zt__allocate(allocator, profiler->row_length, sizeof *document->stats);
+    document->nesting =
+        (zt__nesting *)zt__allocate(allocator, (size_t)document->region_count + 1, sizeof *document->nesting);
+    document->out_of_memory = !document->stats || !document->nesting;
+
+    zt__lock(&locked->mutex);
+    for (i = 0; i < document->region_count && document->nesting; i++) {
         zt__nesting *nesting = &document->nesting[i];
         const zt__path *path;
+        zt_region_info info;
         double estimate;
         zt__add_paths(profiler, profiler->regions[i], &info);
         /* A region without samples may since have begun inside one that is newer than the report. */
@@ -29645,74 +28889,19 @@ ZT__PRIVATE int zt__read_nesting(zt__document *document) {
         }
         document->gpu_time_ns += nesting->share;
     }
-    zt__unlock(&profiler->mutex);
-    for (i = 0; i < document->region_count; i++) {
+    zt__unlock(&locked->mutex);
+    for (i = 0; i < document->region_count && document->nesting; i++) {
         document->nesting[i].share =
             document->gpu_time_ns > 0 ? document->nesting[i].share / document->gpu_time_ns : zt__nan();
     }
-    return 1;
-}
 
-ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
-    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
-    const zt_allocator *allocator;
-    zt__document *document;
-    int stopped;
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!write) {
-        return zt__report_null(diagnostics, "zt_write", "write");
-    }
-    if ((unsigned)format > ZT_FORMAT_FOLDED) {
-        return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
-    }
-    if ((format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES) && !profiler->config.timeline) {
-        return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    }
-    allocator = &profiler->config.allocator;
-    document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
-    if (!document) {
-        return zt__report_no_memory(diagnostics, "zt_write", "a report");
-    }
-    document->profiler = zt__mutable(profiler);
-    document->region_count = zt_get_region_count(profiler);
-    zt__begin_writing(&document->writer, write, user);
-    document->stats = (zt_stats *)zt__allocate(allocator, profiler->row_length, sizeof *document->stats);
-    document->out_of_memory = !document->stats || !zt__read_nesting(document);
 #ifdef ZETOOLS_TRACER
     if (format != ZT_FORMAT_TRACE && format != ZT_FORMAT_OPENMETRICS && format != ZT_FORMAT_INSTANCES) {
-        zt_hotspots_find_lines(document->profiler);
+        zt_hotspots_find_lines(locked);
     }
 #endif
     if (!document->out_of_memory) {
-        switch (format) {
-        case ZT_FORMAT_TABLE:
-            zt__write_region_table(document, write == zt__write_to_file && user == stdout);
-            break;
-        case ZT_FORMAT_CSV:
-            zt__write_csv(document);
-            break;
-        case ZT_FORMAT_JSON:
-            zt__write_json(document);
-            break;
-        case ZT_FORMAT_TRACE:
-            document->out_of_memory = !zt__write_trace(document->profiler, &document->writer);
-            break;
-        case ZT_FORMAT_HTML:
-            zt__write_html(document);
-            break;
-        case ZT_FORMAT_OPENMETRICS:
-            zt__write_openmetrics(document);
-            break;
-        case ZT_FORMAT_INSTANCES:
-            zt__write_instances(document);
-            break;
-        case ZT_FORMAT_FOLDED:
-            zt__write_folded(document);
-            break;
-        }
+        writers[format](document);
     }
     stopped = !zt__end_writing(&document->writer);
     if (document->out_of_memory) {
@@ -29770,39 +28959,18 @@ typedef struct zt__target_file {
     char beside[4096 + 64];
 } zt__target_file;
 
-/* Stores what `path` leads to through symbolic links; it need not exist. Returns 0, with errno, if there
-   are too many links or the path is too long. */
-ZT__PRIVATE int zt__follow_links(zt__target_file *file, const char *path) {
-    enum { MOST_LINKS = 40 };
-    const char *next = path;
-    size_t directory = 0; /* length of the directory that `next` is relative to */
-    uint32_t i;
-    for (i = 0; i <= MOST_LINKS; i++) {
-        size_t length = strlen(next);
-        if (directory + length >= sizeof file->path) {
-            errno = ENAMETOOLONG;
-            return 0;
-        }
-        memcpy(file->path + directory, next, length + 1);
-        if (!zt__read_link(file->path, file->link, sizeof file->link)) {
-            return 1;
-        }
-        next = file->link;
-        directory = zt__is_absolute(next) ? 0 : (size_t)(zt__file_name(file->path) - file->path);
-    }
-    errno = ELOOP;
-    return 0;
-}
-
 /* Writes a file beside the target and renames it, so that nobody reads an incomplete one. Pipes, terminals
    and devices are written to, and not replaced by a file. */
 ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
+    enum { MOST_LINKS = 40 };
     FILE *stream = zt__find_standard_stream(output->path), *part;
     zt__file_properties target, before;
     zt__target_file *file;
-    const char *name;
+    const char *name, *next = output->path;
+    size_t directory = 0; /* length of the directory that `next` is relative to */
+    uint32_t links;
     ze_result_t result;
-    int has_before;
+    int is_link = 1, has_before;
     if (stream) {
         return zt__write_content(output, stream, fflush);
     }
@@ -29813,11 +28981,21 @@ ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
     if (!file) {
         return zt__report_no_memory(output->diagnostics, output->call, "a path");
     }
-    if (!zt__follow_links(file, output->path)) {
+
+    /* Follows symbolic links. What they lead to need not exist. */
+    for (links = 0; is_link && links <= MOST_LINKS && directory + strlen(next) < sizeof file->path; links++) {
+        strcpy(file->path + directory, next);
+        is_link = zt__read_link(file->path, file->link, sizeof file->link) > 0;
+        next = file->link;
+        directory = zt__is_absolute(next) ? 0 : (size_t)(zt__file_name(file->path) - file->path);
+    }
+    if (is_link) {
+        errno = links > MOST_LINKS ? ELOOP : ENAMETOOLONG;
         result = zt__report_unwritable(output);
         zt__free(output->allocator, file);
         return result;
     }
+
     name = zt__file_name(file->path);
     /* A long name is cut, because the name of a file has 255 bytes at the most. */
     snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
@@ -29968,27 +29146,6 @@ ZT__PRIVATE ze_device_handle_t zt__find_watched_device(const uint8_t uuid[ZE_MAX
     return NULL;
 }
 
-ZT__PRIVATE void zt__serve_attach(zt__watch_server *server, const zt__watch_request *request) {
-    zt__watch_answer *answer = server->answer;
-    zt_debug_config config = zt_debug_config_default();
-    config.allocator = *server->allocator;
-    if (!server->device) { /* in a helper */
-        answer->result = zeInit(0);
-        server->device =
-            answer->result == ZE_RESULT_SUCCESS ? zt__find_watched_device(request->device) : NULL;
-        if (!server->device) {
-            snprintf(answer->reason, sizeof answer->reason,
-                     "the helper does not find the device (zeInit: %s)", zt_result_name(answer->result));
-            answer->result = ZE_RESULT_ERROR_NOT_AVAILABLE;
-            return;
-        }
-    }
-    answer->result = zt_debug_open(server->device, request->process, &config, &server->debugger);
-    if (answer->result != ZE_RESULT_SUCCESS) {
-        zt__copy_debug_error(server);
-    }
-}
-
 /* Called with each event. */
 ZT__PRIVATE int zt__note_event(zt_debugger *debugger, const zt_debug_event *event, void *user) {
     zt__watch_answer *answer = ((zt__watch_server *)user)->answer;
@@ -30005,87 +29162,9 @@ ZT__PRIVATE int zt__note_event(zt_debugger *debugger, const zt_debug_event *even
     return answer->has_faulted;
 }
 
-ZT__PRIVATE void zt__serve_await(zt__watch_server *server, const zt__watch_request *request) {
-    zt__watch_answer *answer = server->answer;
-    uint32_t stopped = 0;
-    ze_result_t result;
-    if (server->has_pending_fault) {
-        server->has_pending_fault = 0;
-        answer->has_faulted = answer->has_page_fault = 1;
-        answer->fault_address = server->pending_address;
-        answer->fault_reason = server->pending_reason;
-        return;
-    }
-    result = zt_debug_wait(server->debugger, request->timeout_ns, zt__note_event, server);
-    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
-        answer->is_over = 1;
-        zt__copy_debug_error(server);
-    }
-    if (answer->has_faulted && !answer->has_page_fault) {
-        /* A thread that stops after zt_debug_stop has given up is resumed at once: it is no fault. */
-        zt_debug_threads(server->debugger, NULL, &stopped);
-        answer->has_faulted = stopped > 0;
-    }
-}
-
 ZT__PRIVATE int zt__compare_addresses(const void *a, const void *b) {
     const uint64_t *first = (const uint64_t *)a, *second = (const uint64_t *)b;
     return *first < *second ? -1 : *first > *second;
-}
-
-/* Adds an instruction to those that are kept, in the order of their threads. If there are too many, the one
-   with fewest threads is counted as elsewhere. */
-ZT__PRIVATE void zt__add_found_place(zt__watch_answer *answer, uint64_t address, uint32_t threads) {
-    uint32_t i = answer->place_count;
-    if (i == ZT_MAX_PLACES) {
-        i--;
-        if (answer->places[i].threads >= threads) {
-            answer->elsewhere += threads;
-            return;
-        }
-        answer->elsewhere += answer->places[i].threads;
-    } else {
-        answer->place_count++;
-    }
-    for (; i > 0 && answer->places[i - 1].threads < threads; i--) {
-        answer->places[i] = answer->places[i - 1];
-    }
-    memset(&answer->places[i], 0, sizeof answer->places[i]);
-    answer->places[i].address = address;
-    answer->places[i].threads = threads;
-}
-
-/* Finds at which instructions the stopped threads are. */
-ZT__PRIVATE void zt__find_stopped(zt__watch_server *server) {
-    zt__watch_answer *answer = server->answer;
-    zt_debug_thread *threads = NULL;
-    uint64_t *addresses = NULL;
-    uint32_t i, count = 0, room, known = 0, same;
-    answer->result = zt_debug_threads(server->debugger, NULL, &count);
-    room = count;
-    if (answer->result == ZE_RESULT_SUCCESS && count > 0) {
-        threads = (zt_debug_thread *)zt__allocate(server->allocator, count, sizeof *threads);
-        addresses = (uint64_t *)zt__allocate(server->allocator, count, sizeof *addresses);
-        answer->result = threads && addresses ? zt_debug_threads(server->debugger, threads, &count)
-                                              : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    answer->stopped = count;
-    for (i = 0; answer->result == ZE_RESULT_SUCCESS && i < count && i < room; i++) {
-        ze_result_t result = zt_debug_get_address(server->debugger, threads[i], &addresses[known]);
-        known += result == ZE_RESULT_SUCCESS;
-    }
-    answer->elsewhere = count - known;
-    if (known > 0) {
-        qsort(addresses, known, sizeof *addresses, zt__compare_addresses);
-    }
-    for (i = 0; i < known; i += same) {
-        for (same = 1; i + same < known && addresses[i + same] == addresses[i];) {
-            same++;
-        }
-        zt__add_found_place(answer, addresses[i], same);
-    }
-    zt__free(server->allocator, threads);
-    zt__free(server->allocator, addresses);
 }
 
 /* Stops all threads, finds where they are, and resumes them, unless they are to stay. */
@@ -30094,14 +29173,59 @@ ZT__PRIVATE void zt__serve_stop(zt__watch_server *server, const zt__watch_reques
     zt__watch_answer *answer = server->answer;
     const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
     zt_debug_stops stops = {0, 0};
-    uint64_t begin = zt__now_ns();
+    zt_debug_thread *threads = NULL;
+    uint64_t *addresses = NULL, begin = zt__now_ns();
     ze_result_t stop_result = zt_debug_stop(debugger, all, request->timeout_ns, &stops), result;
-    uint32_t i;
+    uint32_t i, k, count = 0, room, known = 0, same;
     answer->unavailable = stops.unavailable;
     if (stop_result != ZE_RESULT_SUCCESS) {
         zt__copy_debug_error(server);
     }
-    zt__find_stopped(server);
+
+    result = zt_debug_threads(debugger, NULL, &count);
+    room = count;
+    if (result == ZE_RESULT_SUCCESS && count > 0) {
+        threads = (zt_debug_thread *)zt__allocate(server->allocator, count, sizeof *threads);
+        addresses = (uint64_t *)zt__allocate(server->allocator, count, sizeof *addresses);
+        result = threads && addresses ? zt_debug_threads(debugger, threads, &count)
+                                      : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    for (i = 0; result == ZE_RESULT_SUCCESS && i < count && i < room; i++) {
+        known += zt_debug_get_address(debugger, threads[i], &addresses[known]) == ZE_RESULT_SUCCESS;
+    }
+    answer->result = result;
+    answer->stopped = count;
+    answer->elsewhere = count - known;
+
+    /* Instructions are in the order of their threads. Of too many, the one with fewest threads is counted as
+       elsewhere. */
+    if (known > 0) {
+        qsort(addresses, known, sizeof *addresses, zt__compare_addresses);
+    }
+    for (i = 0; i < known; i += same) {
+        zt__found_place *places = answer->places;
+        same = 1;
+        while (i + same < known && addresses[i + same] == addresses[i]) {
+            same++;
+        }
+        if (answer->place_count < ZT_MAX_PLACES) {
+            answer->place_count++;
+        } else if (places[ZT_MAX_PLACES - 1].threads < same) {
+            answer->elsewhere += places[ZT_MAX_PLACES - 1].threads;
+        } else {
+            answer->elsewhere += same;
+            continue;
+        }
+        for (k = answer->place_count - 1; k > 0 && places[k - 1].threads < same; k--) {
+            places[k] = places[k - 1];
+        }
+        memset(&places[k], 0, sizeof places[k]);
+        places[k].address = addresses[i];
+        places[k].threads = same;
+    }
+    zt__free(server->allocator, threads);
+    zt__free(server->allocator, addresses);
+
     /* Events of the stop are no faults of the device. A page fault is kept for later. */
     while (zt_debug_wait(debugger, 0, zt__note_event, server) == ZE_RESULT_SUCCESS) {
         if (answer->has_page_fault && !request->is_fault) {
@@ -30119,6 +29243,7 @@ ZT__PRIVATE void zt__serve_stop(zt__watch_server *server, const zt__watch_reques
     if (stop_result == ZE_RESULT_SUCCESS && answer->result != ZE_RESULT_SUCCESS) {
         zt__copy_debug_error(server);
     }
+
     /* The threads are resumed already, as this may run a program. */
     for (i = 0; i < answer->place_count; i++) {
         zt__found_place *place = &answer->places[i];
@@ -30139,14 +29264,46 @@ ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_reque
     answer->process = (uint32_t)zt__get_process_id();
     server->answer = answer;
     if (request->call == ZT__WATCH_ATTACH) {
-        zt__serve_attach(server, request);
+        if (!server->device) { /* in a helper */
+            answer->result = zeInit(0);
+            if (answer->result == ZE_RESULT_SUCCESS) {
+                server->device = zt__find_watched_device(request->device);
+            }
+        }
+        if (server->device) {
+            zt_debug_config config = zt_debug_config_default();
+            config.allocator = *server->allocator;
+            answer->result = zt_debug_open(server->device, request->process, &config, &server->debugger);
+            if (answer->result != ZE_RESULT_SUCCESS) {
+                zt__copy_debug_error(server);
+            }
+        } else {
+            snprintf(answer->reason, sizeof answer->reason,
+                     "the helper does not find the device (zeInit: %s)", zt_result_name(answer->result));
+            answer->result = ZE_RESULT_ERROR_NOT_AVAILABLE;
+        }
     } else if (!server->debugger) {
         answer->result = ZE_RESULT_ERROR_NOT_AVAILABLE;
         answer->is_over = 1;
-    } else if (request->call == ZT__WATCH_AWAIT) {
-        zt__serve_await(server, request);
-    } else {
+    } else if (request->call == ZT__WATCH_STOP) {
         zt__serve_stop(server, request);
+    } else if (server->has_pending_fault) {
+        server->has_pending_fault = 0;
+        answer->has_faulted = answer->has_page_fault = 1;
+        answer->fault_address = server->pending_address;
+        answer->fault_reason = server->pending_reason;
+    } else {
+        ze_result_t result = zt_debug_wait(server->debugger, request->timeout_ns, zt__note_event, server);
+        if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
+            answer->is_over = 1;
+            zt__copy_debug_error(server);
+        }
+        if (answer->has_faulted && !answer->has_page_fault) {
+            uint32_t stopped = 0;
+            /* A thread that stops after zt_debug_stop has given up is resumed at once: it is no fault. */
+            zt_debug_threads(server->debugger, NULL, &stopped);
+            answer->has_faulted = stopped > 0;
+        }
     }
 }
 
@@ -30176,12 +29333,49 @@ ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer) {
     return offsetof(zt__watch_answer, places) + answer->place_count * sizeof *answer->places;
 }
 
-/* Serves until the program has closed its end, or has ended while a child of it keeps that end open. */
-ZT__PRIVATE void zt__run_helper(int socket, long program) {
+/* Runs before main, in every process that has this code. Unless its parent has started it to help, it does
+   nothing. Else main is never called. The helper serves until the program has closed its end of the socket, or
+   has ended while a child of it keeps that end open. */
+__attribute__((constructor(101))) ZT__PRIVATE void zt__become_helper(void) {
+    const int socket = ZT__HELPER_DESCRIPTOR;
+    const char *value = getenv(ZT__HELPER_VARIABLE);
+    long program;
+    zt__peer peer; /* that has made the socket */
+    socklen_t size = sizeof peer;
+    DIR *directory;
+    const struct dirent *entry;
     zt__watch_server server = {NULL, &zt__default_allocator, NULL, NULL, 0, 0, 0};
     zt__watch_request request;
-    zt__watch_answer *answer = (zt__watch_answer *)calloc(1, sizeof *answer);
-    int is_asked = answer != NULL;
+    zt__watch_answer *answer;
+    int is_asked;
+    memset(&peer, 0, sizeof peer);
+    if (!value || getauxval(AT_SECURE) || sscanf(value, "%ld", &program) != 1 || program <= 1 ||
+        getppid() != program || getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
+        size != sizeof peer || peer.process != program) {
+        return;
+    }
+    /* The helper is no child of the program, so that programs which wait for all their children do not wait
+       for it. */
+    if (peer.user != getuid() || fork() != 0) {
+        _exit(0);
+    }
+    unsetenv(ZT__HELPER_VARIABLE);
+
+    /* Close what the program has open, so that its files and ports do not stay in use. */
+    directory = opendir("/proc/self/fd");
+    while (directory && (entry = readdir(directory))) {
+        int descriptor = atoi(entry->d_name);
+        if (descriptor > STDERR_FILENO && descriptor != socket && descriptor != dirfd(directory)) {
+            close(descriptor);
+        }
+    }
+    if (directory) {
+        closedir(directory);
+    }
+
+    /* The first message reports that the helper is there. */
+    answer = (zt__watch_answer *)calloc(1, sizeof *answer);
+    is_asked = answer != NULL;
     if (answer) {
         answer->process = (uint32_t)zt__get_process_id();
     }
@@ -30195,53 +29389,6 @@ ZT__PRIVATE void zt__run_helper(int socket, long program) {
         }
     }
     zt_debug_close(server.debugger);
-}
-
-/* Returns whether a descriptor is a socket that the parent of this process has made. `*user` receives its
-   user. */
-ZT__PRIVATE int zt__is_from_parent(int descriptor, long parent, uid_t *user) {
-    zt__peer peer;
-    socklen_t size = sizeof peer;
-    memset(&peer, 0, sizeof peer);
-    if (parent <= 1 || getppid() != parent ||
-        getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || size != sizeof peer) {
-        return 0;
-    }
-    *user = peer.user;
-    return peer.process == parent;
-}
-
-/* Closes what the program has open, so that the helper does not keep its files and ports in use. */
-ZT__PRIVATE void zt__close_others(int kept) {
-    DIR *directory = opendir("/proc/self/fd");
-    const struct dirent *entry;
-    while (directory && (entry = readdir(directory))) {
-        int descriptor = atoi(entry->d_name);
-        if (descriptor > STDERR_FILENO && descriptor != kept && descriptor != dirfd(directory)) {
-            close(descriptor);
-        }
-    }
-    if (directory) {
-        closedir(directory);
-    }
-}
-
-/* Runs before main, in every process that has this code. Unless its parent has started it to help, it does
-   nothing. Else main is never called. The helper is no child of the program, so that programs which wait for
-   all their children do not wait for it. */
-__attribute__((constructor(101))) ZT__PRIVATE void zt__become_helper(void) {
-    const char *value = getenv(ZT__HELPER_VARIABLE);
-    long parent;
-    uid_t user;
-    if (!value || getauxval(AT_SECURE) || sscanf(value, "%ld", &parent) != 1 ||
-        !zt__is_from_parent(ZT__HELPER_DESCRIPTOR, parent, &user)) {
-        return;
-    }
-    if (user == getuid() && fork() == 0) {
-        unsetenv(ZT__HELPER_VARIABLE);
-        zt__close_others(ZT__HELPER_DESCRIPTOR);
-        zt__run_helper(ZT__HELPER_DESCRIPTOR, parent);
-    }
     _exit(0);
 }
 
@@ -30270,31 +29417,6 @@ typedef struct zt__helper_command {
     const char *arguments[10];
 } zt__helper_command;
 
-/* Finds how the program was started by naming the dynamic linker: "ld.so [--library-path PATH] PROGRAM".
-   Returns how many of these arguments are before the program. */
-ZT__PRIVATE uint32_t zt__find_linker_options(zt__helper_command *command) {
-    char *text = command->arguments_of_program, *next;
-    FILE *file = fopen("/proc/self/cmdline", "r");
-    size_t used = file ? fread(text, 1, sizeof command->arguments_of_program - 4, file) : 0;
-    uint32_t count = 0;
-    if (file) {
-        fclose(file);
-    }
-    memset(text + used, 0, 4);
-    command->arguments[count++] = command->linker;
-    next = text + strlen(text) + 1;
-    if (strcmp(next, "--library-path") == 0) {
-        command->arguments[count++] = next;
-        next += strlen(next) + 1;
-        command->arguments[count++] = next;
-        next += strlen(next) + 1;
-    }
-    if (!realpath(next, command->program)) {
-        command->program[0] = 0;
-    }
-    return count;
-}
-
 /* Finds what has to be started for the constructor above to run. A program that contains it is started again.
    A shared library that contains it is preloaded into a shell that has nothing to do: the program must not
    run again, whatever else happens. Returns 0 if that is not known. */
@@ -30313,9 +29435,24 @@ ZT__PRIVATE int zt__find_helper(zt__helper_command *command) {
     if (strcmp(command->linker, command->file) == 0) {
         return 1;
     }
+    command->arguments[0] = command->linker;
     if (base == 0) {
-        count = zt__find_linker_options(command);
-        if (strcmp(command->program, command->file) == 0) {
+        /* The program was started by naming the dynamic linker: "ld.so [--library-path PATH] PROGRAM". */
+        char *text = command->arguments_of_program, *next;
+        FILE *file = fopen("/proc/self/cmdline", "r");
+        size_t used = file ? fread(text, 1, sizeof command->arguments_of_program - 4, file) : 0;
+        if (file) {
+            fclose(file);
+        }
+        memset(text + used, 0, 4);
+        next = text + strlen(text) + 1;
+        if (strcmp(next, "--library-path") == 0) {
+            command->arguments[count++] = next;
+            next += strlen(next) + 1;
+            command->arguments[count++] = next;
+            next += strlen(next) + 1;
+        }
+        if (realpath(next, command->program) && strcmp(command->program, command->file) == 0) {
             command->arguments[count] = command->file;
             strcpy(command->program, "/proc/self/exe");
             return 1;
@@ -30324,7 +29461,6 @@ ZT__PRIVATE int zt__find_helper(zt__helper_command *command) {
         return 0;
     }
     strcpy(command->program, command->linker);
-    command->arguments[0] = command->linker;
     command->arguments[count++] = "--preload";
     command->arguments[count++] = command->file;
     for (i = 0; i < ZT__COUNT_OF(shell); i++) {
@@ -30387,8 +29523,12 @@ enum { ZT__WATCH_LOOK_MS = 50 };
 ZT__PRIVATE int zt__await_answer(zt__watch *watch, uint64_t deadline) {
     struct pollfd readable = {watch->socket, POLLIN, 0};
     ssize_t size;
-    while (poll(&readable, 1, ZT__WATCH_LOOK_MS) <= 0) {
-        if (zt__is_ending(watch) || zt__now_ns() >= deadline) {
+    for (;;) {
+        int ready = poll(&readable, 1, ZT__WATCH_LOOK_MS);
+        if (ready > 0) {
+            break;
+        }
+        if ((ready < 0 && errno != EINTR) || zt__is_ending(watch) || zt__now_ns() >= deadline) {
             return 0;
         }
     }
@@ -30605,42 +29745,17 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
 
 /* ---- regions that run ------------------------------------------------------------------------------------ */
 
-/* Records which of these slots was the first that had not signalled. `first` is their number if all have. */
-ZT__PRIVATE void zt__record_pending(zt_profiler *profiler, zt__running *pending, uint32_t count,
-                                    uint32_t first, uint64_t now) {
-    zt__list *list;
-    uint32_t i;
-    zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, pending[0].list);
-    for (i = 0; list && i < first; i++) {
-        list->watched_number = pending[i].number + 1;
-        if (list->watched_signalled_ns < pending[i].submission_ns) {
-            list->watched_signalled_ns = pending[i].submission_ns;
-        }
-    }
-    if (list && first < count) {
-        zt__running *running = &pending[first];
-        if (list->watched_number != running->number ||
-            list->watched_submission_ns != running->submission_ns) {
-            list->watched_number = running->number;
-            list->watched_submission_ns = running->submission_ns;
-            list->watched_since_ns = now;
-        }
-        running->since_ns = list->watched_since_ns;
-    }
-    zt__unlock(&profiler->mutex);
-}
-
-/* Finds the first region of a list that the device has not finished. Events are queried without the mutex: a
-   slot may be collected and used again meanwhile, but its event lives until zt_close. Returns 0 if there is
-   none. */
+/* Finds the first region of a list that the device has not finished, and records in the list which that is and
+   since when. Events are queried without the mutex: a slot may be collected and used again meanwhile, but its
+   event lives until zt_close. Returns 0 if there is none. */
 ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t handle,
                                  zt__running *running) {
     zt__running pending[ZT__BATCH];
-    uint32_t count, first;
+    uint32_t i, count, first;
     do {
-        const zt__list *list;
+        zt__list *list;
         const zt__slot *slot;
+        uint64_t now;
         ze_result_t result = ZE_RESULT_SUCCESS;
         count = 0;
         zt__lock(&profiler->mutex);
@@ -30663,11 +29778,30 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
         }
         for (first = 0; first < count; first++) {
             ZT__INTERNAL(result = zeEventQueryStatus(pending[first].event));
-            if (result == ZE_RESULT_NOT_READY) {
+            if (result != ZE_RESULT_SUCCESS) { /* a call that fails does not tell that it has signalled */
                 break;
             }
         }
-        zt__record_pending(profiler, pending, count, first, zt__now_ns());
+        now = zt__now_ns();
+        zt__lock(&profiler->mutex);
+        list = zt__find_list(profiler, handle);
+        for (i = 0; list && i < first; i++) {
+            list->watched_number = pending[i].number + 1;
+            if (list->watched_signalled_ns < pending[i].submission_ns) {
+                list->watched_signalled_ns = pending[i].submission_ns;
+            }
+        }
+        if (list && first < count) {
+            zt__running *unfinished = &pending[first];
+            if (list->watched_number != unfinished->number ||
+                list->watched_submission_ns != unfinished->submission_ns) {
+                list->watched_number = unfinished->number;
+                list->watched_submission_ns = unfinished->submission_ns;
+                list->watched_since_ns = now;
+            }
+            unfinished->since_ns = list->watched_since_ns;
+        }
+        zt__unlock(&profiler->mutex);
     } while (first == count && count == ZT__BATCH);
     *running = pending[first < count ? first : 0];
     return first < count;
@@ -30680,56 +29814,6 @@ ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running) {
 }
 
 /* ---- reports --------------------------------------------------------------------------------------------- */
-
-/* Stops the threads of the device, and finds where they are. Attaches first where that was not possible
-   before. */
-ZT__PRIVATE void zt__explain_hang(zt__watch *watch, zt_hang *hang, char *reason, size_t room) {
-    enum { STOP_S = 5, ANSWER_S = 20 };
-    zt_profiler *profiler = watch->profiler;
-    const zt__watch_answer *answer = &watch->answer;
-    zt__watch_request request;
-    uint32_t i;
-    zt__store(&watch->is_explaining, 1);
-    if (watch->info.debugged_by == ZT_DEBUGGED_BY_NOBODY) {
-        zt__begin_debugging(watch);
-    }
-    hang->debugged_by = watch->info.debugged_by;
-    snprintf(reason, room, "%s", watch->info.reason);
-    hang->reason = reason;
-    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
-        memset(&request, 0, sizeof request);
-        request.call = ZT__WATCH_STOP;
-        request.timeout_ns = STOP_S * UINT64_C(1000000000);
-        request.is_fault = hang->is_fault;
-        request.leave_stopped = watch->config.leave_stopped;
-        if (zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
-            hang->reason = *answer->reason ? answer->reason : hang->reason;
-            hang->stopped = answer->stopped;
-            hang->unstopped = answer->unavailable;
-            hang->threads_elsewhere = answer->elsewhere;
-            hang->place_count = answer->place_count;
-            for (i = 0; i < answer->place_count; i++) {
-                const zt__found_place *found = &answer->places[i];
-                zt_hang_place *place = &watch->places[i];
-                place->kernel = found->kernel;
-                place->address = found->address;
-                place->offset = found->offset;
-                place->threads = found->threads;
-                place->file = found->file;
-                place->line = found->line;
-            }
-            hang->is_left_stopped = request.leave_stopped && hang->stopped > 0;
-            zt__lock(&profiler->mutex);
-            watch->info.is_stopped = hang->is_left_stopped;
-            zt__unlock(&profiler->mutex);
-        } else {
-            zt__end_debugging(watch, "the helper process does not answer");
-            hang->debugged_by = ZT_DEBUGGED_BY_NOBODY;
-            snprintf(reason, room, "the helper process does not answer");
-        }
-    }
-    zt__store(&watch->is_explaining, 0);
-}
 
 ZT__PRIVATE const char *zt__debugged_by_name(zt_debugged_by by) {
     static const char *const names[] = {"nobody", "the process itself", "a helper process"};
@@ -30764,12 +29848,19 @@ ZT__PRIVATE void zt__describe_place(const zt_hang_place *place, char *text, size
     }
 }
 
-/* Writes the report. */
-ZT__PRIVATE void zt__write_hang(zt__watch *watch, const zt_hang *hang) {
-    const zt_profiler *profiler = watch->profiler;
+ZT__PRIVATE ze_result_t zt__write_hang_text(const void *text, FILE *file) {
+    return fputs((const char *)text, file) < 0 ? ZE_RESULT_ERROR_UNKNOWN : ZE_RESULT_SUCCESS;
+}
+
+/* Writes the report into `watch->text`, and into the file. `*path` receives the name of the file; "" if there
+   is none. */
+ZT__PRIVATE void zt__write_hang(zt__watch *watch, const zt_hang *hang, zt__file_path *path) {
+    static uint32_t count; /* of files of all watches. Atomic */
+    zt_profiler *profiler = watch->profiler;
     char *text = watch->text, sentence[700];
     const size_t room = sizeof watch->text;
     zt__date now = zt__format_now();
+    zt__output output;
     uint32_t i;
     zt__describe_hang(hang, sentence, sizeof sentence);
     text[0] = 0;
@@ -30802,17 +29893,7 @@ ZT__PRIVATE void zt__write_hang(zt__watch *watch, const zt_hang *hang) {
     if (hang->threads_elsewhere) {
         zt__append(text, room, "%7u  elsewhere\n", (unsigned)hang->threads_elsewhere);
     }
-}
 
-ZT__PRIVATE ze_result_t zt__write_hang_text(const void *text, FILE *file) {
-    return fputs((const char *)text, file) < 0 ? ZE_RESULT_ERROR_UNKNOWN : ZE_RESULT_SUCCESS;
-}
-
-/* Writes the file. `*path` receives its name, or "". */
-ZT__PRIVATE void zt__save_hang(zt__watch *watch, zt__file_path *path) {
-    static uint32_t count; /* of all watches. Atomic */
-    zt_profiler *profiler = watch->profiler;
-    zt__output output;
     path->text[0] = 0;
     if (!watch->path) {
         return;
@@ -30825,7 +29906,7 @@ ZT__PRIVATE void zt__save_hang(zt__watch *watch, zt__file_path *path) {
     output.diagnostics = &profiler->diagnostics;
     output.allocator = &profiler->config.allocator;
     output.write_content = zt__write_hang_text;
-    output.content = watch->text;
+    output.content = text;
     if (zt__write_output(&output) != ZE_RESULT_SUCCESS) {
         path->text[0] = 0;
     }
@@ -30865,41 +29946,81 @@ ZT__PRIVATE void zt__log_hang(zt__watch *watch, const zt_hang *hang, const char 
     zt__report(diagnostics, HANG, ZE_RESULT_NOT_READY, text);
 }
 
-/* Returns what the fault of an answer was; "" if it has none. */
-ZT__PRIVATE const char *zt__fault_name(const zt__watch_answer *answer) {
-    if (!answer->has_faulted) {
-        return "";
-    }
-    if (!answer->has_page_fault) {
-        return "threads stopped by themselves, as at an exception or a breakpoint";
-    }
-    return answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_MAPPING_ERROR
-               ? "page fault: nothing is mapped there"
-           : answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_PERMISSION_ERROR
-               ? "page fault: the access is not permitted"
-               : "page fault";
-}
-
 /* Reports that a region hangs, or that the device has faulted. `running` may be NULL. */
 ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, uint32_t others) {
+    enum { STOP_S = 5, ANSWER_S = 20 };
     zt_profiler *profiler = watch->profiler;
+    const zt__watch_answer *answer = &watch->answer;
+    zt__watch_request request;
     zt__log_call call;
     zt_hang hang;
     zt__file_path path;
     char reason[512];
+    uint32_t i;
     memset(&hang, 0, sizeof hang);
-    hang.is_fault = watch->answer.has_faulted;
-    hang.fault_address = watch->answer.fault_address;
-    hang.fault = zt__fault_name(&watch->answer);
+    hang.is_fault = answer->has_faulted;
+    hang.fault_address = answer->fault_address;
+    hang.fault = "";
+    if (answer->has_page_fault) {
+        hang.fault = answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_MAPPING_ERROR
+                         ? "page fault: nothing is mapped there"
+                     : answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_PERMISSION_ERROR
+                         ? "page fault: the access is not permitted"
+                         : "page fault";
+    } else if (answer->has_faulted) {
+        hang.fault = "threads stopped by themselves, as at an exception or a breakpoint";
+    }
     hang.region = running ? running->region->name : "";
     hang.running_ns = running ? zt__now_ns() - running->since_ns : 0;
     hang.others = others;
     hang.places = watch->places;
-    zt__explain_hang(watch, &hang, reason, sizeof reason);
+
+    /* Stop the threads of the device, and find where they are. What could not be debugged before may be by
+       now. */
+    zt__store(&watch->is_explaining, 1);
+    if (watch->info.debugged_by == ZT_DEBUGGED_BY_NOBODY) {
+        zt__begin_debugging(watch);
+    }
+    hang.debugged_by = watch->info.debugged_by;
+    snprintf(reason, sizeof reason, "%s", watch->info.reason);
+    hang.reason = reason;
+    memset(&request, 0, sizeof request);
+    request.call = ZT__WATCH_STOP;
+    request.timeout_ns = STOP_S * UINT64_C(1000000000);
+    request.is_fault = hang.is_fault;
+    request.leave_stopped = watch->config.leave_stopped;
+    if (hang.debugged_by != ZT_DEBUGGED_BY_NOBODY &&
+        !zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
+        hang.debugged_by = ZT_DEBUGGED_BY_NOBODY;
+        snprintf(reason, sizeof reason, "the helper process does not answer");
+        zt__end_debugging(watch, reason);
+    }
+    if (hang.debugged_by != ZT_DEBUGGED_BY_NOBODY) {
+        hang.reason = *answer->reason ? answer->reason : reason;
+        hang.stopped = answer->stopped;
+        hang.unstopped = answer->unavailable;
+        hang.threads_elsewhere = answer->elsewhere;
+        hang.place_count = answer->place_count;
+        for (i = 0; i < answer->place_count; i++) {
+            const zt__found_place *found = &answer->places[i];
+            zt_hang_place *place = &watch->places[i];
+            place->kernel = found->kernel;
+            place->address = found->address;
+            place->offset = found->offset;
+            place->threads = found->threads;
+            place->file = found->file;
+            place->line = found->line;
+        }
+        hang.is_left_stopped = request.leave_stopped && hang.stopped > 0;
+        zt__lock(&profiler->mutex);
+        watch->info.is_stopped = hang.is_left_stopped;
+        zt__unlock(&profiler->mutex);
+    }
+    zt__store(&watch->is_explaining, 0);
     hang.has_ended = running && !hang.is_fault && !zt__still_runs(watch, running);
-    zt__write_hang(watch, &hang);
+
+    zt__write_hang(watch, &hang, &path);
     hang.text = watch->text;
-    zt__save_hang(watch, &path);
     zt__lock(&profiler->mutex);
     watch->info.hangs += hang.is_fault ? 0 : 1;
     watch->info.faults += hang.is_fault ? 1 : 0;
@@ -30915,37 +30036,6 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
 }
 
 /* ---- the thread ------------------------------------------------------------------------------------------ */
-
-/* Waits until it is time to look at regions again, or the device reports a fault. */
-ZT__PRIVATE void zt__await_fault(zt__watch *watch) {
-    enum { LEAST_NS = 1000000, MOST_ATTACHED_NS = 100000000, MOST_NS = 1000000000, ANSWER_S = 5 };
-    int is_attached = watch->info.debugged_by != ZT_DEBUGGED_BY_NOBODY;
-    uint64_t period_ns = watch->config.hang_ns / 8, most_ns = is_attached ? MOST_ATTACHED_NS : MOST_NS;
-    zt__watch_request request;
-    if (period_ns > most_ns) {
-        period_ns = most_ns;
-    }
-    if (period_ns < LEAST_NS) {
-        period_ns = LEAST_NS;
-    }
-    watch->answer.has_faulted = watch->answer.has_page_fault = 0;
-    if (!is_attached) {
-        zt__sleep_thread(&watch->thread, period_ns);
-        return;
-    }
-    memset(&request, 0, sizeof request);
-    request.call = ZT__WATCH_AWAIT;
-    request.timeout_ns = period_ns;
-    if (!zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
-        watch->answer.has_faulted = watch->answer.has_page_fault = 0;
-        if (!zt__is_ending(watch)) {
-            zt__end_debugging(watch, "the helper process has ended, or does not answer");
-        }
-    } else if (watch->answer.is_over && !watch->answer.has_faulted) {
-        zt__end_debugging(watch, *watch->answer.reason ? watch->answer.reason
-                                                       : "the debug session was ended by somebody else");
-    }
-}
 
 /* Returns whether a region has run too long. */
 ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
@@ -30984,65 +30074,83 @@ ZT__PRIVATE uint32_t zt__find_busy_lists(zt__watch *watch) {
     }
 }
 
-/* Finds the region to report, and on how many other lists regions run: of those that have run too long, or
-   else of all, the one that was submitted first. Returns 0 if none runs. */
-ZT__PRIVATE int zt__find_suspect(zt__watch *watch, zt__running *suspect, uint32_t *others, uint64_t now) {
-    uint32_t i, count = zt__find_busy_lists(watch), found = 0;
-    for (i = 0; i < count; i++) {
-        zt__running running;
-        int is_overdue, is_suspect_overdue;
-        if (!zt__find_running(watch->profiler, watch->lists[i], &running)) {
-            continue;
-        }
-        if (running.since_ns < watch->not_before_ns) {
-            running.since_ns = watch->not_before_ns; /* it has waited for what hung */
-        }
-        is_overdue = zt__has_hung(watch, &running, now);
-        is_suspect_overdue = found > 0 && zt__has_hung(watch, suspect, now);
-        if (found++ == 0 || is_overdue > is_suspect_overdue ||
-            (is_overdue == is_suspect_overdue && running.submission_ns < suspect->submission_ns)) {
-            *suspect = running;
-        }
-    }
-    *others = found ? found - 1 : 0;
-    return found > 0;
-}
-
-/* Looks at regions, and reports the one that has run too long, or a fault. Until a hang has ended, no other
-   is reported, because whatever is behind it waits. */
-ZT__PRIVATE void zt__look_at_regions(zt__watch *watch) {
-    zt__running suspect;
-    uint32_t others = 0;
-    uint64_t now = zt__now_ns();
-    int runs;
-    memset(&suspect, 0, sizeof suspect);
-    if (watch->is_hanging && !zt__still_runs(watch, &watch->hang)) {
-        watch->is_hanging = 0;
-        watch->not_before_ns = now;
-    }
-    runs = zt__find_suspect(watch, &suspect, &others, now);
-    if (watch->answer.has_page_fault && watch->answer.fault_address == watch->last_fault) {
-        zt__end_debugging(watch, "the same page fault came again when the work was resumed");
-    } else if (watch->answer.has_faulted) {
-        watch->last_fault = watch->answer.fault_address;
-        zt__report_hang(watch, runs ? &suspect : NULL, others);
-        watch->not_before_ns = zt__now_ns();
-    } else if (runs && !watch->is_hanging && zt__has_hung(watch, &suspect, now)) {
-        watch->is_hanging = 1;
-        watch->hang = suspect;
-        zt__report_hang(watch, &suspect, others);
-    }
-}
-
 /* What the thread does, from its begin to its end: it alone uses the debugger. */
 ZT__PRIVATE int zt__run_watch(void *user) {
+    enum { LEAST_NS = 1000000, MOST_ATTACHED_NS = 100000000, MOST_NS = 1000000000, ANSWER_S = 5 };
     zt__watch *watch = (zt__watch *)user;
+    zt__watch_answer *answer = &watch->answer;
     zt__begin_debugging(watch);
     zt__store(&watch->is_attached, 1);
     while (!zt__is_ending(watch)) {
-        zt__await_fault(watch);
-        if (!zt__is_ending(watch) && !zt__is_device_lost(&watch->profiler->diagnostics)) {
-            zt__look_at_regions(watch);
+        int is_attached = watch->info.debugged_by != ZT_DEBUGGED_BY_NOBODY;
+        uint64_t period_ns = watch->config.hang_ns / 8, most_ns = is_attached ? MOST_ATTACHED_NS : MOST_NS;
+        uint64_t now;
+        uint32_t i, count, running_count = 0;
+        zt__running running, suspect;
+        zt__watch_request request;
+
+        /* Wait until it is time to look at regions again, or the device reports a fault. */
+        if (period_ns > most_ns) {
+            period_ns = most_ns;
+        }
+        if (period_ns < LEAST_NS) {
+            period_ns = LEAST_NS;
+        }
+        answer->has_faulted = answer->has_page_fault = 0;
+        memset(&request, 0, sizeof request);
+        request.call = ZT__WATCH_AWAIT;
+        request.timeout_ns = period_ns;
+        if (!is_attached) {
+            zt__sleep_thread(&watch->thread, period_ns);
+        } else if (!zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
+            answer->has_faulted = answer->has_page_fault = 0;
+            if (!zt__is_ending(watch)) {
+                zt__end_debugging(watch, "the helper process has ended, or does not answer");
+            }
+        } else if (answer->is_over && !answer->has_faulted) {
+            zt__end_debugging(watch, *answer->reason ? answer->reason
+                                                     : "the debug session was ended by somebody else");
+        }
+        if (zt__is_ending(watch) || zt__is_device_lost(&watch->profiler->diagnostics)) {
+            continue;
+        }
+
+        /* Find the region to report: of those that have run too long, or else of all that run, the one that
+           was submitted first. */
+        now = zt__now_ns();
+        if (watch->is_hanging && !zt__still_runs(watch, &watch->hang)) {
+            watch->is_hanging = 0;
+            watch->not_before_ns = now;
+        }
+        memset(&suspect, 0, sizeof suspect);
+        count = zt__find_busy_lists(watch);
+        for (i = 0; i < count; i++) {
+            int is_overdue, is_suspect_overdue;
+            if (!zt__find_running(watch->profiler, watch->lists[i], &running)) {
+                continue;
+            }
+            if (running.since_ns < watch->not_before_ns) {
+                running.since_ns = watch->not_before_ns; /* it has waited for what hung */
+            }
+            is_overdue = zt__has_hung(watch, &running, now);
+            is_suspect_overdue = running_count > 0 && zt__has_hung(watch, &suspect, now);
+            if (running_count++ == 0 || is_overdue > is_suspect_overdue ||
+                (is_overdue == is_suspect_overdue && running.submission_ns < suspect.submission_ns)) {
+                suspect = running;
+            }
+        }
+
+        /* Until a hang has ended, no other is reported, because whatever is behind it waits. */
+        if (answer->has_page_fault && answer->fault_address == watch->last_fault) {
+            zt__end_debugging(watch, "the same page fault came again when the work was resumed");
+        } else if (answer->has_faulted) {
+            watch->last_fault = answer->fault_address;
+            zt__report_hang(watch, running_count ? &suspect : NULL, running_count ? running_count - 1 : 0);
+            watch->not_before_ns = zt__now_ns();
+        } else if (running_count && !watch->is_hanging && zt__has_hung(watch, &suspect, now)) {
+            watch->is_hanging = 1;
+            watch->hang = suspect;
+            zt__report_hang(watch, &suspect, running_count - 1);
         }
     }
     zt__end_debugging(watch, "");
@@ -31098,30 +30206,11 @@ ZT_API zt_watch_config zt_watch_config_default(void) {
     return config;
 }
 
-/* Returns the watch of a profiler, made if there is none; or NULL without memory. */
-ZT__PRIVATE zt__watch *zt__create_watch(zt_profiler *profiler) {
-    zt__watch *watch = zt__load(&profiler->watch), *made;
-    if (watch) {
-        return watch;
-    }
-    made = (zt__watch *)zt__allocate(&profiler->config.allocator, 1, sizeof *made);
-    if (!made) {
-        return NULL;
-    }
-    made->profiler = profiler;
-    made->socket = -1;
-    made->server.allocator = &profiler->config.allocator;
-    made->server.device = profiler->device;
-    profiler->end_watch = zt__end_watch;
-    profiler->free_watch = zt__free_watch;
-    zt__store(&profiler->watch, made);
-    return made;
-}
-
 ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config) {
     enum { ATTACH_S = 15 };
     const char *call = "zt_watch";
     zt_watch_config complete = config ? *config : zt_watch_config_default();
+    const zt_allocator *allocator;
     zt__watch *watch;
     zt__wait wait;
     if (!profiler) {
@@ -31134,15 +30223,26 @@ ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config
         return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
     zt__fill_watch_config(&complete);
-    watch = zt__create_watch(profiler);
+    allocator = &profiler->config.allocator;
+    watch = zt__load(&profiler->watch);
     if (!watch) {
-        return zt__report_no_memory(&profiler->diagnostics, call, "the watch");
+        watch = (zt__watch *)zt__allocate(allocator, 1, sizeof *watch);
+        if (!watch) {
+            return zt__report_no_memory(&profiler->diagnostics, call, "the watch");
+        }
+        watch->profiler = profiler;
+        watch->socket = -1;
+        watch->server.allocator = allocator;
+        watch->server.device = profiler->device;
+        profiler->end_watch = zt__end_watch;
+        profiler->free_watch = zt__free_watch;
+        zt__store(&profiler->watch, watch);
     }
     if (!zt__end_watch(profiler)) {
         return ZE_RESULT_NOT_READY;
     }
-    zt__free(&profiler->config.allocator, watch->path);
-    watch->path = *complete.path ? zt__duplicate_text(&profiler->config.allocator, complete.path) : NULL;
+    zt__free(allocator, watch->path);
+    watch->path = *complete.path ? zt__duplicate_text(allocator, complete.path) : NULL;
     if (*complete.path && !watch->path) {
         return zt__report_no_memory(&profiler->diagnostics, call, "the path of the report");
     }
@@ -31479,34 +30579,15 @@ ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
     zt__free(zt__allocator_of(bench->profiler), bench->series);
 }
 
-/* Finds the frequency domain of the GPU, if the system management interface has it. */
-ZT__PRIVATE void zt__find_frequency_domain(zt__bench *bench) {
-    const zt__driver *driver = bench->profiler ? &bench->profiler->driver : NULL;
-    zes_freq_handle_t domains[16];
-    uint32_t i, count = ZT__COUNT_OF(domains);
-    if (!driver || !bench->profiler->device || !driver->zesDeviceEnumFrequencyDomains ||
-        !driver->zesFrequencyGetProperties || !driver->zesFrequencyGetState ||
-        driver->zesDeviceEnumFrequencyDomains((zes_device_handle_t)bench->profiler->device, &count,
-                                              domains) != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    for (i = 0; i < count && i < ZT__COUNT_OF(domains) && !bench->domain; i++) {
-        zes_freq_properties_t properties;
-        memset(&properties, 0, sizeof properties);
-        properties.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES;
-        if (driver->zesFrequencyGetProperties(domains[i], &properties) == ZE_RESULT_SUCCESS &&
-            properties.type == ZES_FREQ_DOMAIN_GPU) {
-            bench->domain = domains[i];
-        }
-    }
-}
-
 /* Checks the configuration and prepares a benchmark. On failure nothing is left to close. */
 ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
                                        const zt_bench_config *config) {
     enum { LEAST_SAMPLES = 10 };
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     zt_bench_config *complete = &bench->config;
+    const zt__driver *driver;
+    zes_freq_handle_t domains[16];
+    uint32_t i, count = ZT__COUNT_OF(domains);
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!config) {
         return zt__report_null(diagnostics, call, "config");
@@ -31547,7 +30628,24 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
         return zt__report(diagnostics, CALL_FAILED, result, "zt_open", zt_result_name(result),
                           zt__get_last_error(NULL));
     }
-    zt__find_frequency_domain(bench);
+
+    /* The frequency domain of the GPU, if the system management interface has it. */
+    driver = profiler ? &profiler->driver : NULL;
+    if (!driver || !profiler->device || !driver->zesDeviceEnumFrequencyDomains ||
+        !driver->zesFrequencyGetProperties || !driver->zesFrequencyGetState ||
+        driver->zesDeviceEnumFrequencyDomains((zes_device_handle_t)profiler->device, &count, domains) !=
+            ZE_RESULT_SUCCESS) {
+        count = 0;
+    }
+    for (i = 0; i < count && i < ZT__COUNT_OF(domains) && !bench->domain; i++) {
+        zes_freq_properties_t properties;
+        memset(&properties, 0, sizeof properties);
+        properties.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES;
+        if (driver->zesFrequencyGetProperties(domains[i], &properties) == ZE_RESULT_SUCCESS &&
+            properties.type == ZES_FREQ_DOMAIN_GPU) {
+            bench->domain = domains[i];
+        }
+    }
     return ZE_RESULT_SUCCESS;
 }
 
@@ -31612,48 +30710,14 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
 
 /* ---- comparing ------------------------------------------------------------------------------------------- */
 
-/* Takes samples of two variants in turn, until the stopping rule of `a` is met by their ratios. The order
-   alternates, so that drift favours neither. */
-ZT__PRIVATE ze_result_t zt__compare_variants(zt__bench *a, zt__bench *b, zt__series *ratios,
-                                             zt_comparison *result) {
-    zt__stop_rule rule;
-    int has_samples;
-    zt__warm_up(a, a->config.max_time_ns);
-    zt__warm_up(b, a->config.max_time_ns);
-    rule = zt__begin_stop_rule(&a->config);
-    do {
-        int b_first = ratios->count & 1;
-        has_samples = zt__measure_sample(b_first ? b : a) && zt__measure_sample(b_first ? a : b);
-        if (has_samples) {
-            double ratio =
-                b->series->samples[b->series->count - 1] / a->series->samples[a->series->count - 1];
-            zt__add_to_series(ratios, zt__is_finite(ratio) ? ratio : 1, zt__nan());
-            result->a.end = result->b.end = zt__apply_stop_rule(&rule, ratios);
-        }
-    } while (has_samples && result->a.end == ZT_BENCH_NOT_RUN);
-    zt__describe_series(&result->a, a->series, &a->config);
-    zt__describe_series(&result->b, b->series, &b->config);
-    if (!has_samples) {
-        return ZE_RESULT_NOT_READY;
-    }
-    /* The interval is that of the ratios of pairs. The ratio of the medians may lie outside of it, if the
-       distributions differ in shape; then the interval is widened to contain it. */
-    result->ratio = result->b.median / result->a.median;
-    zt__median_interval(ratios->sorted, ratios->count, &result->low, &result->high);
-    if (!zt__is_nan(result->ratio)) {
-        result->low = result->ratio < result->low ? result->ratio : result->low;
-        result->high = result->ratio > result->high ? result->ratio : result->high;
-    }
-    result->differs = result->low > 1 || result->high < 1;
-    return ZE_RESULT_SUCCESS;
-}
-
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
                               zt_comparison *result) {
     const zt_allocator *allocator = zt__allocator_of(profiler);
     zt__bench one, other;
     zt__series *ratios;
+    zt__stop_rule rule;
     ze_result_t done;
+    int has_samples;
     if (!result) {
         return zt__report_null(zt__diagnostics_of(profiler), "zt_compare", "result");
     }
@@ -31669,15 +30733,51 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
         return done;
     }
     done = zt__open_bench(&other, "zt_compare", profiler, b);
-    if (done == ZE_RESULT_SUCCESS) {
-        ratios = (zt__series *)zt__allocate(allocator, 1, sizeof *ratios);
-        done = ratios ? zt__compare_variants(&one, &other, ratios, result)
-                      : zt__report_no_memory(zt__diagnostics_of(profiler), "zt_compare", "samples");
-        zt__free(allocator, ratios);
-        zt__close_bench(&other);
+    if (done != ZE_RESULT_SUCCESS) {
+        zt__close_bench(&one);
+        return done;
     }
+    ratios = (zt__series *)zt__allocate(allocator, 1, sizeof *ratios);
+    if (!ratios) {
+        zt__close_bench(&other);
+        zt__close_bench(&one);
+        return zt__report_no_memory(zt__diagnostics_of(profiler), "zt_compare", "samples");
+    }
+
+    /* Samples are taken of both in turn, until their ratios meet the stopping rule of `a`. The order
+       alternates, so that drift favours neither. */
+    zt__warm_up(&one, one.config.max_time_ns);
+    zt__warm_up(&other, one.config.max_time_ns);
+    rule = zt__begin_stop_rule(&one.config);
+    do {
+        int b_first = ratios->count & 1;
+        has_samples =
+            zt__measure_sample(b_first ? &other : &one) && zt__measure_sample(b_first ? &one : &other);
+        if (has_samples) {
+            double ratio =
+                other.series->samples[other.series->count - 1] / one.series->samples[one.series->count - 1];
+            zt__add_to_series(ratios, zt__is_finite(ratio) ? ratio : 1, zt__nan());
+            result->a.end = result->b.end = zt__apply_stop_rule(&rule, ratios);
+        }
+    } while (has_samples && result->a.end == ZT_BENCH_NOT_RUN);
+
+    zt__describe_series(&result->a, one.series, &one.config);
+    zt__describe_series(&result->b, other.series, &other.config);
+    if (has_samples) {
+        /* The interval is that of the ratios of pairs. The ratio of the medians may lie outside of it, if the
+           distributions differ in shape; then the interval is widened to contain it. */
+        result->ratio = result->b.median / result->a.median;
+        zt__median_interval(ratios->sorted, ratios->count, &result->low, &result->high);
+        if (!zt__is_nan(result->ratio)) {
+            result->low = result->ratio < result->low ? result->ratio : result->low;
+            result->high = result->ratio > result->high ? result->ratio : result->high;
+        }
+        result->differs = result->low > 1 || result->high < 1;
+    }
+    zt__free(allocator, ratios);
+    zt__close_bench(&other);
     zt__close_bench(&one);
-    return done;
+    return has_samples ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
 
 /* ---- tables of results ----------------------------------------------------------------------------------- */
@@ -31698,31 +30798,12 @@ enum {
     ZT__BENCH_FIGURES
 };
 
-ZT__PRIVATE void zt__fill_bench_row(const zt_profiler *profiler, const zt_bench_result *result,
-                                    double *figures) {
-    uint32_t i, metrics = zt_get_metric_count(profiler);
-    figures[ZT__BENCH_MEDIAN] = result->median;
-    figures[ZT__BENCH_INTERVAL] = result->precision * 100;
-    figures[ZT__BENCH_MINIMUM] = result->min;
-    figures[ZT__BENCH_BYTES] = result->bytes_per_second;
-    figures[ZT__BENCH_ITEMS] = result->items_per_second;
-    figures[ZT__BENCH_COUNT] = result->count;
-    figures[ZT__BENCH_OUTLIERS] = result->outliers;
-    figures[ZT__BENCH_CHANGED] = result->changed;
-    figures[ZT__BENCH_END] = (double)result->end;
-    figures[ZT__BENCH_MHZ] = result->frequency_mhz;
-    figures[ZT__BENCH_SLOWDOWN] = result->perturbation;
-    for (i = 0; i < metrics; i++) {
-        figures[ZT__BENCH_FIGURES + i] = zt_get_rate(profiler, result->region, i);
-    }
-}
-
 /* Writes a table of results, `room` columns wide. Returns 0 without memory. */
 ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
                                       const zt_bench_result *results, uint32_t count, size_t room) {
     const zt_allocator *allocator = zt__allocator_of(profiler);
-    uint32_t i, are_changed = 0, are_unknown = 0;
-    uint32_t figure_count = ZT__BENCH_FIGURES + zt_get_metric_count(profiler) + ZT__DERIVED_COLUMNS;
+    uint32_t i, m, are_changed = 0, are_unknown = 0, metrics = zt_get_metric_count(profiler);
+    uint32_t figure_count = ZT__BENCH_FIGURES + metrics + ZT__DERIVED_COLUMNS;
     double *figures = (double *)zt__allocate(allocator, count, figure_count * sizeof *figures);
     zt__figure_table table;
     zt__paragraph note;
@@ -31735,12 +30816,27 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
     table.columns = (zt__figure_column *)zt__allocate(allocator, figure_count, sizeof *table.columns);
     is_complete = figures && table.rows && table.columns;
     for (i = 0; i < count && is_complete; i++) {
-        table.rows[i].name = results[i].name;
-        table.rows[i].figures = figures + (size_t)i * figure_count;
-        zt__fill_bench_row(profiler, &results[i], figures + (size_t)i * figure_count);
-        are_changed += results[i].changed > 0;
-        are_unknown += results[i].count > 0 && zt__is_nan(results[i].frequency_mhz);
+        const zt_bench_result *result = &results[i];
+        double *row = figures + (size_t)i * figure_count;
+        row[ZT__BENCH_MEDIAN] = result->median;
+        row[ZT__BENCH_INTERVAL] = result->precision * 100;
+        row[ZT__BENCH_MINIMUM] = result->min;
+        row[ZT__BENCH_BYTES] = result->bytes_per_second;
+        row[ZT__BENCH_ITEMS] = result->items_per_second;
+        row[ZT__BENCH_COUNT] = result->count;
+        row[ZT__BENCH_OUTLIERS] = result->outliers;
+        row[ZT__BENCH_CHANGED] = result->changed;
+        row[ZT__BENCH_END] = (double)result->end;
+        row[ZT__BENCH_MHZ] = result->frequency_mhz;
+        row[ZT__BENCH_SLOWDOWN] = result->perturbation;
+        for (m = 0; m < metrics; m++) {
+            row[ZT__BENCH_FIGURES + m] = zt_get_rate(profiler, result->region, m);
+        }
+        table.rows[i].name = result->name;
+        table.rows[i].figures = row;
         table.row_count++;
+        are_changed += result->changed > 0;
+        are_unknown += result->count > 0 && zt__is_nan(result->frequency_mhz);
     }
     if (is_complete) {
         zt__choose_time_unit(&table, ZT__BENCH_MINIMUM, ZT__BENCH_MEDIAN);
@@ -31757,7 +30853,7 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
         if (are_changed > 0) {
             zt__add_figures(&table, ZT__BENCH_CHANGED, "at another frequency", "", 0, 2);
         }
-        if (zt_get_metric_count(profiler) > 0) {
+        if (metrics > 0) {
             zt__prepare_advice(profiler, &advice);
             is_complete = zt__add_ranked_columns(profiler, &advice, &table, figures, figure_count,
                                                  ZT__BENCH_FIGURES, 1);
@@ -31981,45 +31077,6 @@ ZT__PRIVATE double zt__number_of(const char *field) {
     return zt__read_number(&field, &number) && !*field ? number : zt__nan();
 }
 
-/* Reads the text of a file, and makes room for as many benchmarks as it has lines. */
-ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file) {
-    enum { MOST_BYTES = 1 << 26 };
-    zt__file_properties properties;
-    const char *why = NULL, *feed;
-    FILE *stream = NULL;
-    size_t size = 0, lines = 1;
-    if (!zt__get_file_properties(file->path, &properties)) {
-        why = strerror(errno);
-    } else if (!properties.is_regular) {
-        why = "it is no regular file";
-    } else if (properties.size > MOST_BYTES) {
-        why = "it is too large";
-    } else {
-        stream = zt__open_file(file->path, "rb");
-        why = stream ? NULL : strerror(errno);
-    }
-    if (stream) {
-        file->text = (char *)zt__allocate(file->allocator, 1, (size_t)properties.size + 1);
-        if (file->text) {
-            size = fread(file->text, 1, (size_t)properties.size, stream);
-            file->text[size] = 0;
-            why = ferror(stream) ? strerror(errno) : NULL;
-        }
-        fclose(stream);
-    }
-    if (why) {
-        return zt__report(file->diagnostics, CANNOT_READ, ZE_RESULT_ERROR_UNKNOWN, file->path, why);
-    }
-    for (feed = file->text; feed && (feed = strchr(feed, '\n')) != NULL; feed++) {
-        lines++;
-    }
-    if (file->text) {
-        file->benches = (zt__earlier_bench *)zt__allocate(file->allocator, lines, sizeof *file->benches);
-    }
-    return file->benches ? ZE_RESULT_SUCCESS
-                         : zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a file");
-}
-
 /* Reads a line of a file. Returns 0 if it is damaged. */
 ZT__PRIVATE int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_record *header,
                                        const zt__csv_record *record) {
@@ -32043,17 +31100,54 @@ ZT__PRIVATE int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_recor
            bench->low >= 0 && bench->low <= bench->median && bench->median <= bench->high;
 }
 
-/* Reads the lines of `file->text`, which is changed. `file->benches` has room for them. */
-ZT__PRIVATE ze_result_t zt__parse_bench_file(zt__bench_file *file) {
+/* Reads a file. On failure the message was reported. The caller frees text and benchmarks. */
+ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file) {
+    enum { MOST_BYTES = 1 << 26 };
     static const char *const needed[] = {"results", "name", "median_ns", "low_ns", "high_ns"};
     static const char *const foreign = "is no file of benchmarks";
+    zt__file_properties properties;
     zt__csv_record header, record;
-    char *next = file->text, damage[64];
+    char *next, damage[64];
     const char *why = NULL;
+    FILE *stream = NULL;
     ze_result_t result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    size_t size = 0, lines = 1;
     uint32_t i, line;
     int lacks_columns = 0;
     double results = 0;
+    if (!zt__get_file_properties(file->path, &properties)) {
+        why = strerror(errno);
+    } else if (!properties.is_regular) {
+        why = "it is no regular file";
+    } else if (properties.size > MOST_BYTES) {
+        why = "it is too large";
+    } else {
+        stream = zt__open_file(file->path, "rb");
+        why = stream ? NULL : strerror(errno);
+    }
+    if (stream) {
+        file->text = (char *)zt__allocate(file->allocator, 1, (size_t)properties.size + 1);
+        if (file->text) {
+            size = fread(file->text, 1, (size_t)properties.size, stream);
+            file->text[size] = 0;
+            why = ferror(stream) ? strerror(errno) : NULL;
+        }
+        fclose(stream);
+    }
+    if (why) {
+        return zt__report(file->diagnostics, CANNOT_READ, ZE_RESULT_ERROR_UNKNOWN, file->path, why);
+    }
+    for (next = file->text; next && (next = strchr(next, '\n')) != NULL; next++) {
+        lines++;
+    }
+    if (file->text) {
+        file->benches = (zt__earlier_bench *)zt__allocate(file->allocator, lines, sizeof *file->benches);
+    }
+    if (!file->benches) {
+        return zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a file");
+    }
+
+    next = file->text;
     if (!zt__read_csv_record(&next, &header) || strcmp(header.fields[0], "layout") != 0) {
         why = foreign;
     }
@@ -32107,7 +31201,6 @@ enum {
 
 /* Benchmarks, and how they changed since an earlier run. */
 typedef struct zt__changes {
-    const zt_profiler *profiler;
     zt__bench_file file;
     zt__figure_row *rows;
     double *figures; /* of all rows */
@@ -32120,56 +31213,20 @@ typedef struct zt__changes {
 } zt__changes;
 
 /* Adds a sentence about what is another than in the file, if both are known. */
-ZT__PRIVATE void zt__add_condition(zt__changes *changes, const char *what, const char *before,
-                                   const char *now) {
+ZT__PRIVATE void zt__add_condition(zt__changes *changes, const char *what, const char *unit,
+                                   const char *before, const char *now) {
     if (*before && *now && strcmp(before, now) != 0) {
-        zt__append(changes->conditions, sizeof changes->conditions, "The %.80s was %.120s, and is %.120s. ",
-                   what, before, now);
+        zt__append(changes->conditions, sizeof changes->conditions,
+                   "The %.80s was %.120s%s, and is %.120s%s. ", what, before, unit, now, unit);
         changes->counts.other_conditions = 1;
     }
 }
 
-/* Fills in the change of a median, its interval and the verdict, and counts it if it is at another frequency.
+/* Adds a row, and counts it. One of the two may be NULL, or not measured: then its median is not positive.
 
    The ratio of two medians is wrong by what each of them is. As they are independent, the squares of these
    shares add up (Zou and Donner, "Construction of confidence limits about effect measures: a general
    approach", 2008). An interval that reaches 0 has no such share; then no change is shown. */
-ZT__PRIVATE void zt__find_change(zt__changes *changes, double *figures, const zt__earlier_bench *before,
-                                 const zt_bench_result *now) {
-    double ratio = now->median / before->median, tolerance = now->tolerance;
-    double other_mhz = fabs(now->frequency_mhz / before->mhz - 1);
-    zt__verdict verdict = ZT__SAME;
-    figures[ZT__CHANGE_SHARE] = (ratio - 1) * 100;
-    if (zt__is_positive(before->low)) {
-        double now_below = 1 - now->low / now->median, now_above = now->high / now->median - 1;
-        double before_below = before->median / before->low - 1;
-        double before_above = 1 - before->median / before->high;
-        double low = ratio * (1 - sqrt(now_below * now_below + before_above * before_above));
-        double high = ratio * (1 + sqrt(now_above * now_above + before_below * before_below));
-        figures[ZT__CHANGE_LOW] = (low - 1) * 100;
-        figures[ZT__CHANGE_HIGH] = (high - 1) * 100;
-        if (low > 1 + tolerance) {
-            verdict = ZT__SLOWER;
-        } else if (high < 1 - tolerance) {
-            verdict = ZT__FASTER;
-        }
-    }
-    figures[ZT__CHANGE_VERDICT] = verdict;
-    if (changes->least_tolerance <= 0 || tolerance < changes->least_tolerance) {
-        changes->least_tolerance = tolerance;
-    }
-    if (tolerance > changes->greatest_tolerance) {
-        changes->greatest_tolerance = tolerance;
-    }
-    if (!zt__is_nan(other_mhz) && other_mhz > ZT__MAX_FREQUENCY_CHANGE &&
-        changes->at_other_frequency++ == 0) {
-        snprintf(changes->first_frequency, sizeof changes->first_frequency,
-                 "%s: %.0f MHz before, %.0f MHz now. ", now->name, before->mhz, now->frequency_mhz);
-        changes->counts.other_conditions = 1;
-    }
-}
-
-/* Adds a row, and counts it. One of the two may be NULL, or not measured: then its median is not positive. */
 ZT__PRIVATE void zt__add_change(zt__changes *changes, const zt__earlier_bench *before,
                                 const zt_bench_result *now) {
     uint32_t *const counters[] = {&changes->counts.same, &changes->counts.faster, &changes->counts.slower,
@@ -32178,6 +31235,7 @@ ZT__PRIVATE void zt__add_change(zt__changes *changes, const zt__earlier_bench *b
     double *figures = changes->figures + (size_t)changes->row_count * ZT__CHANGE_FIGURES;
     int was_measured = before && zt__is_positive(before->median);
     int is_measured = now && zt__is_positive(now->median);
+    zt__verdict verdict = was_measured ? ZT__MISSING : ZT__ADDED;
     double one, other;
     uint32_t i;
     if (!was_measured && !is_measured) {
@@ -32195,11 +31253,39 @@ ZT__PRIVATE void zt__add_change(zt__changes *changes, const zt__earlier_bench *b
     figures[ZT__CHANGE_SHORTER] = one < other ? one : other;
     figures[ZT__CHANGE_LONGER] = one < other ? other : one;
     if (was_measured && is_measured) {
-        zt__find_change(changes, figures, before, now);
-    } else {
-        figures[ZT__CHANGE_VERDICT] = was_measured ? ZT__MISSING : ZT__ADDED;
+        double ratio = now->median / before->median, tolerance = now->tolerance;
+        double other_mhz = fabs(now->frequency_mhz / before->mhz - 1);
+        verdict = ZT__SAME;
+        figures[ZT__CHANGE_SHARE] = (ratio - 1) * 100;
+        if (zt__is_positive(before->low)) {
+            double now_below = 1 - now->low / now->median, now_above = now->high / now->median - 1;
+            double before_below = before->median / before->low - 1;
+            double before_above = 1 - before->median / before->high;
+            double low = ratio * (1 - sqrt(now_below * now_below + before_above * before_above));
+            double high = ratio * (1 + sqrt(now_above * now_above + before_below * before_below));
+            figures[ZT__CHANGE_LOW] = (low - 1) * 100;
+            figures[ZT__CHANGE_HIGH] = (high - 1) * 100;
+            if (low > 1 + tolerance) {
+                verdict = ZT__SLOWER;
+            } else if (high < 1 - tolerance) {
+                verdict = ZT__FASTER;
+            }
+        }
+        if (changes->least_tolerance <= 0 || tolerance < changes->least_tolerance) {
+            changes->least_tolerance = tolerance;
+        }
+        if (tolerance > changes->greatest_tolerance) {
+            changes->greatest_tolerance = tolerance;
+        }
+        if (!zt__is_nan(other_mhz) && other_mhz > ZT__MAX_FREQUENCY_CHANGE &&
+            changes->at_other_frequency++ == 0) {
+            snprintf(changes->first_frequency, sizeof changes->first_frequency,
+                     "%s: %.0f MHz before, %.0f MHz now. ", now->name, before->mhz, now->frequency_mhz);
+            changes->counts.other_conditions = 1;
+        }
     }
-    ++*counters[(uint32_t)figures[ZT__CHANGE_VERDICT]];
+    figures[ZT__CHANGE_VERDICT] = verdict;
+    ++*counters[verdict];
     changes->row_count++;
 }
 
@@ -32212,48 +31298,6 @@ ZT__PRIVATE int zt__is_same_name(const char *name, const char *other) {
         }
     }
     return !*other;
-}
-
-/* Compares device and driver, and each result with the first one of its name in the file that is not compared
-   yet. The caller frees what was allocated. */
-ZT__PRIVATE ze_result_t zt__compare_with_file(zt__changes *changes, const zt_bench_result *results,
-                                              uint32_t count) {
-    const zt_profiler *profiler = changes->profiler;
-    zt__bench_file *file = &changes->file;
-    size_t rows = (size_t)count + file->count;
-    uint32_t i, j;
-    changes->rows = (zt__figure_row *)zt__allocate(file->allocator, rows, sizeof *changes->rows);
-    changes->figures =
-        (double *)zt__allocate(file->allocator, rows, ZT__CHANGE_FIGURES * sizeof *changes->figures);
-    if (!changes->rows || !changes->figures) {
-        return zt__report_no_memory(file->diagnostics, "zt_compare_benches", "a table");
-    }
-    if (profiler) {
-        zt__add_condition(changes, "device", file->device, profiler->device_name);
-        zt__add_condition(changes, "driver", file->driver_version, profiler->facts.driver_version);
-    }
-    if (profiler && *file->core_clock_mhz && profiler->facts.core_clock_mhz) {
-        char before[32], now[32];
-        snprintf(before, sizeof before, "%.20s MHz", file->core_clock_mhz);
-        snprintf(now, sizeof now, "%u MHz", (unsigned)profiler->facts.core_clock_mhz);
-        zt__add_condition(changes, "core clock", before, now);
-    }
-    for (i = 0; i < count; i++) {
-        zt__earlier_bench *before = NULL;
-        for (j = 0; j < file->count && !before; j++) {
-            if (!file->benches[j].is_compared && zt__is_same_name(results[i].name, file->benches[j].name)) {
-                before = &file->benches[j];
-                before->is_compared = 1;
-            }
-        }
-        zt__add_change(changes, before, &results[i]);
-    }
-    for (j = 0; j < file->count; j++) {
-        if (!file->benches[j].is_compared) {
-            zt__add_change(changes, &file->benches[j], NULL);
-        }
-    }
-    return ZE_RESULT_SUCCESS;
 }
 
 /* Writes the table of changes, and notes below it. */
@@ -32319,7 +31363,10 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
     zt__changes all;
     zt__output output = {"zt_compare_benches",      report, diagnostics, zt__allocator_of(profiler),
                          zt__write_changes_to_file, &all};
+    zt__bench_file *file = &all.file;
     zt_format format;
+    size_t rows;
+    uint32_t i, j;
     ze_result_t result;
     if (changes) {
         memset(changes, 0, sizeof *changes);
@@ -32335,27 +31382,56 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
                           report, ".txt or none");
     }
     memset(&all, 0, sizeof all);
-    all.profiler = profiler;
-    all.file.path = before;
-    all.file.diagnostics = diagnostics;
-    all.file.allocator = output.allocator;
-    result = zt__read_bench_file(&all.file);
+    file->path = before;
+    file->diagnostics = diagnostics;
+    file->allocator = output.allocator;
+    result = zt__read_bench_file(file);
     if (result == ZE_RESULT_SUCCESS) {
-        result = zt__parse_bench_file(&all.file);
+        rows = (size_t)count + file->count;
+        all.rows = (zt__figure_row *)zt__allocate(file->allocator, rows, sizeof *all.rows);
+        all.figures = (double *)zt__allocate(file->allocator, rows, ZT__CHANGE_FIGURES * sizeof *all.figures);
+        if (!all.rows || !all.figures) {
+            result = zt__report_no_memory(diagnostics, "zt_compare_benches", "a table");
+        }
     }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__compare_with_file(&all, results, count);
+
+    if (result == ZE_RESULT_SUCCESS && profiler) {
+        char core_clock_mhz[16] = "";
+        if (profiler->facts.core_clock_mhz) {
+            snprintf(core_clock_mhz, sizeof core_clock_mhz, "%u", (unsigned)profiler->facts.core_clock_mhz);
+        }
+        zt__add_condition(&all, "device", "", file->device, profiler->device_name);
+        zt__add_condition(&all, "driver", "", file->driver_version, profiler->facts.driver_version);
+        zt__add_condition(&all, "core clock", " MHz", file->core_clock_mhz, core_clock_mhz);
     }
+    /* Each result is compared with the first one of its name in the file that is not compared yet. */
+    for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+        for (j = 0; j < file->count; j++) {
+            if (!file->benches[j].is_compared && zt__is_same_name(results[i].name, file->benches[j].name)) {
+                break;
+            }
+        }
+        if (j < file->count) {
+            file->benches[j].is_compared = 1;
+        }
+        zt__add_change(&all, j < file->count ? &file->benches[j] : NULL, &results[i]);
+    }
+    for (j = 0; j < file->count && result == ZE_RESULT_SUCCESS; j++) {
+        if (!file->benches[j].is_compared) {
+            zt__add_change(&all, &file->benches[j], NULL);
+        }
+    }
+
     if (result == ZE_RESULT_SUCCESS && report) {
         result = zt__write_output(&output);
     }
     if (result == ZE_RESULT_SUCCESS) {
         *changes = all.counts;
     }
-    zt__free(all.file.allocator, all.figures);
-    zt__free(all.file.allocator, all.rows);
-    zt__free(all.file.allocator, all.file.benches);
-    zt__free(all.file.allocator, all.file.text);
+    zt__free(file->allocator, all.figures);
+    zt__free(file->allocator, all.rows);
+    zt__free(file->allocator, file->benches);
+    zt__free(file->allocator, file->text);
     return result;
 }
 
@@ -32397,29 +31473,15 @@ ZT__PRIVATE void zt__print_auto_note(zt__document *document, const char *text) {
     fprintf(stderr, "zetools: zt_auto: %s\n", text);
 }
 
-/* Prints why the reports of a device have no region, unless one of them is a table that the user sees. */
-ZT__PRIVATE void zt__explain_empty_report(zt_profiler *profiler) {
-    const char *list = zt__automatic.report;
-    zt__document document;
-    zt__file_path path;
-    while (zt__next_path(&list, &path)) {
-        if (zt__find_standard_stream(path.text)) {
-            return;
-        }
-    }
-    memset(&document, 0, sizeof document);
-    document.profiler = profiler;
-    zt__note_why_empty(&document, zt__print_auto_note);
-    zt__note_elsewhere(&document, zt__print_auto_note);
-}
-
 /* Writes the reports. Runs at exit, before loader and driver are gone: functions of atexit run in reverse
    order, and zt_auto has called zeInit before it registered this one. */
 ZT__PRIVATE void zt__end_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     zt__process *process = zt__get_process();
     zt__traced_device *device;
-    int is_sampling = 0;
+    const char *reports = zt__automatic.report;
+    zt__file_path path;
+    int is_table_seen = 0, is_sampling = 0;
     if (!tracer || zt__automatic.process != zt__get_process_id()) {
         return;
     }
@@ -32430,6 +31492,9 @@ ZT__PRIVATE void zt__end_auto(void) {
         return;
     }
     zt__stop_tracer(tracer, "zt_auto");
+    while (zt__next_path(&reports, &path)) {
+        is_table_seen |= zt__find_standard_stream(path.text) != NULL;
+    }
     for (device = tracer->devices; device; device = device->next) {
         if (device->profiler) {
             if (!device->is_detached) {
@@ -32437,8 +31502,12 @@ ZT__PRIVATE void zt__end_auto(void) {
             }
             zt__write_reports(device->profiler, zt__automatic.report,
                               process ? zt__add(&process->automatic, 1) : 1);
-            if (zt_get_region_count(device->profiler) == 0) {
-                zt__explain_empty_report(device->profiler);
+            if (zt_get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table says why itself */
+                zt__document document;
+                memset(&document, 0, sizeof document);
+                document.profiler = device->profiler;
+                zt__note_why_empty(&document, zt__print_auto_note);
+                zt__note_elsewhere(&document, zt__print_auto_note);
             }
             is_sampling |= zt__is_sampling(device->profiler);
         }
@@ -32462,26 +31531,6 @@ ZT__PRIVATE void zt__end_auto(void) {
     zt__clear_auto();
 }
 
-/* Calls zeInit, which enables the tracing layer by the environment in loaders that cannot enable it later. */
-ZT__PRIVATE ze_result_t zt__init_with_tracing(void) {
-    ze_result_t(ZE_APICALL * enable_layer)(void);
-    const char *advice = "Install a Level Zero driver.";
-    ze_result_t result;
-    zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
-    if (!enable_layer) {
-        zt__set_variable("ZE_ENABLE_TRACING_LAYER", "1", 0);
-    }
-    result = zeInit(0);
-    if (result == ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) { /* no access to the device node */
-        advice = "This user may not use the device: add them to the group of /dev/dri/renderD*, which is "
-                 "render or video.";
-    }
-    return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
-}
-
 ZT_API zt_auto_config zt_auto_config_default(void) {
     zt_auto_config config;
     config.report = NULL;
@@ -32496,6 +31545,7 @@ ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
     zt_auto_config config = given ? *given : zt_auto_config_default();
     const char *path = getenv("ZT_AUTO"), *hotspots = getenv("ZT_HOTSPOTS");
     zt_config *kept = &zt__automatic.config, complete;
+    ze_result_t(ZE_APICALL * enable_layer)(void);
     zt__tracer *tracer = NULL;
     ze_result_t result;
     int has_memory;
@@ -32509,12 +31559,25 @@ ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
     if (config.trace.profile_flags || getenv("ZT_PROFILE_FLAGS")) { /* the driver looks for it in zeInit */
         zt__set_variable("ZET_ENABLE_PROGRAM_INSTRUMENTATION", "1", 0);
     }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__init_with_tracing();
-    }
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
+
+    /* Loaders that cannot enable the tracing layer later look for the variable in zeInit, too. */
+    zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
+    if (!enable_layer) {
+        zt__set_variable("ZE_ENABLE_TRACING_LAYER", "1", 0);
+    }
+    result = zeInit(0);
+    if (result != ZE_RESULT_SUCCESS) {
+        const char *advice = "Install a Level Zero driver.";
+        if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) { /* no access to the device node */
+            advice = "This user may not use the device: add them to the group of /dev/dri/renderD*, which is "
+                     "render or video.";
+        }
+        return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
+    }
+
     zt__automatic.report = path;
     *kept = config.profiler;
     if (!kept->timeline && zt__shows_timeline(path)) {

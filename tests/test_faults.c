@@ -2,6 +2,7 @@
    - the application's kernels run and are right, everything is counted, and nothing is leaked. That each call
    fails once is in test_every_call.c. */
 #include "fixture.h"
+#include "softgpu/system.h"
 
 #include <stdlib.h>
 #include <string.h>

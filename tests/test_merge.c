@@ -547,6 +547,37 @@ static void test_paths_are_not_believed(void **state) {
     free(packed.bytes);
 }
 
+/* Of all samples and of those with metrics, in sums and in samples that are kept; of paths, too. What is not
+   known may be NaN. */
+static void test_negative_times_are_refused(void **state) {
+    world *w = *state;
+    enum { COLUMN_SIZE = 7 * 8, TIMES = 7 * 8, TIME_COLUMNS = 1 + ZT_LATENCY_COUNT, KEPT = 2 };
+    enum { ROWS = TIMES + TIME_COLUMNS * COLUMN_SIZE + 4, COLUMN = ROWS + KEPT * TIME_COLUMNS * 8 };
+    const size_t first[] = {TIMES, COLUMN}, figures[] = {2 * 8, 3 * 8, 5 * 8, 6 * 8};
+    zt_profiler *profiler = open_groups(w, "ComputeBasic"), *back;
+    run_varied(w, profiler, "one", 0, KEPT);
+    pack packed = pack_of(profiler);
+    unsigned char *before = (unsigned char *)malloc(packed.size), *one = figures_of(&packed, "one");
+    memcpy(before, packed.bytes, packed.size);
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 4; j++) {
+            put_f64(one + first[i] + figures[j], -1);
+            expect_mended_is_refused(&packed, before);
+        }
+    for (int i = 0; i < KEPT; i++) {
+        put_f64(one + ROWS + (size_t)i * TIME_COLUMNS * 8, -1);
+        expect_mended_is_refused(&packed, before);
+    }
+    put_f64(packed.bytes + packed.size - 3 * 8, -1); /* of the last path */
+    expect_mended_is_refused(&packed, before);
+    put_f64(one + TIMES + figures[2], NAN);
+    mend_check_sum(&packed);
+    ok(zt_unpack(packed.bytes, packed.size, NULL, &back));
+    zt_close(back);
+    free(before);
+    free(packed.bytes);
+}
+
 /* Counts that are divided by, or that sums over all regions are made of. */
 static void test_counts_are_not_believed(void **state) {
     world *w = *state;
@@ -653,7 +684,7 @@ static void replace(pack *packed, const char *from, const char *to, size_t size)
 /* Readers of JSON and terminals get what they understand: no infinity, no commands, no halves of letters. */
 static void test_reports_of_malicious_buffers(void **state) {
     world *w = *state;
-    const double figures[] = {NAN, -INFINITY, INFINITY}; /* of squares, least, greatest */
+    const double figures[] = {NAN, INFINITY, INFINITY}; /* of squares, least, greatest */
     zt_profiler *profiler = open_groups(w, "ComputeBasic"), *back;
     run_varied(w, profiler, "one", 0, 2);
     pack packed = pack_of(profiler);
@@ -1019,6 +1050,7 @@ int main(void) {
         TEST(test_layout),
         TEST(test_bad_buffers),
         TEST(test_malicious_buffers),
+        TEST(test_negative_times_are_refused),
         TEST(test_counts_are_not_believed),
         TEST(test_paths_are_not_believed),
         TEST(test_texts_are_not_believed),

@@ -494,6 +494,42 @@ static void expect_lost_event(zt_profiler *profiler, uint64_t begun, uint64_t co
     assert_int_equal(zt_get_cause(profiler, ZT_LOST_EVENT), begun - collected);
 }
 
+static void execute_on(ze_command_queue_handle_t queue, ze_command_list_handle_t list) {
+    ok(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    ok(zeCommandQueueSynchronize(queue, A_WHILE));
+}
+
+/* After a destruction that the driver refuses, the event is not kept any more: an execution whose time it
+   would have is lost, and the next launch is measured by other means. */
+static void test_an_event_that_was_not_destroyed(void **state) {
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_times(w);
+    ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
+    ze_command_list_handle_t immediate = immediate_of(w, COMPUTE, 0, 0);
+    for (int of_pool = 0; of_pool < 2; of_pool++) {
+        ze_event_pool_handle_t pool = create_pool(w, 0);
+        ze_event_handle_t event = event_in(pool, 0);
+        ze_command_list_handle_t list = recorded_of(w, 0);
+        append_with(&r, list, 0, 0, LONG, event, NULL);
+        ok(zeCommandListClose(list));
+        execute_on(queue, list);
+        inject(of_pool ? "zeEventPoolDestroy" : "zeEventDestroy", 1, ZE_RESULT_ERROR_UNKNOWN);
+        assert_result(of_pool ? zeEventPoolDestroy(pool) : zeEventDestroy(event), ZE_RESULT_ERROR_UNKNOWN);
+        execute_on(queue, list);
+        append_with(&r, immediate, 0, 0, LONG, event, NULL);
+        finish_immediate(w, immediate);
+        expect_lost_event(profiler, 3 * (1 + (uint64_t)of_pool), 2 * (1 + (uint64_t)of_pool));
+        ok(zeCommandListDestroy(list));
+        ok(zeEventDestroy(event));
+        ok(zeEventPoolDestroy(pool));
+    }
+    assert_true(region_info(profiler, "meet").time_ns.min > 0);
+    ok(zeCommandListDestroy(immediate));
+    ok(zeCommandQueueDestroy(queue));
+    close_rig(&r);
+}
+
 /* While a kernel runs, its event is signalled by something else: no time is made of what it says then. */
 static void test_an_event_that_others_signal(void **state) {
     world *w = *state;
@@ -1638,6 +1674,7 @@ int main(void) {
         TEST(test_kernels_with_events_overlap),
         TEST(test_an_event_is_used_again),
         TEST(test_an_event_that_is_destroyed),
+        TEST(test_an_event_that_was_not_destroyed),
         TEST(test_an_event_that_others_signal),
         TEST(test_an_event_that_the_host_signals_early),
         TEST(test_an_event_that_is_never_reset),

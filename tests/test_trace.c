@@ -17,6 +17,8 @@ static int start_traced(void **state) {
     return start(state);
 }
 
+enum { CLONEABLE = 1 << 4 }; /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, which older headers lack */
+
 static zt_trace_config everything(void) {
     return zt_trace_config_default();
 }
@@ -564,8 +566,7 @@ static void test_a_mutable_list(void **state) {
 /* A copy of the list would write to the queries and events of the original. */
 static void test_a_list_that_can_be_cloned(void **state) {
     world *w = *state;
-    const ze_command_list_flags_t cloneable = 1u << 4; /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE */
-    ze_command_list_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, NULL, 0, cloneable};
+    ze_command_list_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, NULL, 0, CLONEABLE};
     ze_command_list_handle_t list;
     void (*clone)(void);
     find_newer("zeCommandListCreateCloneExp", &clone);
@@ -817,6 +818,208 @@ static void test_destroyed_lists_free_slots(void **state) {
     check_work(w);
 }
 
+static void destroy_in_vain(ze_command_list_handle_t list) {
+    inject("zeCommandListDestroy", 1, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_result(zeCommandListDestroy(list), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+}
+
+/* A destruction that the driver refuses changes nothing: not on a list that has run, */
+static void test_a_list_that_was_not_destroyed(void **state) {
+    world *w = *state;
+    ze_command_list_handle_t list;
+    zt_profiler *profiler = open_traced(w, NULL);
+    create_list(w, &list);
+    record(w, list);
+    execute_unprofiled(w, list);
+    destroy_in_vain(list);
+    collect_all(profiler);
+    execute_unprofiled(w, list);
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    w->launches += 2;
+    check_work(w);
+    ok(zeCommandListDestroy(list));
+}
+
+/* nor on one that has not, */
+static void test_a_list_that_was_not_destroyed_before_it_ran(void **state) {
+    world *w = *state;
+    ze_command_list_handle_t list;
+    zt_profiler *profiler = open_traced(w, NULL);
+    create_list(w, &list);
+    record(w, list);
+    destroy_in_vain(list);
+    ok(zt_collect(profiler, 0));
+    assert_counts(profiler, counted(1, 0, 0, 0, 1));
+    execute_unprofiled(w, list);
+    w->launches++;
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    check_work(w);
+    ok(zeCommandListDestroy(list));
+}
+
+/* nor on one with a region that is open, */
+static void test_an_open_region_on_a_list_that_was_not_destroyed(void **state) {
+    world *w = *state;
+    ze_command_list_handle_t list;
+    zt_profiler *profiler = open_traced(w, NULL);
+    create_immediate(w, &list);
+    zt_region region = zt_begin(profiler, list, "step");
+    destroy_in_vain(list);
+    zt_end(&region);
+    launch(w, list);
+    finish_immediate(w, list);
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    assert_int_equal(w->message_count, 0);
+    check_work(w);
+    ok(zeCommandListDestroy(list));
+}
+
+/* nor in what is known about a list. */
+static void test_a_list_to_clone_that_was_not_destroyed(void **state) {
+    world *w = *state;
+    ze_command_list_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, NULL, 0, CLONEABLE};
+    ze_command_list_handle_t list;
+    zt_profiler *profiler = open_traced(w, NULL);
+    ok(zeCommandListCreate(w->context, w->device, &desc, &list));
+    destroy_in_vain(list);
+    launch_kernel(list, w->kernel);
+    expect_launches(profiler, 0, 0, 1);
+    ok(zeCommandListDestroy(list));
+}
+
+/* Its slots go to no other region, which would get the figures of the list. */
+static void test_slots_of_a_list_that_was_not_destroyed(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    ze_command_list_handle_t list;
+    config.groups = "ComputeBasic";
+    config.max_slots = config.slots_per_step = 2;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    create_list(w, &list);
+    record(w, list);
+    execute_unprofiled(w, list);
+    destroy_in_vain(list);
+    collect_all(profiler);
+    launch(w, w->immediate); /* has the other slot */
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    ze_event_handle_t gate = append_gate(w, w->immediate);
+    ze_group_count_t half = {WORK_GROUPS / 2, 1, 1};
+    ok(zeCommandListAppendLaunchKernel(w->immediate, w->kernel, &half, NULL, 0, NULL));
+    execute_unprofiled(w, list);
+    ok(zt_collect(profiler, 0));
+    assert_counts(profiler, counted(4, 3, 0, 0, 1));
+    ok(zeEventHostSignal(gate));
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_counts(profiler, counted(4, 4, 0, 0, 0));
+    zt_stats work = stats_of(profiler, "saxpy", "GPGPU_THREADGROUP_COUNT");
+    assert_true(work.sum == 3 * WORK_GROUPS + WORK_GROUPS / 2);
+    ok(zeCommandListDestroy(list));
+    ok(zeEventDestroy(gate));
+}
+
+static void run_other(world *w, const other_kernel *other) {
+    launch_kernel(w->list, other->kernel);
+    ok(zeCommandListClose(w->list));
+    execute_unprofiled(w, w->list);
+    reset_list(w->list);
+}
+
+/* Launches are measured as before after the driver has refused to destroy kernel, module and queue. */
+static void test_what_else_was_not_destroyed(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_traced(w, NULL);
+    other_kernel other;
+    create_other(w, &other);
+    run_other(w, &other);
+    inject("zeKernelDestroy", 1, ZE_RESULT_ERROR_UNKNOWN);
+    inject("zeModuleDestroy", 1, ZE_RESULT_ERROR_UNKNOWN);
+    inject("zeCommandQueueDestroy", 1, ZE_RESULT_ERROR_UNKNOWN);
+    assert_result(zeKernelDestroy(other.kernel), ZE_RESULT_ERROR_UNKNOWN);
+    assert_result(zeModuleDestroy(other.module), ZE_RESULT_ERROR_UNKNOWN);
+    assert_result(zeCommandQueueDestroy(w->queue), ZE_RESULT_ERROR_UNKNOWN);
+    run_other(w, &other);
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    assert_int_equal(region_info(profiler, "reduce").count, 2);
+    expect_launches(profiler, 2, 0, 0);
+    destroy_other(&other);
+}
+
+/* The handle of a destroyed list comes back before the call has returned to the tracer. */
+typedef struct successor {
+    world *w;
+    ze_command_list_flags_t flags;
+    ze_command_list_handle_t list;
+} successor;
+
+static void *create_successor(void *argument) {
+    successor *next = argument;
+    ze_command_list_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, NULL, 0, next->flags};
+    ze_group_count_t groups = {WORK_GROUPS, 1, 1};
+    ok_on_thread(zeCommandListCreate(next->w->context, next->w->device, &desc, &next->list));
+    ok_on_thread(zeCommandListAppendLaunchKernel(next->list, next->w->kernel, &groups, NULL, 0, NULL));
+    return NULL;
+}
+
+static void succeed_list(void *parameters, int result, void *user, void **instance) {
+    successor *next = user;
+    (void)parameters, (void)instance;
+    if (result == ZE_RESULT_SUCCESS && !next->list)
+        run_in_time(next->w, create_successor, next);
+}
+
+static zt_profiler *create_at_once(world *w, successor *next) {
+    zt_hook hook = {"zeCommandListDestroy", NULL, succeed_list, next};
+    zt_trace_config config = zt_trace_config_default();
+    zt_config times = config_of(w);
+    ze_command_list_handle_t list;
+    zt_profiler *profiler = open_traced(w, NULL);
+    config.hooks = &hook;
+    config.hook_count = 1;
+    times.groups = "";
+    ok(zt_trace_start(open_profiler(w, &times), &config)); /* its epilogue is before that of the first */
+    gpu.behave(SOFTGPU_HANDLES_COME_BACK, 1);
+    create_list(w, &list);
+    record(w, list);
+    ok(zeCommandListDestroy(list));
+    assert_no_noted_failure();
+    assert_ptr_equal(next->list, list);
+    return profiler;
+}
+
+static void test_a_handle_comes_back_at_once(void **state) {
+    world *w = *state;
+    successor next = {w, 0, NULL};
+    zt_profiler *profiler = create_at_once(w, &next);
+    ok(zeCommandListClose(next.list));
+    ok(zt_collect(profiler, 0));
+    assert_counts(profiler, counted(1, 0, 0, 0, 1));
+    for (int i = 0; i < 2; i++) {
+        execute_unprofiled(w, next.list);
+        w->launches++;
+    }
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    ok(zeCommandListDestroy(next.list));
+    check_work(w);
+}
+
+/* What is known of the new list stays known. */
+static void test_a_list_to_clone_comes_back_at_once(void **state) {
+    world *w = *state;
+    successor next = {w, CLONEABLE, NULL};
+    zt_profiler *profiler = create_at_once(w, &next);
+    launch_kernel(next.list, w->kernel);
+    expect_launches(profiler, 1, 0, 2);
+    ok(zeCommandListDestroy(next.list));
+}
+
 static void test_a_refused_execution_is_not_counted(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_traced(w, NULL);
@@ -829,6 +1032,41 @@ static void test_a_refused_execution_is_not_counted(void **state) {
     w->launches += 2;
     collect_all(profiler);
     assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    check_work(w);
+}
+
+/* Nor is one of a list that the call names twice: neither the first of it, nor one that finds it read, nor one
+   that finds it on its way. */
+static void test_a_refused_execution_of_a_list_twice(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_with_timeout(w, 1000000);
+    ze_command_list_handle_t twice[] = {w->list, w->list};
+    ok(zt_trace_start(profiler, NULL));
+    record(w, w->list);
+    for (uint64_t i = 0; i < 3; i++) {
+        inject("zeCommandQueueExecuteCommandLists", 1, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+        assert_result(zeCommandQueueExecuteCommandLists(w->queue, 2, twice, NULL),
+                      ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+        ok(zt_collect(profiler, 0));
+        assert_counts(profiler, i ? counted(i, i, 0, 0, 0) : counted(1, 0, 0, 0, 1));
+        execute_unprofiled(w, w->list);
+        w->launches++;
+        collect_all(profiler);
+        assert_counts(profiler, counted(i + 1, i + 1, 0, 0, 0));
+    }
+    ok(zeCommandListReset(w->list));
+    ze_event_handle_t gate = append_gate(w, w->list);
+    record(w, w->list);
+    ok(zeCommandQueueExecuteCommandLists(w->queue, 1, &w->list, NULL));
+    inject("zeCommandQueueExecuteCommandLists", 1, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_result(zeCommandQueueExecuteCommandLists(w->queue, 2, twice, NULL),
+                  ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    ok(zeEventHostSignal(gate));
+    finish_queue(w);
+    w->launches++;
+    collect_all(profiler);
+    assert_counts(profiler, counted(4, 4, 0, 0, 0));
+    ok(zeEventDestroy(gate));
     check_work(w);
 }
 
@@ -1968,6 +2206,68 @@ static void test_stopped_with_a_call_in_progress(void **state) {
     check_work(w);
 }
 
+/* An allocator that stops tracing, on another thread, before its next allocation. */
+typedef struct stopping_allocator {
+    zt_profiler *profiler; /* NULL: only allocates */
+    ze_result_t result;
+} stopping_allocator;
+
+static void *stop_on_a_thread(void *argument) {
+    stopping_allocator *of = argument;
+    zt_profiler *profiler = of->profiler;
+    of->profiler = NULL;
+    of->result = zt_trace_stop(profiler);
+    return NULL;
+}
+
+static void *stop_and_allocate(size_t size, void *user) {
+    stopping_allocator *of = user;
+    pthread_t thread;
+    if (of->profiler && pthread_create(&thread, NULL, stop_on_a_thread, of) == 0)
+        pthread_join(thread, NULL);
+    return malloc(size);
+}
+
+static void release_any_memory(void *memory, void *user) {
+    (void)user;
+    free(memory);
+}
+
+/* What is appended when tracing has stopped is not measured, even if its call began before. Otherwise the
+   stop would not wait for it, and nothing would be seen of what the application does to its list and event. */
+static void test_stopped_while_a_command_is_named(void **state) {
+    world *w = *state;
+    static stopping_allocator stops; /* outlives the profiler, should the test fail */
+    zt_config config = config_of(w);
+    zt_trace_config trace = everything();
+    stops = (stopping_allocator){NULL, ZE_RESULT_SUCCESS};
+    config.groups = "";
+    config.wait_timeout_ns = 1000000;
+    config.allocator.allocate = stop_and_allocate;
+    config.allocator.release = release_any_memory;
+    config.allocator.user = &stops;
+    trace.copies = 1;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, &trace));
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    zt_trace_counts before = zt_trace_get_counts(profiler), after;
+    zt_counts samples = zt_get_counts(profiler);
+    stops.profiler = profiler;
+    ok(zeCommandListAppendMemoryCopy(w->immediate, w->ones, w->ones + 1, 4, w->done, 0, NULL));
+    assert_null(stops.profiler);
+    assert_result(stops.result, ZE_RESULT_NOT_READY);
+    finish_immediate(w, w->immediate);
+    after = zt_trace_get_counts(profiler);
+    assert_int_equal(after.launches, before.launches);
+    assert_int_equal(after.measured, before.measured);
+    assert_int_equal(zt_get_counts(profiler).begun, samples.begun);
+    ok(zeEventHostReset(w->done));
+    ok(zt_trace_stop(profiler));
+    check_work(w);
+}
+
 typedef struct gate {
     world *w;
     atomic_int is_inside, may_leave;
@@ -2080,7 +2380,16 @@ int main(void) {
         TEST(test_a_list_reset_before_it_ran),
         TEST(test_a_list_that_was_not_reset),
         TEST(test_destroyed_lists_free_slots),
+        TEST(test_a_list_that_was_not_destroyed),
+        TEST(test_a_list_that_was_not_destroyed_before_it_ran),
+        TEST(test_an_open_region_on_a_list_that_was_not_destroyed),
+        TEST(test_a_list_to_clone_that_was_not_destroyed),
+        TEST(test_slots_of_a_list_that_was_not_destroyed),
+        TEST(test_what_else_was_not_destroyed),
+        TEST(test_a_handle_comes_back_at_once),
+        TEST(test_a_list_to_clone_comes_back_at_once),
         TEST(test_a_refused_execution_is_not_counted),
+        TEST(test_a_refused_execution_of_a_list_twice),
         TEST(test_a_refused_launch_on_a_list_that_is_executed),
         TEST(test_an_execution_that_overwrites),
         TEST(test_a_refused_execution_overwrites_nothing),
@@ -2121,6 +2430,7 @@ int main(void) {
         TEST(test_lists_of_several_threads),
         TEST(test_stopped_while_others_launch),
         TEST(test_stopped_with_a_call_in_progress),
+        TEST(test_stopped_while_a_command_is_named),
         TEST(test_closed_with_a_callback_running),
         TEST(test_stopped_while_others_wait),
         TEST(test_many_tracers_in_turn),

@@ -280,8 +280,18 @@ static ze_result_t hostile_kernel_names(ze_module_handle_t module, uint32_t *cou
     return result;
 }
 
+/* The binary of a module that is NULL: see fuzz_read_elf. */
+static const uint8_t *fuzzed_binary;
+static size_t fuzzed_size;
+
 static ze_result_t hostile_native_binary(ze_module_handle_t module, size_t *size, uint8_t *bytes) {
     size_t room = bytes ? *size : 0;
+    if (!module) {
+        if (bytes)
+            memcpy(bytes, fuzzed_binary, fuzzed_size);
+        *size = fuzzed_size;
+        return ZE_RESULT_SUCCESS;
+    }
     ze_result_t result = zeModuleGetNativeBinary(module, size, bytes);
     change(bytes, room);
     CHANGE(*size);
@@ -443,7 +453,6 @@ void fuzz_read_elf(const uint8_t *bytes, size_t size) {
     must(copy);
     memcpy(copy, bytes, size);
     if (zt__open_elf(copy, size, &elf)) {
-        zt__elf_section info = zt__find_elf_section(&elf, ".ze_info");
         uint64_t address = 0;
         zt__code code = {0, 0}, wanted = {16, 0};
         zt__function function;
@@ -457,9 +466,13 @@ void fuzz_read_elf(const uint8_t *bytes, size_t size) {
             if (zt__find_function_at(&elf, zt__elf_section_at(&elf, i).address, &function))
                 must(strlen(function.name) < size);
         }
-        copy = info.size ? (uint8_t *)memmove(copy, copy + info.offset, (size_t)info.size) : copy;
-        size = info.size ? (size_t)info.size : 0;
     }
+    fuzzed_binary = copy;
+    fuzzed_size = size;
+    zt__described_module *described = zt__describe_module(&zt__default_allocator, NULL);
+    if (described)
+        zt__describe_kernel(described, "saxpy");
+    zt__free_described_module(&zt__default_allocator, described);
     /* any bytes are tried as .ze_info, too */
     uint8_t *text = (uint8_t *)malloc(size + !size);
     must(text);

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Fuzzes each target for FUZZ_SECONDS (10), from its corpus and from what earlier runs found. Then all reports that its
-# inputs lead to are written and read back. The last line is the sum, `N passed, N failed`.
+# Fuzzes each target for FUZZ_SECONDS (10), from its corpus and from what earlier runs found; with FUZZ_SEED, from the
+# corpus alone and with this seed, so that runs try the same inputs, as many as there is time for. Then all reports that
+# its inputs lead to are written and read back. The last line is the sum, `N passed, N failed`.
 # Usage: tests/fuzz/run.sh TARGET...
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -21,10 +22,14 @@ fail() { # TARGET, WHAT
 
 for target; do
     found=build/fuzz/found/$target
+    if [ -n "${FUZZ_SEED:-}" ]; then
+        found=build/fuzz/seeded/$target
+        rm -rf "$found"
+    fi
     mkdir -p "$found"
     touch "build/fuzz/$target.started"
-    if ! "build/fuzz/$target" -max_total_time="${FUZZ_SECONDS:-10}" -timeout=20 -rss_limit_mb=3000 -max_len=25000 \
-        -artifact_prefix="build/fuzz/$target-" "$found" "tests/fuzz/corpus/$target" >"build/fuzz/$target.log" 2>&1; then
+    if ! "build/fuzz/$target" -seed="${FUZZ_SEED:-0}" -max_total_time="${FUZZ_SECONDS:-10}" -timeout=120 \
+        -rss_limit_mb=3000 -max_len=25000 -artifact_prefix="build/fuzz/$target-" "$found" "tests/fuzz/corpus/$target" >"build/fuzz/$target.log" 2>&1; then
         fail "$target" "an input fails"
         continue
     fi

@@ -16,6 +16,7 @@
 #include <linux/futex.h>
 #include <setjmp.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -42,8 +43,11 @@ SG_NOT_SANITIZED static void on_signal(int number, siginfo_t *info, void *contex
     sg_engine_thread *engine = sg_own_engine;
     bool is_in_kernel = engine && atomic_load(&engine->stop.state) == SG_IN_KERNEL &&
                         !sg_is_own_code(sg_interrupted_at(context));
-    if (is_in_kernel && atomic_exchange(&engine->stop.is_asked, false))
+    if (is_in_kernel && !atomic_load(&engine->stop.is_killed) &&
+        atomic_exchange(&engine->stop.is_asked, false))
         stop(&engine->stop, context);
+    if (is_in_kernel && atomic_load(&engine->stop.is_killed))
+        siglongjmp(engine->stop.end, 1);
 }
 
 /* ---- page faults ----------------------------------------------------------------------------------------- */
@@ -193,6 +197,18 @@ void sg_stop_resume(sg_engine_thread *engine) {
 void sg_stop_end(sg_engine_thread *engine) {
     engine->stop.must_end = true;
     sg_stop_resume(engine);
+}
+
+/* Between two work-groups the engine sees by itself that its device is lost. */
+void sg_stop_kill(sg_engine_thread *engine) {
+    atomic_store(&engine->stop.is_killed, true);
+    while (atomic_load(&engine->stop.state) != SG_OUTSIDE) {
+        if (atomic_load(&engine->stop.state) == SG_STOPPED)
+            sg_stop_resume(engine);
+        sg_signal_send(&stops, engine->number);
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    }
+    atomic_store(&engine->stop.is_killed, false);
 }
 
 SG_NOT_SANITIZED uint8_t *sg_stop_local(const sg_engine_thread *engine, uint32_t *size) {

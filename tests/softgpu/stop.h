@@ -30,6 +30,9 @@ void sg_stop_resume(sg_engine_thread *engine);
 /* One that has stopped by a page fault does not go on. */
 void sg_stop_end(sg_engine_thread *engine);
 
+/* A kernel ends where it is, because the device is lost. Waits for that. */
+void sg_stop_kill(sg_engine_thread *engine);
+
 /* From hold to release, page faults of kernels stop their threads, on devices with tools; those of the
  * program itself go to its own handler. */
 void sg_stop_hold_faults(void);

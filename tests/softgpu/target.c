@@ -593,6 +593,14 @@ void sg_target_forked(void) {
 
 /* ---- ends ------------------------------------------------------------------------------------------------ */
 
+/* Those that can be stopped end; the others are left to end by themselves. */
+static void end_kernels(void) {
+    for (uint32_t i = 0; i < SG_MAX_DEVICES; ++i)
+        for (uint32_t eu = 0; eu < engine_count(sg_root_at(i)); ++eu)
+            if (&sg_root_at(i)->engines[eu] != sg_own_engine)
+                sg_stop_kill(&sg_root_at(i)->engines[eu]);
+}
+
 void sg_debug_device_lost(void) {
     pthread_mutex_lock(&lock);
     for (uint32_t i = 0; i < TARGETS; ++i)
@@ -603,6 +611,7 @@ void sg_debug_device_lost(void) {
             release_threads(&targets[i]);
         }
     pthread_mutex_unlock(&lock);
+    end_kernels();
     sg_agent_wake();
 }
 

@@ -130,6 +130,7 @@ typedef enum sg_stop_state {
 typedef struct sg_stop {
     _Atomic sg_stop_state state;
     _Atomic bool is_asked;       /* to stop */
+    _Atomic bool is_killed;      /* it shall end where it is */
     sg_device *_Atomic tile;     /* that the work-group runs for */
     struct softgpu_group *group; /* the work-group */
     void *context;               /* of the handler in which it is stopped */
