@@ -239,6 +239,11 @@ FLAGS := lto o0 native fast hidden
 FLAG_TESTS := $(LTO_TESTS:%=build/lto/tests/%) $(O0_TESTS:%=build/o0/tests/%) $(NATIVE_TESTS:%=build/native/tests/%) \
     $(FAST_TESTS:%=build/fast/tests/%) $(HIDDEN_TESTS:%=build/hidden/tests/%)
 
+# Compiled against the headers of the newest suite, to run on the oldest loader; where 'make suites' has fetched both.
+NEWEST_HEADERS := $(wildcard build/suites/sid/include)
+HEADERS := $(if $(NEWEST_HEADERS),headers)
+$(eval $(call variant,build/headers,-O0 -isystem $(NEWEST_HEADERS)))
+
 # Other machines, each with a loader that is cross-compiled.
 $(eval $(call variant,build/arm64,$(call cross_flags,arm64),build/arm64/complete))
 # With these, i386 programs need no launcher, so that they can execute themselves and each other.
@@ -269,7 +274,7 @@ build/windows/test_fast_math.o: CFLAGS += -ffast-math
 %/tests/test_strict.o: C_FLAGS = -std=c11 $(WARNINGS) $(CFLAGS) -MMD -MP -I.
 
 .PHONY: test
-test: build/all build/asan/all build/tsan/all $(FLAG_TESTS) $(FLAGS:%=build/%/libze_softgpu.so) $(KERNEL_BINARIES) ## all tests: plain, sanitizers, options of the compiler, layers, other loaders
+test: build/all build/asan/all build/tsan/all $(HEADERS:%=build/%/all) $(FLAG_TESTS) $(FLAGS:%=build/%/libze_softgpu.so) $(KERNEL_BINARIES) ## all tests: plain, sanitizers, options of the compiler, layers, other loaders
 	tests/run-tests.sh
 
 test-%: build/libze_softgpu.so build/tests/test_% $(KERNEL_BINARIES) ## one test program, plain
@@ -348,11 +353,14 @@ test-windows: windows ## the tests that can run on Windows, under Wine, with the
 
 # README.md says why the others are not run.
 I386_TESTS := $(filter-out test_debug test_every_call test_hotspots test_kernels test_preload test_softgpu_debug test_watch,$(TESTS))
-ARM64_TESTS := $(filter-out test_all_functions test_bench test_debug test_every_call test_hotspots test_interrupted test_preload \
-    test_process test_reader test_reports test_sequences test_softgpu_debug test_softgpu_sampling test_watch,$(TESTS))
-MUSL_TESTS := test_latency test_lists test_locks test_merge test_modules test_nesting test_open test_passes test_regions \
-    test_reports test_softgpu_engines test_softgpu_metrics test_softgpu_streamers test_softgpu_work test_stamps \
-    test_statistics test_streams test_thread
+ARM64_TESTS := $(filter-out test_all_functions test_bench test_callbacks test_debug test_every_call test_faults \
+    test_hotspots test_interrupted test_preload test_process test_reader test_reports test_sequences \
+    test_softgpu_debug test_softgpu_sampling test_thread test_watch,$(TESTS))
+MUSL_TESTS := test_advice test_all_functions test_bad_input test_callbacks test_completeness test_debug test_environment \
+    test_fast_math test_faults test_lists test_locks test_lost test_merge test_minute test_no_threads test_open \
+    test_page test_passes test_reader test_regions test_soak test_softgpu_debug test_softgpu_engines \
+    test_softgpu_metrics test_softgpu_modules test_softgpu_sampling test_softgpu_streamers test_softgpu_work \
+    test_statistics test_streams test_strict test_thread test_timestamps test_trace_off
 
 build/%/complete: tests/cross.sh tests/apt.sh | deps-%
 	tests/cross.sh $*

@@ -14,7 +14,8 @@ limit=${ZT_TEST_TIMEOUT:-120}
 
 # A variant is a directory of programs and what is put before them on the command line. LAYER runs on the loader
 # of this system, LAYER-SUITE on the one of another Debian suite.
-# arm64 and i386 are programs and a loader for these machines, musl for that C library.
+# headers-SUITE is compiled against the newest headers, and runs on the loader of that suite. arm64 and i386 are programs
+# and a loader for these machines, musl for that C library.
 run_in_variant() { # VARIANT PROGRAM
     directory=$build
     launcher=
@@ -36,6 +37,10 @@ run_in_variant() { # VARIANT PROGRAM
         ;;
     i386 | musl)
         directory=$build/$1
+        set -- "$2"
+        ;;
+    headers-*)
+        directory=$build/headers
         set -- "$2"
         ;;
     asan)
@@ -110,6 +115,7 @@ variants() {
             echo "not run under the loader of Debian $suite: 'make suites' fetches it" >&2
             continue
         fi
+        [ "$suite" != bookworm ] || [ ! -d "$build/headers/tests" ] || echo headers-bookworm
         cmp -s "$own" "$build/suites/$suite/lib/libze_loader.so.1" ||
             printf '%s\n' "loader-$suite" "validation-$suite" "intercept-$suite"
         # The loader of bookworm has no checkers.
@@ -127,6 +133,8 @@ fits() { # VARIANT PROGRAM
     # These fail calls and leave lists to the device, which layers take for mistakes.
     validation*:test_sequences | intercept*:test_sequences | leaks*:test_sequences | events*:test_sequences) false ;;
     validation*:test_every_call | intercept*:test_every_call | leaks*:test_every_call | events*:test_every_call) false ;;
+    # Statistics without optimisation take minutes, and need no driver.
+    headers*:test_bench) false ;;
     # The events checker is not thread-safe: with bare calls on two threads it corrupts the heap as well.
     events*) ! grep -qE 'pthread_t|[.]thread = [^0]|zt_watch[(]' "tests/$2".c* ;;
     *) true ;;
@@ -145,7 +153,7 @@ leaks() { # VARIANT PROGRAM LOG
 
 plan() {
     for variant in $(variants); do
-        directory=$build/$variant
+        directory=$build/${variant%%-*}
         [ -d "$directory/tests" ] || directory=$build
         for program in $(programs "$directory"); do
             ! fits "$variant" "$program" || echo "$variant $program"

@@ -388,6 +388,7 @@ static void test_reports_without_times_alone(void **state) {
 /* ==== the timeline ======================================================================================== */
 
 static void test_timeline(void **state) {
+    NOT_ON_WINDOWS("no Python there that reads the trace");
     world *w = *state;
     zt_config config = config_of(w);
     config.groups = "ComputeBasic";

@@ -1,6 +1,6 @@
-/* A loader for musl, where Debian has no C++ library and so not the loader of Level Zero. Each function that the device
- * has in a dispatch table (tests/softgpu/functions.def) has its name here, and goes through that table; there are no
- * layers. The one driver is that of ZE_ENABLE_ALT_DRIVERS.
+/* A loader for musl, for which there is no C++ library at hand, and so not the loader of Level Zero. Each function that
+ * the device has in a dispatch table (tests/softgpu/functions.def) has its name here, and goes through that table; there
+ * are no layers. The one driver is that of ZE_ENABLE_ALT_DRIVERS.
  */
 #include "../softgpu/softgpu.h"
 
