@@ -90,7 +90,8 @@ static struct {
 static void *allocate(size_t size, void *user) {
     (void)user;
     uint32_t number = __atomic_add_fetch(&memory.count, 1, __ATOMIC_RELAXED);
-    if (memory.fails_at && (memory.for_ever ? number >= memory.fails_at : number == memory.fails_at))
+    uint32_t fails_at = __atomic_load_n(&memory.fails_at, __ATOMIC_RELAXED);
+    if (fails_at && (memory.for_ever ? number >= fails_at : number == fails_at))
         return NULL;
     __atomic_add_fetch(&memory.blocks, 1, __ATOMIC_RELAXED);
     return malloc(size);
@@ -134,7 +135,8 @@ static int system_fails(const char *name, const void *caller) {
         return 0;
     uint32_t site = site_named(name);
     uint32_t number = __atomic_add_fetch(&calls_of_system.count[site], 1, __ATOMIC_RELAXED);
-    if (calls_of_system.fails_at == &sites[site] && number == calls_of_system.number)
+    if (__atomic_load_n(&calls_of_system.fails_at, __ATOMIC_RELAXED) == &sites[site] &&
+        number == calls_of_system.number)
         __atomic_store_n(&calls_of_system.failed, name, __ATOMIC_RELAXED);
     else if (!__atomic_load_n(&calls_of_system.failed, __ATOMIC_RELAXED) || !calls_of_system.for_ever)
         return 0;
@@ -327,10 +329,11 @@ static void end_own_part(void) {
     gpu.pause_faults(0);
 }
 
+/* Threads of the library may run. */
 static void end_fault(void) {
-    memory.fails_at = 0;
-    calls_of_system.fails_at = NULL;
-    calls_of_system.failed = NULL;
+    __atomic_store_n(&memory.fails_at, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&calls_of_system.fails_at, NULL, __ATOMIC_RELAXED);
+    __atomic_store_n(&calls_of_system.failed, NULL, __ATOMIC_RELAXED);
     fail_heap(0, 0);
     gpu.fail_any(NULL, 0, 0, 0);
 }
@@ -363,7 +366,7 @@ static int device_is_lost(void) {
 
 static const char *failed_call(void) {
     return now.fault.at->of == DRIVER   ? gpu.failed_call()
-           : now.fault.at->of == SYSTEM ? calls_of_system.failed
+           : now.fault.at->of == SYSTEM ? __atomic_load_n(&calls_of_system.failed, __ATOMIC_RELAXED)
                                         : NULL;
 }
 

@@ -116,10 +116,9 @@ static void test_extensions_are_listed(void **state) {
                                         "ZET_experimental_metrics_runtime_enable_disable"};
     ze_driver_extension_properties_t extensions[16];
     uint32_t count = 16;
-    ze_result_t result = zeDriverGetExtensionProperties(w->driver, &count, extensions);
-    if (result != ZE_RESULT_SUCCESS && getenv("ZE_ENABLE_VALIDATION_LAYER"))
-        skip(); /* the layer of 1.20.6 refuses the call */
-    ok(result);
+    if (getenv("ZE_ENABLE_VALIDATION_LAYER"))
+        skip(); /* the layer of 1.20.6 refuses the call, or crashes in it */
+    ok(zeDriverGetExtensionProperties(w->driver, &count, extensions));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         uint32_t at = 0;
         while (at < count && strcmp(extensions[at].name, names[i]) != 0)

@@ -882,6 +882,8 @@ static void test_a_list_to_clone_that_was_not_destroyed(void **state) {
     world *w = *state;
     ze_command_list_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, NULL, 0, CLONEABLE};
     ze_command_list_handle_t list;
+    void (*clone)(void);
+    find_newer("zeCommandListCreateCloneExp", &clone);
     zt_profiler *profiler = open_traced(w, NULL);
     ok(zeCommandListCreate(w->context, w->device, &desc, &list));
     destroy_in_vain(list);
@@ -989,6 +991,11 @@ static zt_profiler *create_at_once(world *w, successor *next) {
     record(w, list);
     ok(zeCommandListDestroy(list));
     assert_no_noted_failure();
+    if (getenv("ZE_ENABLE_LOADER_INTERCEPT") && next->list != list) {
+        ok(zeCommandListDestroy(next->list));
+        puts("skipped: this loader wraps handles");
+        skip();
+    }
     assert_ptr_equal(next->list, list);
     return profiler;
 }
@@ -1014,6 +1021,8 @@ static void test_a_handle_comes_back_at_once(void **state) {
 static void test_a_list_to_clone_comes_back_at_once(void **state) {
     world *w = *state;
     successor next = {w, CLONEABLE, NULL};
+    void (*clone)(void);
+    find_newer("zeCommandListCreateCloneExp", &clone);
     zt_profiler *profiler = create_at_once(w, &next);
     launch_kernel(next.list, w->kernel);
     expect_launches(profiler, 1, 0, 2);
