@@ -21529,8 +21529,7 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
                           the time stamps and a barrier are appended before the reset
      zeEventDestroy, zeEventPoolDestroy
                           The time stamps are saved first if the launch has signalled; otherwise the sample is
-                          lost. The event has no keeper afterwards. zeEventDestroy also removes its record, even
-                          if the driver refuses: then no slot keeps the event again
+                          lost. No slot keeps the event again, also if the driver refuses
      zt_trace_stop        slots no longer keep events, because nothing of this is seen any more
 
    The keeper is in the records of events, with the mutex of the tracer; that a slot keeps an event is in the
@@ -21751,9 +21750,20 @@ ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handl
 
 /* The driver may destroy events of the pool that the application has not destroyed. */
 ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
     ze_event_pool_handle_t pool = *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool;
-    zt__release_kept_events(frame->tracer, pool);
-    zt__forget_handle(frame->tracer, &frame->tracer->pools, pool);
+    const void *handle = pool;
+    uint32_t i;
+    zt__release_kept_events(tracer, pool);
+    zt__lock(&tracer->mutex);
+    for (i = 0; i < tracer->events.capacity; i++) {
+        zt__known_event *known = (zt__known_event *)tracer->events.entries[i].value;
+        if (known && known->pool == handle) {
+            known->may_be_kept = 0; /* if the driver refuses, launches that were recorded may signal it */
+        }
+    }
+    zt__unlock(&tracer->mutex);
+    zt__forget_handle(tracer, &tracer->pools, pool);
 }
 
 /* ---- launches and copies --------------------------------------------------------------------------------- */

@@ -517,7 +517,10 @@ static void test_an_event_that_was_not_destroyed(void **state) {
         inject(of_pool ? "zeEventPoolDestroy" : "zeEventDestroy", 1, ZE_RESULT_ERROR_UNKNOWN);
         assert_result(of_pool ? zeEventPoolDestroy(pool) : zeEventDestroy(event), ZE_RESULT_ERROR_UNKNOWN);
         execute_on(queue, list);
+        gpu.reset_calls();
         append_with(&r, immediate, 0, 0, LONG, event, NULL);
+        assert_true(calls("zeCommandListAppendQueryKernelTimestamps") + calls("zeCommandListAppendBarrier") >
+                    0);
         finish_immediate(w, immediate);
         expect_lost_event(profiler, 3 * (1 + (uint64_t)of_pool), 2 * (1 + (uint64_t)of_pool));
         ok(zeCommandListDestroy(list));
