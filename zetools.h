@@ -21569,21 +21569,26 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
     zt__unlock(&tracer->mutex);
 }
 
-/* A counter-based event has no pool, and is never kept. */
+/* The handle may be that of an earlier event, the destruction of which was not observed: a hook may destroy it,
+   or it went with its pool. A counter-based event has no pool, and is never kept. */
 ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     const zt__known_pool *pool;
     zt__known_event *event;
-    zt__lock(&tracer->mutex);
     if (frame->call == ZT__CALL_EventCounterBasedCreate) {
         const zt__event_counter_based_create_params *p =
             ZT__PARAMETERS(frame, zt__event_counter_based_create_params);
+        zt__forget_handle(tracer, &tracer->events, **p->pphEvent);
+        zt__lock(&tracer->mutex);
         event = zt__remember_event(tracer, **p->pphEvent);
         if (event) {
             event->has_stamps = *p->pdesc && ((*p->pdesc)->flags & ZT__EVENT_FLAGS_STAMPED);
         }
+        zt__unlock(&tracer->mutex);
     } else {
         const ze_event_create_params_t *p = ZT__PARAMETERS(frame, ze_event_create_params_t);
+        zt__forget_handle(tracer, &tracer->events, **p->pphEvent);
+        zt__lock(&tracer->mutex);
         pool = zt__find_pool(tracer, *p->phEventPool);
         event = pool ? zt__remember_event(tracer, **p->pphEvent) : NULL;
         if (event) {
@@ -21591,11 +21596,9 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
             event->has_stamps = !pool || pool->has_stamps;
             event->may_be_kept = tracer->keeps_events && pool && pool->may_be_kept;
             event->pool = *p->phEventPool;
-            event->keeper = NULL;
-            event->other_signals = 0;
         }
+        zt__unlock(&tracer->mutex);
     }
-    zt__unlock(&tracer->mutex);
 }
 
 /* As zt__save_kept_stamps, for the slot that keeps the event, if there is one. */
