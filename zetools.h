@@ -21475,7 +21475,7 @@ typedef struct zt__frame {
     uint64_t begin_ns;              /* 0: no tracer times the call */
     void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
 
-    /* What zt__begin_command has done, which is ended or undone after the call. */
+    /* What was done before the call, and is ended or undone after it. */
     zt_region region;
     int has_region;              /* atomic; changes to 1 under the mutex of the tracer */
     uint32_t *wait_count;        /* the call's parameter, if it was set to 0; else NULL */
@@ -21497,7 +21497,7 @@ typedef struct zt__frame {
     /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for;               /* NULL: it is not */
     int knows_kernel;                       /* the kernel is the application's, and not that of a hook */
-    ze_kernel_handle_t kernel_before_hooks; /* of a launch: what the application has passed */
+    ze_kernel_handle_t kernel_before_hooks; /* what the application has passed */
 } zt__frame;
 
 /* The parameters of the call of a frame. */
@@ -21529,8 +21529,7 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
                           the time stamps and a barrier are appended before the reset
      zeEventDestroy, zeEventPoolDestroy
                           The time stamps are saved first if the launch has signalled; otherwise the sample is
-                          lost. The record of the event is removed, also if the driver refuses: then no slot
-                          keeps the event again
+                          lost. No slot keeps the event again, also if the driver refuses
      zt_trace_stop        slots no longer keep events, because nothing of this is seen any more
 
    The keeper is in the records of events, with the mutex of the tracer; that a slot keeps an event is in the
@@ -21570,21 +21569,26 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
     zt__unlock(&tracer->mutex);
 }
 
-/* A counter-based event has no pool, and is never kept. */
+/* The handle may be that of an earlier event, the destruction of which was not observed: a hook may destroy it,
+   or it went with its pool. A counter-based event has no pool, and is never kept. */
 ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     const zt__known_pool *pool;
     zt__known_event *event;
-    zt__lock(&tracer->mutex);
     if (frame->call == ZT__CALL_EventCounterBasedCreate) {
         const zt__event_counter_based_create_params *p =
             ZT__PARAMETERS(frame, zt__event_counter_based_create_params);
+        zt__forget_handle(tracer, &tracer->events, **p->pphEvent);
+        zt__lock(&tracer->mutex);
         event = zt__remember_event(tracer, **p->pphEvent);
         if (event) {
             event->has_stamps = *p->pdesc && ((*p->pdesc)->flags & ZT__EVENT_FLAGS_STAMPED);
         }
+        zt__unlock(&tracer->mutex);
     } else {
         const ze_event_create_params_t *p = ZT__PARAMETERS(frame, ze_event_create_params_t);
+        zt__forget_handle(tracer, &tracer->events, **p->pphEvent);
+        zt__lock(&tracer->mutex);
         pool = zt__find_pool(tracer, *p->phEventPool);
         event = pool ? zt__remember_event(tracer, **p->pphEvent) : NULL;
         if (event) {
@@ -21592,11 +21596,9 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
             event->has_stamps = !pool || pool->has_stamps;
             event->may_be_kept = tracer->keeps_events && pool && pool->may_be_kept;
             event->pool = *p->phEventPool;
-            event->keeper = NULL;
-            event->other_signals = 0;
         }
+        zt__unlock(&tracer->mutex);
     }
-    zt__unlock(&tracer->mutex);
 }
 
 /* As zt__save_kept_stamps, for the slot that keeps the event, if there is one. */
@@ -21749,11 +21751,22 @@ ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handl
     } while (!is_complete);
 }
 
-/* With a pool, its events go that the application has not destroyed. */
+/* The driver may destroy events of the pool that the application has not destroyed. */
 ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
     ze_event_pool_handle_t pool = *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool;
-    zt__release_kept_events(frame->tracer, pool);
-    zt__forget_handle(frame->tracer, &frame->tracer->pools, pool);
+    const void *handle = pool;
+    uint32_t i;
+    zt__release_kept_events(tracer, pool);
+    zt__lock(&tracer->mutex);
+    for (i = 0; i < tracer->events.capacity; i++) {
+        zt__known_event *known = (zt__known_event *)tracer->events.entries[i].value;
+        if (known && known->pool == handle) {
+            known->may_be_kept = 0; /* if the driver refuses, launches that were recorded may signal it */
+        }
+    }
+    zt__unlock(&tracer->mutex);
+    zt__forget_handle(tracer, &tracer->pools, pool);
 }
 
 /* ---- launches and copies --------------------------------------------------------------------------------- */
@@ -21930,8 +21943,9 @@ ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char
 
 /* Counts a command, and decides whether and how it is measured. The list is checked before the filter, so
    that launches elsewhere do not count for `every` and `limit`. `command` is NULL if the driver will refuse
-   it. No mutex is held. What may call the driver comes first; then the mutex is locked once, so that what
-   zt_trace_stop sees of this command is either that it is measured, or that it will not be. */
+   it. First gathers facts, for which the driver may be queried; then counts and decides while the mutex is
+   locked once. So zt_trace_stop, which sets `is_stopping` under it, either finds `has_region` set and waits
+   for this command, or the command is neither counted nor measured. No mutex is held. */
 ZT__PRIVATE zt__selected_command zt__select_command(zt__frame *frame, const zt__command *command) {
     const uint32_t query_true = 0x78000022;
     zt__tracer *tracer = frame->tracer;
@@ -22459,6 +22473,7 @@ ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *resu
         lists = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pphCommandLists;
         count = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pnumCommandLists;
     } else {
+        /* The parameters of both calls begin with these. */
         const zt__append_lists_params *p = ZT__PARAMETERS(frame, zt__append_lists_params);
         const zt__known_list *known;
         lists = *p->pphCommandLists;
@@ -22517,8 +22532,8 @@ ZT__PRIVATE void zt__after_queue_synchronize(zt__frame *frame) {
     }
 }
 
-/* The events of the application may have signalled while commands of the
-   library that follow them are on the queue. */
+/* The application may destroy a queue as soon as its own events have signalled, so this waits for commands of
+   the library that follow them. */
 ZT__PRIVATE void zt__before_queue_destroy(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     zt__traced_device *device = zt__next_measured(tracer, NULL);
@@ -22532,7 +22547,7 @@ ZT__PRIVATE void zt__before_queue_destroy(zt__frame *frame) {
 }
 
 /* Under zt_auto, the profilers of the context collect, destroy their objects of it, and keep their results
- * for the report. */
+   for the report. */
 ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
     ze_context_handle_t context = *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext;
     zt__traced_device *device = frame->tracer->automatic ? zt__load(&frame->tracer->devices) : NULL;
@@ -23216,9 +23231,9 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     return result;
 }
 
-/* Stops the sampling of hot spots, which depends on the tracer, then the tracer, and waits for its calls in
-   progress on other threads. Before, no more launches are measured, and those are waited for after which the
-   application's calls must be observed; see zt__has_unread_launches. */
+/* Stops the sampling of hot spots, which depends on the tracer, and then the tracer. While calls are still
+   observed, measures no more launches, waits for those of which zt__has_unread_launches is true, and releases
+   the events that slots keep. At last waits for calls in progress on other threads. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) {
     zt__wait wait = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
     zt__traced_device *device = zt__next_measured(tracer, NULL);
@@ -23242,7 +23257,7 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
                 zt__try_collect(profiler, NULL, 1);
             }
         }
-        zt__release_kept_events(tracer, NULL); /* their destruction is not observed from now on */
+        zt__release_kept_events(tracer, NULL);
     }
 
     zt__lock(&zt__dispatch_setup);
@@ -23405,7 +23420,7 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
     if (!profiler->device) {
         return zt__report_null_handle(&profiler->diagnostics, "zt_trace_start", "the profiler's device");
     }
-    tracer = profiler->tracer;
+    tracer = zt__load(&profiler->tracer);
     if (tracer && zt__load(&tracer->is_live)) {
         return zt__report(&profiler->diagnostics, TRACING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     }
@@ -31558,14 +31573,15 @@ ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
         return ZE_RESULT_SUCCESS;
     }
     result = zt__check_reports(NULL, "zt_auto", path);
-    if (config.trace.profile_flags || getenv("ZT_PROFILE_FLAGS")) { /* the driver looks for it in zeInit */
-        zt__set_variable("ZET_ENABLE_PROGRAM_INSTRUMENTATION", "1", 0);
-    }
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
 
-    /* Loaders that cannot enable the tracing layer later look for the variable in zeInit, too. */
+    /* The driver looks for the first variable in zeInit. So do loaders for the second that cannot enable the
+       tracing layer later. */
+    if (config.trace.profile_flags || getenv("ZT_PROFILE_FLAGS")) {
+        zt__set_variable("ZET_ENABLE_PROGRAM_INSTRUMENTATION", "1", 0);
+    }
     zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
     if (!enable_layer) {
         zt__set_variable("ZE_ENABLE_TRACING_LAYER", "1", 0);
