@@ -29504,7 +29504,8 @@ typedef struct zt__watch {
     uint64_t not_before_ns; /* what runs is counted from this time on: a hang has ended then */
     int is_hanging;         /* `hang` was reported, and has not ended */
     zt__running hang;
-    uint64_t last_fault; /* the address of the last page fault; 0: there was none */
+    int has_page_fault;  /* one was reported, */
+    uint64_t last_fault; /* and this was the address of the last one */
     zt__watch_answer answer;
     zt_hang_place places[ZT_MAX_PLACES];
     char text[ZT__WATCH_TEXT];
@@ -30143,9 +30144,10 @@ ZT__PRIVATE int zt__run_watch(void *user) {
         }
 
         /* Until a hang has ended, no other is reported, because whatever is behind it waits. */
-        if (answer->has_page_fault && answer->fault_address == watch->last_fault) {
+        if (answer->has_page_fault && watch->has_page_fault && answer->fault_address == watch->last_fault) {
             zt__end_debugging(watch, "the same page fault came again when the work was resumed");
         } else if (answer->has_faulted) {
+            watch->has_page_fault = answer->has_page_fault;
             watch->last_fault = answer->fault_address;
             zt__report_hang(watch, running_count ? &suspect : NULL, running_count ? running_count - 1 : 0);
             watch->not_before_ns = zt__now_ns();
@@ -30250,7 +30252,7 @@ ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config
     }
     watch->config = complete;
     watch->config.path = NULL;
-    watch->is_attached = watch->is_hanging = 0;
+    watch->is_attached = watch->is_hanging = watch->has_page_fault = 0;
     watch->not_before_ns = zt__now_ns();
     if (!zt__start_thread(&watch->thread, zt__run_watch, watch)) {
         return zt__report(&profiler->diagnostics, NO_WATCH_THREAD, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "");
