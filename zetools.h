@@ -670,7 +670,8 @@
        - regions that were dropped, launches that zt_trace_config leaves out, and all other work
 
        While a hang lasts, no other is reported, because what is behind it waits. When it has ended, the times
-       of the others begin anew. Faults are always reported. After a fault most drivers lose the device.
+       of the others begin anew. Faults are always reported, but for a page fault that comes again at the same
+       address when the work was resumed: it ends debugging. After a fault most drivers lose the device.
 
        While it watches, the library is attached as a debugger of this process: see PROGRAM DEBUG for what has
        to be enabled. It acknowledges events at once, so modules run as without it. If the process may not
@@ -13343,12 +13344,13 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
 
 /* ---- roles of metrics ------------------------------------------------------------------------------------ */
 
-/* What a metric measures. Tables show metrics without a role in this order. */
+/* What a metric measures, and the units of its figure, which rules compare. Tables show metrics without a
+   role in this order. */
 typedef enum zt__quantity {
     ZT__QUANTITY_SHARE,  /* percent, of the time or of something else */
     ZT__QUANTITY_RATE,   /* bytes a second; as a figure, GB a second */
     ZT__QUANTITY_BYTES,  /* as a figure, GB a second */
-    ZT__QUANTITY_EVENTS, /* as a figure, a nanosecond */
+    ZT__QUANTITY_EVENTS, /* as a figure, events a nanosecond */
     ZT__QUANTITY_OTHER,  /* frequencies, clock cycles, times, ratios; as a figure, microseconds */
     ZT__QUANTITY_NOTHING /* nothing that can be compared: identifiers, flags, time stamps, uncertainties */
 } zt__quantity;
@@ -13496,6 +13498,7 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
     }
 }
 
+/* Fills in what is the same for all regions. The mutex is not held. */
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
     uint32_t i, streamed = zt_get_streamed_count(profiler);
     uint64_t begin_ns = UINT64_MAX, end_ns = 0;
@@ -13965,15 +13968,15 @@ ZT__PRIVATE void zt__add_ranked(const zt_metric *metrics, const zt__advice *advi
                                 const zt__mean_table *table, zt__ranked_column column,
                                 zt__ranked_column *ranked, uint32_t *count) {
     uint32_t i;
-    int has_figures = 0;
-    for (i = 0; i < table->region_count && !has_figures; i++) {
-        has_figures = zt__is_positive(zt__ranked_figure(advice, table, i, &column));
+    int is_shown = 0;
+    for (i = 0; i < table->region_count && !is_shown; i++) {
+        is_shown = zt__is_positive(zt__ranked_figure(advice, table, i, &column));
     }
-    for (i = 0; i < *count && has_figures && column.metric != UINT32_MAX; i++) {
-        has_figures = ranked[i].metric == UINT32_MAX ||
-                      !zt__is_redundant(metrics, table, column.metric, ranked[i].metric);
+    for (i = 0; i < *count && is_shown && column.metric != UINT32_MAX; i++) {
+        is_shown = ranked[i].metric == UINT32_MAX ||
+                   !zt__is_redundant(metrics, table, column.metric, ranked[i].metric);
     }
-    if (has_figures) {
+    if (is_shown) {
         ranked[(*count)++] = column;
     }
 }
@@ -16358,6 +16361,8 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     zt__clock_pair pair;
     const char *call = "zeEventPoolCreate";
     ze_result_t result;
+
+    /* The event that the device signals when reports are ready. */
     memset(&pool, 0, sizeof pool);
     pool.stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC;
     pool.flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE;
@@ -16374,12 +16379,15 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
     if (result != ZE_RESULT_SUCCESS) {
         return zt__check(stream->diagnostics, result, call, "Free events or memory.");
     }
+
     result = zt__activate_group(stream->context, stream->device, &stream->data->group, 1, &holder);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report_stream_refusal(stream, result, "zetContextActivateMetricGroups", &holder);
     }
     stream->is_activated = 1;
-    if (!stream->is_of_instructions) { /* these have no times */
+
+    /* The clock of the metrics, or else that of the device. Samples of instructions have no times. */
+    if (!stream->is_of_instructions) {
         memset(&resolution, 0, sizeof resolution);
         memset(&properties, 0, sizeof properties);
         resolution.stype = RESOLUTION_STYPE;
@@ -16417,6 +16425,7 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
         }
         zt__add_clock_pair(clock, pair);
     }
+
     memset(&streamer, 0, sizeof streamer);
     streamer.stype = ZET_STRUCTURE_TYPE_METRIC_STREAMER_DESC;
     streamer.samplingPeriod = stream->config.period_ns;
@@ -16765,6 +16774,7 @@ ZT__PRIVATE int zt__next_row(zt_stream *stream, uint64_t end, int is_wanted, zt_
         stream->counts.discarded += reports - rows;
         zt__unlock(&stream->data->mutex);
     }
+
     memset(row, 0, sizeof *row);
     zt__lock(&stream->data->mutex);
     row->values = stream->values + (size_t)stream->row_next * group->metric_count;
@@ -16775,6 +16785,7 @@ ZT__PRIVATE int zt__next_row(zt_stream *stream, uint64_t end, int is_wanted, zt_
     row->read_ns = zt__convert_time(&stream->clock, stream->written_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
     zt__unlock(&stream->data->mutex);
     zt__find_period(stream, row);
+
     /* The device does not report where in gap_first to gap_last it dropped reports. There is a gap before
        each row that ends much more than a period after the one before; if there is no such row, before the
        last. */
@@ -17461,7 +17472,7 @@ ZT__PRIVATE ze_result_t zt__resume(zt_debugger *debugger, ze_device_thread_t thr
     return zt__check_debug(debugger, result, "zetDebugResume");
 }
 
-/* A zt__thread_fn. `user` is the debugger. */
+/* A zt__thread_fn. `user` is the debugger. Resumes a thread that no stop covers. */
 ZT__PRIVATE void zt__resume_uncovered(void *user, uint32_t number) {
     zt_debugger *debugger = (zt_debugger *)user;
     if (!zt__is_covered(debugger, number)) {
@@ -18305,8 +18316,8 @@ ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread t
 
 /* ---- places ---------------------------------------------------------------------------------------------- */
 
-/* Returns the one copy of a text, which lives as long as the debugger; "" without memory. `session` is held.
- */
+/* Returns the one copy of a text, which lives as long as the debugger; "" without memory. `session` may be
+   held. */
 ZT__PRIVATE const char *zt__keep_debug_text(zt_debugger *debugger, const char *text) {
     const zt_allocator *allocator = &debugger->config.allocator;
     size_t length = strlen(text);
@@ -18536,8 +18547,8 @@ ZT__PRIVATE int zt__find_debug_switch(char *path, size_t size) {
     return 0;
 }
 
-/* Attaches a debugger, if the device can be debugged. Returns the result of zt_debug_open, which tells why it
-   cannot. */
+/* Attaches a debugger, if the device can be debugged, and loads what the device has: threads and registers.
+   Returns the result of zt_debug_open, which tells why it cannot. */
 ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
     zt__diagnostics *diagnostics = &debugger->diagnostics;
     zet_device_handle_t device = (zet_device_handle_t)debugger->device;
@@ -18572,6 +18583,7 @@ ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
     size->subslice = properties.numSubslicesPerSlice;
     size->eu = properties.numEUsPerSubslice;
     size->thread = properties.numThreadsPerEU;
+    /* What a driver reports may be anything: too large products are cut off before they overflow. */
     threads = size->slice <= ZT__DEBUG_THREADS ? size->slice : UINT32_MAX;
     threads *= size->subslice <= ZT__DEBUG_THREADS ? size->subslice : UINT32_MAX;
     threads = threads <= ZT__DEBUG_THREADS ? threads * size->eu : UINT32_MAX;
@@ -18588,7 +18600,6 @@ ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
 
     config.pid = debugger->pid;
     result = zetDebugAttach(device, &config, &debugger->handle);
-    name = zt_result_name(result);
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__load_register_sets(debugger);
         if (result != ZE_RESULT_SUCCESS) {
@@ -18597,6 +18608,9 @@ ZT__PRIVATE ze_result_t zt__attach_debugger(zt_debugger *debugger) {
         }
         return result;
     }
+
+    /* Report why it cannot attach. For a process that does not exist, no result is specified. */
+    name = zt_result_name(result);
     if (zt__is_no_process(config.pid)) {
         return zt__report(diagnostics, NO_SUCH_PROCESS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name,
                           (unsigned)config.pid);
@@ -18892,6 +18906,7 @@ ZT__PRIVATE void zt__add_samples(zt__hotspots *hotspots, uint32_t address, const
     for (i = 0; i < hotspots->count_count; i++) {
         samples += counts[i];
     }
+    /* Find the place. Its kernel is known only if no other one has the address, too. */
     zt__lock(&hotspots->mutex);
     places = hotspots->places;
     high = hotspots->place_count;
@@ -18918,6 +18933,8 @@ ZT__PRIVATE void zt__add_samples(zt__hotspots *hotspots, uint32_t address, const
         }
         found = zt__has_address(place, address) ? 1 : 0;
     }
+
+    /* Count the samples there, or why they belong to no instruction. */
     hotspots->counts.samples += samples;
     if (found == 0) {
         hotspots->counts.outside += samples;
@@ -19255,6 +19272,8 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kerne
     if (!place.kernel) {
         return;
     }
+
+    /* What was sampled in another kernel that was there before is read first. */
     zt__lock(&hotspots->mutex);
     for (i = 0; i < hotspots->place_count; i++) {
         const zt__place *other = &hotspots->places[i];
@@ -19264,6 +19283,8 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kerne
     if (is_replacing) {
         zt__before_unload(hotspots, NULL);
     }
+
+    /* Replace the table by one with this place, at its position, and without those that it replaces. */
     zt__lock(&hotspots->mutex);
     while (room <= hotspots->place_count) { /* other threads may add places meanwhile */
         room = hotspots->place_count + 1;
@@ -19391,7 +19412,6 @@ ZT__PRIVATE ze_result_t zt__start_stops(zt__hotspots *hotspots, zt_stream *strea
     enum { MOST_STOPS = 1000, MOST_THREADS = 65536, WAIT_NS = 500000000 };
     const char *name = "Stopped";
     zt_debug_config config = zt_debug_config_default();
-    const zt_debug_thread *size;
     uint32_t stops = hotspots->config.stops_a_second, room;
     int is_same;
     ze_result_t result;
@@ -19422,8 +19442,7 @@ ZT__PRIVATE ze_result_t zt__start_stops(zt__hotspots *hotspots, zt_stream *strea
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report(diagnostics, CANNOT_STOP, result, zt_debug_get_last_error(NULL));
     }
-    size = &hotspots->debugger->size;
-    room = size->slice * size->subslice * size->eu * size->thread;
+    room = hotspots->debugger->thread_count;
     hotspots->stopped_room = room < MOST_THREADS ? room : (uint32_t)MOST_THREADS;
     hotspots->stopped = (zt_debug_thread *)zt__allocate(&hotspots->allocator, hotspots->stopped_room,
                                                         sizeof *hotspots->stopped);
@@ -19597,6 +19616,7 @@ ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *l
         zt__unlock(&hotspots->mutex);
         zt__free(allocator, (void *)before);
     }
+
     config.period_ns = hotspots->config.period_ns;
     config.memory_limit = hotspots->config.memory_limit;
     config.allocator = *allocator;
@@ -19621,6 +19641,7 @@ ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *l
     zt__unlock(&hotspots->mutex);
     zt__store(&hotspots->stream, stream);
     zt__store(&loaded->is_sampled, 1);
+
     /* Kernels that the tracer knows already are placed now, others when they are created. */
     zt__lock(loaded->mutex);
     room = loaded->kernels.count;
@@ -19637,6 +19658,8 @@ ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *l
         ZT__INTERNAL(zt__place_kernel(hotspots, &kernels[i]));
     }
     zt__free(allocator, kernels);
+
+    /* Start the thread. Without one, zt_collect can read samples, but nothing can stop threads. */
 #ifdef ZETOOLS_DEBUG
     if (hotspots->debugger) {
         if (!zt__start_thread(&stream->thread, zt__run_stopping_thread, hotspots)) {
@@ -29163,7 +29186,7 @@ ZT__PRIVATE ze_device_handle_t zt__find_watched_device(const uint8_t uuid[ZE_MAX
     return NULL;
 }
 
-/* Called with each event. */
+/* A zt_debug_fn. Records what an event means in the answer. Stops the delivery at a fault. */
 ZT__PRIVATE int zt__note_event(zt_debugger *debugger, const zt_debug_event *event, void *user) {
     zt__watch_answer *answer = ((zt__watch_server *)user)->answer;
     (void)debugger;
@@ -29184,7 +29207,7 @@ ZT__PRIVATE int zt__compare_addresses(const void *a, const void *b) {
     return *first < *second ? -1 : *first > *second;
 }
 
-/* Stops all threads, finds where they are, and resumes them, unless they are to stay. */
+/* Serves ZT__WATCH_STOP. What is known is in the answer even if a call has failed; then there is a reason. */
 ZT__PRIVATE void zt__serve_stop(zt__watch_server *server, const zt__watch_request *request) {
     zt_debugger *debugger = server->debugger;
     zt__watch_answer *answer = server->answer;
@@ -29243,7 +29266,8 @@ ZT__PRIVATE void zt__serve_stop(zt__watch_server *server, const zt__watch_reques
     zt__free(server->allocator, threads);
     zt__free(server->allocator, addresses);
 
-    /* Events of the stop are no faults of the device. A page fault is kept for later. */
+    /* Events of the stop are no faults of the device. A page fault is kept for later, unless one is being
+       reported already. */
     while (zt_debug_wait(debugger, 0, zt__note_event, server) == ZE_RESULT_SUCCESS) {
         if (answer->has_page_fault && !request->is_fault) {
             server->has_pending_fault = 1;
@@ -29274,7 +29298,7 @@ ZT__PRIVATE void zt__serve_stop(zt__watch_server *server, const zt__watch_reques
     }
 }
 
-/* Serves a request. */
+/* Serves a request: on the thread of the watch, or in a helper. */
 ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_request *request,
                                  zt__watch_answer *answer) {
     memset(answer, 0, offsetof(zt__watch_answer, places));
@@ -29434,7 +29458,7 @@ typedef struct zt__helper_command {
     const char *arguments[10];
 } zt__helper_command;
 
-/* Finds what has to be started for the constructor above to run. A program that contains it is started again.
+/* Finds what has to be started for zt__become_helper to run. A program that contains it is started again.
    A shared library that contains it is preloaded into a shell that has nothing to do: the program must not
    run again, whatever else happens. Returns 0 if that is not known. */
 ZT__PRIVATE int zt__find_helper(zt__helper_command *command) {
@@ -29519,7 +29543,8 @@ typedef struct zt__watch {
     uint64_t not_before_ns; /* what runs is counted from this time on: a hang has ended then */
     int is_hanging;         /* `hang` was reported, and has not ended */
     zt__running hang;
-    uint64_t last_fault; /* the address of the last page fault; 0: there was none */
+    int has_page_fault;  /* one was reported, */
+    uint64_t last_fault; /* and this was the address of the last one */
     zt__watch_answer answer;
     zt_hang_place places[ZT_MAX_PLACES];
     char text[ZT__WATCH_TEXT];
@@ -29579,7 +29604,8 @@ ZT__PRIVATE void zt__dismiss_helper(zt__watch *watch) {
     watch->helper = 0;
 }
 
-/* Starts a helper with its end of the socket. Returns 0 if that fails. */
+/* Starts a helper with its end of the socket. What would preload libraries or start tracing is left out of
+   its environment. Returns 0 if that fails. */
 ZT__PRIVATE int zt__spawn_helper(zt__helper_command *command, int end, pid_t *process) {
     static const char *const left_out[] = {"LD_PRELOAD=", "ZT_AUTO=", ZT__HELPER_VARIABLE "="};
     char variable[64];
@@ -29597,8 +29623,8 @@ ZT__PRIVATE int zt__spawn_helper(zt__helper_command *command, int end, pid_t *pr
         return 0;
     }
     for (i = 0; i < count; i++) {
-        for (j = 0;
-             j < ZT__COUNT_OF(left_out) && strncmp(environ[i], left_out[j], strlen(left_out[j])) != 0;) {
+        j = 0;
+        while (j < ZT__COUNT_OF(left_out) && strncmp(environ[i], left_out[j], strlen(left_out[j])) != 0) {
             j++;
         }
         if (j == ZT__COUNT_OF(left_out)) {
@@ -29768,9 +29794,9 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
 ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t handle,
                                  zt__running *running) {
     zt__running pending[ZT__BATCH];
+    zt__list *list;
     uint32_t i, count, first;
     do {
-        zt__list *list;
         const zt__slot *slot;
         uint64_t now;
         ze_result_t result = ZE_RESULT_SUCCESS;
@@ -29820,8 +29846,11 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
         }
         zt__unlock(&profiler->mutex);
     } while (first == count && count == ZT__BATCH);
-    *running = pending[first < count ? first : 0];
-    return first < count;
+    if (!list || first == count) { /* the list was released meanwhile, or all have signalled */
+        return 0;
+    }
+    *running = pending[first];
+    return 1;
 }
 
 ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running) {
@@ -29837,7 +29866,7 @@ ZT__PRIVATE const char *zt__debugged_by_name(zt_debugged_by by) {
     return names[by];
 }
 
-/* Writes what hangs or has faulted, in a sentence. */
+/* Writes what has faulted, and which region hangs or was running: a sentence each. */
 ZT__PRIVATE void zt__describe_hang(const zt_hang *hang, char *text, size_t room) {
     text[0] = 0;
     if (hang->is_fault) {
@@ -29856,7 +29885,7 @@ ZT__PRIVATE void zt__describe_hang(const zt_hang *hang, char *text, size_t room)
     }
 }
 
-/* Writes where threads were, as "7 in solve+0x40 (solve.cl:12)". */
+/* Appends where threads were, as "solve+0x40", or as an address if the kernel is not known. */
 ZT__PRIVATE void zt__describe_place(const zt_hang_place *place, char *text, size_t room) {
     if (*place->kernel) {
         zt__append(text, room, "%.128s+0x%llx", place->kernel, (unsigned long long)place->offset);
@@ -30158,9 +30187,10 @@ ZT__PRIVATE int zt__run_watch(void *user) {
         }
 
         /* Until a hang has ended, no other is reported, because whatever is behind it waits. */
-        if (answer->has_page_fault && answer->fault_address == watch->last_fault) {
+        if (answer->has_page_fault && watch->has_page_fault && answer->fault_address == watch->last_fault) {
             zt__end_debugging(watch, "the same page fault came again when the work was resumed");
         } else if (answer->has_faulted) {
+            watch->has_page_fault = answer->has_page_fault;
             watch->last_fault = answer->fault_address;
             zt__report_hang(watch, running_count ? &suspect : NULL, running_count ? running_count - 1 : 0);
             watch->not_before_ns = zt__now_ns();
@@ -30265,7 +30295,7 @@ ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config
     }
     watch->config = complete;
     watch->config.path = NULL;
-    watch->is_attached = watch->is_hanging = 0;
+    watch->is_attached = watch->is_hanging = watch->has_page_fault = 0;
     watch->not_before_ns = zt__now_ns();
     if (!zt__start_thread(&watch->thread, zt__run_watch, watch)) {
         return zt__report(&profiler->diagnostics, NO_WATCH_THREAD, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "");

@@ -564,43 +564,55 @@ static void any_call_fails_once(void **state) {
 
 /* ==== faults ============================================================================================== */
 
+/* A kernel reads from a page, which loses the device. */
+static void fault_at(world *w, uintptr_t page, zt_debugged_by by) {
+    uint64_t address = page + 8, end = now_ns() + A_WHILE;
+    zt_watch_config config = config_of_watch();
+    config.hang_ns = A_WHILE;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, by == ZT_DEBUGGED_BY_HELPER);
+    zt_profiler *profiler = open_watched(w, &config);
+    assert_debugged_by(profiler, by);
+    work of = load_recorded(w, "read_from");
+    ok(zeKernelSetArgumentValue(of.kernel, 1, sizeof address, &address));
+    append_kernel(profiler, of.list, of.kernel, "reads");
+    ok(zeCommandListClose(of.list));
+    ok(zt_execute(profiler, w->queue, 1, &of.list, NULL));
+    await_hang(1);
+    assert_true(heard_hang.hang.is_fault);
+    assert_int_equal(heard_hang.hang.fault_address, page);
+    assert_contains(heard_hang.fault, page ? "not permitted" : "nothing is mapped there");
+    assert_string_equal(heard_hang.region, "reads");
+    assert_place("read_from");
+    assert_contains(heard_hang.text, "The device has reported a fault: page fault");
+    while (zeContextGetStatus(w->context) != ZE_RESULT_ERROR_DEVICE_LOST)
+        assert_true(now_ns() < end);
+    assert_int_equal(zt_watch_get_info(profiler).faults, 1);
+    assert_int_equal(hangs_heard(), 1);
+    gpu.restore_device(); /* its engine does nothing of the profiler's any more */
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    gpu.lose_device();
+    close_profiler(w, profiler);
+    gpu.restore_device();
+    unload_hang(w, NULL, &of);
+}
+
 static void a_page_fault_is_reported(void **state) {
     world *w = (world *)*state;
-    for (int by_helper = 0; by_helper < 2; by_helper++) {
-        uint8_t *page =
-            (uint8_t *)mmap(NULL, (size_t)getpagesize(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        uint64_t address = (uintptr_t)page + 8, end = now_ns() + A_WHILE;
-        zt_watch_config config = config_of_watch();
-        config.hang_ns = A_WHILE;
-        gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, (uint32_t)by_helper);
-        zt_profiler *profiler = open_watched(w, &config);
-        assert_debugged_by(profiler, by_helper ? ZT_DEBUGGED_BY_HELPER : ZT_DEBUGGED_BY_ITSELF);
-        work of = load_recorded(w, "read_from");
-        ok(zeKernelSetArgumentValue(of.kernel, 1, sizeof address, &address));
-        append_kernel(profiler, of.list, of.kernel, "reads");
-        ok(zeCommandListClose(of.list));
-        ok(zt_execute(profiler, w->queue, 1, &of.list, NULL));
-        await_hang(1);
-        assert_true(heard_hang.hang.is_fault);
-        assert_int_equal(heard_hang.hang.fault_address, (uintptr_t)page);
-        assert_contains(heard_hang.fault, "not permitted");
-        assert_string_equal(heard_hang.region, "reads");
-        assert_place("read_from");
-        assert_contains(heard_hang.text, "The device has reported a fault: page fault");
-        assert_int_equal(heard(w, "[HANG] zt_watch: The device has reported a fault"), 1 + by_helper);
-        while (zeContextGetStatus(w->context) != ZE_RESULT_ERROR_DEVICE_LOST)
-            assert_true(now_ns() < end);
-        assert_int_equal(zt_watch_get_info(profiler).faults, 1);
-        assert_int_equal(hangs_heard(), 1);
-        gpu.restore_device(); /* its engine does nothing of the profiler's any more */
-        launch(w, w->immediate);
-        finish_immediate(w, w->immediate);
-        gpu.lose_device();
-        close_profiler(w, profiler);
-        gpu.restore_device();
-        unload_hang(w, NULL, &of);
-        munmap(page, (size_t)getpagesize());
-    }
+    size_t size = (size_t)getpagesize();
+    void *page = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    fault_at(w, (uintptr_t)page, ZT_DEBUGGED_BY_ITSELF);
+    assert_int_equal(heard(w, "[HANG] zt_watch: The device has reported a fault"), 1);
+    fault_at(w, (uintptr_t)page, ZT_DEBUGGED_BY_HELPER);
+    assert_int_equal(heard(w, "[HANG] zt_watch: The device has reported a fault"), 2);
+    munmap(page, size);
+    check_work(w);
+}
+
+/* The page of a null pointer is at 0, as what was never set. */
+static void a_null_pointer_is_reported(void **state) {
+    world *w = (world *)*state;
+    fault_at(w, 0, ZT_DEBUGGED_BY_ITSELF);
     check_work(w);
 }
 
@@ -956,6 +968,7 @@ int main(int argc, char **argv) {
         HANG_TEST(no_thread_can_be_stopped),
         HANG_TEST(any_call_fails_once),
         cmocka_unit_test_setup_teardown(a_page_fault_is_reported, open_leaky_world, abandon_world),
+        cmocka_unit_test_setup_teardown(a_null_pointer_is_reported, open_leaky_world, abandon_world),
         HANG_TEST(the_report_is_a_file),
         HANG_TEST(a_report_that_cannot_be_written),
         HANG_TEST(the_helper_ends_with_the_watch),
