@@ -13058,7 +13058,7 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     return result;
 }
 
-/* ---- for reports: copies of one sample or row ------------------------------------------------------------ */
+/* ---- for reports: kept samples and rows ------------------------------------------------------------------ */
 
 /* Gets the indices of kept samples, from *first up to but not including *end. None without a timeline. */
 ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end) {
@@ -13098,20 +13098,6 @@ ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint6
     *end = data->rows_written;
     *first = zt__oldest_kept(data->rows_written, data->row_capacity);
     zt__unlock(&data->mutex);
-}
-
-/* Copies a row and its values, one for each metric. Returns 0 if a newer row has replaced it. */
-ZT__PRIVATE int zt__copy_kept_row(zt__stream_data *data, uint64_t index, zt__kept_row *row, double *values) {
-    size_t place = (size_t)(index % data->row_capacity), metrics = data->group.metric_count;
-    int is_kept;
-    zt__lock(&data->mutex);
-    is_kept = index >= zt__oldest_kept(data->rows_written, data->row_capacity);
-    if (is_kept) {
-        *row = data->rows[place];
-        memcpy(values, data->row_values + place * metrics, metrics * sizeof *values);
-    }
-    zt__unlock(&data->mutex);
-    return is_kept;
 }
 
 /* ---- the time of the device that samples cover ----------------------------------------------------------- */
@@ -14956,8 +14942,7 @@ ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_
     return found;
 }
 
-/* Counts a launch of a kernel, or, if it is NULL, of one for which there is no room. `shape` has the sizes.
- */
+/* Counts a launch of a kernel; NULL is one for which there is no room. `shape` has the sizes. */
 ZT__PRIVATE void zt__count_kernel(zt_profiler *profiler, zt__kernel *kernel, const zt_kernel_shape *shape) {
     uint32_t i = 0;
     zt__lock(&profiler->mutex);
@@ -27573,6 +27558,7 @@ ZT__PRIVATE int zt__write_stream(zt__trace *trace, zt__stream_data *data, int se
 
 /* ---- the trace ------------------------------------------------------------------------------------------- */
 
+/* Writes the whole trace: the program, with a slice for each call; the device; and the attached streams. */
 ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
