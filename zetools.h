@@ -1291,7 +1291,7 @@ typedef enum zt_aggregation {
     ZT_AGGREGATE_NONE  /* count, minimum and maximum alone */
 } zt_aggregation;
 
-/* What a command waits for before it runs; see LATENCY. Since 0.1. */
+/* How long a region or a launch waits before it runs; see LATENCY. Since 0.1. */
 typedef enum zt_latency {
     ZT_LATENCY_QUEUE,  /* from its append to the execution of its recorded list */
     ZT_LATENCY_LAUNCH, /* from its submission by the host to its start on the device */
@@ -1801,7 +1801,7 @@ typedef void (*zt_hang_fn)(const zt_hang *hang, void *user);
    need not outlive zt_watch. Since 0.1. */
 typedef struct zt_watch_config {
     uint64_t hang_ns; /* A region that runs longer hangs; see WATCHING. At least 1 ms. Default: 10 seconds. */
-    const char *path; /* The file of the report; %p is the number of the process. The second report goes to
+    const char *path; /* The file of the report; %p is the process ID. The second report goes to
                          hang.%p.2.txt, and so on. "": none. Default: "hang.%p.txt". */
     zt_hang_fn function; /* NULL: none is called. */
     void *user;
