@@ -144,11 +144,11 @@
        destroyed, because the list may be executed again. An execution overwrites the figures of the one
        before it. So the library has to know about executions, resets and destruction:
 
-       - Execute recorded lists with zt_execute(). It first collects the last execution of the same lists,
+       - Execute recorded lists with zt_execute. It first collects the last execution of the same lists,
          and waits for that one if necessary. It does not wait for the execution that it starts, so two lists
          that are used in turn keep the device busy.
-       - Reset recorded lists with zt_reset().
-       - Call zt_release() before any list is destroyed. Afterwards is too late: another thread may have
+       - Reset recorded lists with zt_reset.
+       - Call zt_release before any list is destroyed. Afterwards is too late: another thread may have
          created a new list with the same handle.
 
        If a program does not do so:
@@ -465,10 +465,10 @@
        large register file halves these, and subslices have 32 barriers. The shared local memory of a
        subslice is taken to be the most that a group can have.
 
-       The formula leaves out that this memory is allocated in steps, that other kernels may run beside this
-       one, that groups end at different times, and that a device may have fewer EUs and subslices than the
-       driver's maxima. Occupancy is not known if one of these figures is not, or if by the formula not even
-       one group fits. The metric XVE_THREADS_OCCUPANCY_ALL, or its counterpart on the device, shows what was
+       The formula ignores that shared local memory is allocated in steps, that other kernels may run beside
+       this one, that groups end at different times, and that a device may have fewer EUs and subslices than
+       the driver's maxima. Occupancy is not known if one of these figures is not, or if by the formula not
+       even one group fits. The metric XVE_THREADS_OCCUPANCY_ALL, or its counterpart on the device, shows what was
        reached.
 
        zt_kernel_info.advice describes in words what a kernel spills, and what keeps the device from being
@@ -646,7 +646,7 @@
 
    WATCHING, with ZETOOLS_DEBUG
 
-       zt_watch answers where a kernel hangs, in two lines:
+       zt_watch reports where a kernel hangs:
 
            zt_watch(profiler, NULL);
            ...
@@ -808,15 +808,15 @@
            for region in run["regions"]:
                print(region["name"], region["time_ns"]["mean"], region["metrics"]["XVE_STALL"]["mean"])
 
-       CSV has lines for the GPU time of each region and the sums "own GPU time", "total GPU time" and "share"
-       (in percent), and one for each of its metrics. A region without samples has them, too. `tile` and `pass` are "all" or a number; for metrics of
-       attached streams, `pass` is "stream" and `count` is that of rows. With several passes or samples with
-       times alone, a line of the GPU time with the number of a pass has what metrics of the pass are to be
-       divided by. Regions that have them also have the lines "queue latency", "launch latency", "copied
-       bytes" and "copied bytes a second". Lines of the component "profiler" have no figures: either a count,
-       or, with the aggregation "none", a text in the last column, such as the "parent". Lines without a
-       region are about the whole profiler: "overlap: ..." are the times of zt_overlap, and there is one with
-       the metric "note" for each of the "notes" of JSON.
+       CSV has lines for the GPU time of each region and the sums "own GPU time", "total GPU time" and
+       "share" (in percent), and one for each of its metrics. A region without samples has them, too. `tile`
+       and `pass` are "all" or a number; for metrics of attached streams, `pass` is "stream" and `count` is
+       that of rows. With several passes or samples with times alone, a line of the GPU time with the number
+       of a pass has what metrics of the pass are to be divided by. Regions that have them also have the
+       lines "queue latency", "launch latency", "copied bytes" and "copied bytes a second". Lines of the
+       component "profiler" have no figures: either a count, or, with the aggregation "none", a text in the
+       last column, such as the "parent". Lines without a region are about the whole profiler: "overlap: ..."
+       are the times of zt_overlap, and there is one with the metric "note" for each of the "notes" of JSON.
 
        Lines of the component "kernel" have the index of the kernel as the group ("kernel 3"), its launches as
        the count, and a figure of it as the mean. There is a line "occupancy" for each shape, with "64 of 256"
@@ -1057,7 +1057,8 @@
        COLUMNS                 the width of a table on standard output that is not a terminal. Default: 80
 
        Loader and driver read ZET_ENABLE_METRICS, ZE_ENABLE_TRACING_LAYER, for the frequency in benchmarks
-       ZES_ENABLE_SYSMAN, and for profile flags ZET_ENABLE_PROGRAM_INSTRUMENTATION. Set them before zeInit.
+       ZES_ENABLE_SYSMAN, for profile flags ZET_ENABLE_PROGRAM_INSTRUMENTATION, and for program debug
+       ZET_ENABLE_PROGRAM_DEBUGGING. Set them before zeInit.
 
    OPTIONS, to be defined before the header is included
 
@@ -1291,7 +1292,7 @@ typedef enum zt_aggregation {
     ZT_AGGREGATE_NONE  /* count, minimum and maximum alone */
 } zt_aggregation;
 
-/* What a command waits for before it runs; see LATENCY. Since 0.1. */
+/* How long a region or a launch waits before it runs; see LATENCY. Since 0.1. */
 typedef enum zt_latency {
     ZT_LATENCY_QUEUE,  /* from its append to the execution of its recorded list */
     ZT_LATENCY_LAUNCH, /* from its submission by the host to its start on the device */
@@ -1801,7 +1802,7 @@ typedef void (*zt_hang_fn)(const zt_hang *hang, void *user);
    need not outlive zt_watch. Since 0.1. */
 typedef struct zt_watch_config {
     uint64_t hang_ns; /* A region that runs longer hangs; see WATCHING. At least 1 ms. Default: 10 seconds. */
-    const char *path; /* The file of the report; %p is the number of the process. The second report goes to
+    const char *path; /* The file of the report; %p is the process ID. The second report goes to
                          hang.%p.2.txt, and so on. "": none. Default: "hang.%p.txt". */
     zt_hang_fn function; /* NULL: none is called. */
     void *user;
