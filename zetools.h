@@ -2967,11 +2967,11 @@ typedef zt__disabled_scope zt_scope;
                                      the addresses of kernels
        finding, of hot spots         looking source lines up              no      yes        first
        mutex, of a profiler,         bookkeeping: names, lists, slots,    no      no         second
-       a stream, hot spots or        counts, statistics, rings of rows,
-       a debugger                    samples of instructions
-       delivering, of a debugger     delivering events                      no      yes        first
-       session, of a debugger        calls of the driver with the session,  yes     yes        after
-                                     events, modules                                           delivering
+       a stream, hot spots,          counts, statistics, rings of rows,
+       modules or a debugger         samples of instructions
+       delivering, of a debugger     delivering events                    no      yes        first
+       session, of a debugger        calls of the driver with the         yes     yes        after
+                                     session, events, modules                                delivering
        mutex, of the process         activation and calculation           yes     no         last
        setup, of a copy of this      finding what all copies share        no      no         last
        header
@@ -2984,15 +2984,15 @@ typedef zt__disabled_scope zt_scope;
 
        A callback is a function of the application; see CALLBACKS. A timed mutex knows the thread that holds
        it. So what a callback calls does not wait for its own thread: it skips collecting, or returns
-       HANDLE_OBJECT_IN_USE. A callback under the collector may read a stream, and one under a
-       reader may collect. So there is no order between the two, and a thread that waits for one of them has
-       a deadline. zt_merge holds the collectors of both profilers, that of the lower address first.
+       HANDLE_OBJECT_IN_USE. A callback under the collector may read a stream, and one under a reader may
+       collect. So there is no order between the two, and a thread that waits for one of them has a deadline.
+       zt_merge holds the collectors of both profilers, that of the lower address first.
 
        The locks that are held during callbacks are timed mutexes (zt__timed_mutex); the others are mutexes.
        No thread holds two mutexes at a time, with two exceptions: `setup` of the dispatcher, and at exit the
        list of threads, which stays locked while they are stopped. All others but that of the process are held
-       briefly. Memory is allocated and messages are logged
-       without a mutex, because allocators and log functions are callbacks.
+       briefly. Memory is allocated and messages are logged without a mutex, because allocators and log
+       functions are callbacks.
 
    THE LIFE OF A SLOT
 
@@ -3019,8 +3019,8 @@ typedef zt__disabled_scope zt_scope;
                                                              more; RETIRED when it is final and cannot be
                                                              reset, or the device may still write to it
        ARMED     read and reset; its list may run again      PENDING by zt_execute (begun + 1); READING, as
-                                                             its list may run without zt_execute; FREE when
-                                                             it is final
+                                                             its list may run without zt_execute, or may
+                                                             be final by now
        PARTIAL   it lacks commands, or it is not             READING, to be reset, when it is complete or
                  reset: its data is never read               its event may have signalled
        RETIRED   never used again: it cannot be reset, or    -
@@ -3030,9 +3030,10 @@ typedef zt__disabled_scope zt_scope;
        and so is a region that has ended on an immediate list. A tracer does what zt_execute does for the
        executions that it sees.
 
-       A slot also becomes RETIRED when it is the first of its pass and a trial of its query fails (from
-       FREE), and in zt_close when the device may still write to it (from OPEN, PENDING, PARTIAL or, with
-       begun - 1, RECORDED).
+       A slot also becomes RETIRED when the library has executed the first query of a pass with it and that
+       fails (from FREE), and in zt_close when the device may still write to it (from OPEN, PENDING, PARTIAL
+       or, with begun - 1, RECORDED). What is said here of zt_close also happens when the tracer of zt_auto
+       sees that the context of the profiler is destroyed.
 
        If the driver refuses a command of a region, those before it are on the list already. The library
        appends a barrier that signals the event of the slot, so that the event shows when the device is done
@@ -6983,6 +6984,7 @@ ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
         }
     }
 
+    /* The groups that config.groups names are selected already. */
     for (i = 0; i < cover.group_count; i++) {
         if (zt__has_group(selector->selection, catalog->handles[i])) {
             cover.missing &= ~cover.has[i];
@@ -7044,6 +7046,7 @@ ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
         }
     }
 
+    /* Without a plan of the driver that has all groups, domains decide. */
     if (!is_planned || found != count) {
         for (g = 0; g < count; g++) {
             pass = 0;
@@ -7807,7 +7810,7 @@ static const unsigned char zt__transitions[ZT__SLOT_STATE_COUNT][ZT__SLOT_STATE_
     /* RECORDED */ {ZT__BACK, ZT__NO,     ZT__NO,  ZT__OK,     ZT__OK, ZT__NO,   ZT__NO, ZT__BACK},
     /* PENDING */  {ZT__NO,   ZT__NO,     ZT__OK,  ZT__NO,     ZT__OK, ZT__BACK, ZT__NO, ZT__OK},
     /* READING */  {ZT__OK,   ZT__NO,     ZT__OK,  ZT__OK,     ZT__NO, ZT__OK,   ZT__OK, ZT__OK},
-    /* ARMED */    {ZT__OK,   ZT__NO,     ZT__NO,  ZT__BEGINS, ZT__OK, ZT__NO,   ZT__NO, ZT__NO},
+    /* ARMED */    {ZT__NO,   ZT__NO,     ZT__NO,  ZT__BEGINS, ZT__OK, ZT__NO,   ZT__NO, ZT__NO},
     /* PARTIAL */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__OK, ZT__NO,   ZT__NO, ZT__OK},
     /* RETIRED */  {ZT__NO,   ZT__NO,     ZT__NO,  ZT__NO,     ZT__NO, ZT__NO,   ZT__NO, ZT__NO},
 };
@@ -8196,8 +8199,8 @@ struct zt_profiler {
     struct zt__stream_data *attached_streams; /* also those that are closed; guarded by the mutex */
     uint32_t streamed_count;
     struct zt__tracer *tracer;
-    void (*before_batch)(zt_profiler *profiler);    /* no mutex held */
-    void (*batch_collected)(zt_profiler *profiler); /* no mutex held */
+    void (*before_collection)(zt_profiler *profiler); /* no mutex held */
+    void (*batch_collected)(zt_profiler *profiler);   /* no mutex held */
     void (*sample_collected)(zt_profiler *profiler, const zt__reading *reading,
                              double *row); /* fills in the latencies. mutex held */
     /* A sample is missing, or with `by` -1 it is not after all. mutex held */
@@ -9576,8 +9579,8 @@ ZT__PRIVATE void zt__fill_row(const zt_profiler *profiler, zt__reading *reading,
             zt__lose(reading, profiler->lost_flags[i].cause);
         }
     }
-    /* A nested region can make the GPU time wrong, without a flag. The limit has a
-       margin, because the device's clock may run a little faster than the host's. */
+    /* A nested region can make the GPU time wrong, without a flag. The limit has a margin, because the
+       device's clock may run a little faster than the host's. */
     longest_ns = (double)(reading->times.not_after_ns - reading->times.not_before_ns) * 1.0625 + 1e6;
     if (reading->outcome == ZT__READ && row[0] > longest_ns) {
         zt__lose(reading, ZT_LOST_IMPLAUSIBLE);
@@ -9773,8 +9776,8 @@ ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, ze_command_list_handl
     memset(&collection, 0, sizeof collection);
     collection.one_list = handle != NULL;
     collection.thorough = thorough || (!handle && profiler->collections % THOROUGH_EVERY == 0);
-    if (profiler->before_batch) {
-        profiler->before_batch(profiler);
+    if (profiler->before_collection) {
+        profiler->before_collection(profiler);
     }
     zt__lock(&profiler->mutex);
     if (!handle) {
@@ -10207,8 +10210,7 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
         zt__note_begin(profiler, list, kind);
         *cause = ZT_CAUSE_COUNT;
         for (tries = 0; !slot && *cause == ZT_CAUSE_COUNT; tries++) {
-            /* Found anew in each try: callbacks in zt__provide_slots may begin and end regions on the list.
-             */
+            /* Found anew in each try, because callbacks in zt__provide_slots may begin and end regions. */
             path = zt__find_or_add_path(profiler, list->innermost ? list->innermost->path : &profiler->root,
                                         region);
             slot = path ? zt__pop_free_slot(zt__pass_to_measure(profiler, times_alone)) : NULL;
@@ -10251,7 +10253,6 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
         list->open_count++;
     } else {
         profiler->counts.begun++;
-        list = zt__find_list(profiler, handle);
         zt__count_dropped(profiler, region, list, zt__now_ns(), *cause);
         if (list && list->innermost) {
             list->innermost->path->is_own_unknown = 1;
@@ -10261,8 +10262,8 @@ ZT__PRIVATE zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handl
     return slot;
 }
 
-/* Opens a region, without commands. With `times_alone`, it has no metrics. If it is dropped, reports that,
-   and `slot` is NULL. */
+/* Opens a region, without commands. With `times_alone`, it has no metrics. If it is dropped, `slot` is NULL,
+   and the cause was reported, but for a lost device, which is reported where that is noticed. */
 ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_handle_t list,
                                        zt__list_state kind, const char *name, int times_alone) {
     zt_region region = {NULL, 0, 0, 0};
@@ -10817,8 +10818,9 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
     zt__unlock(&profiler->mutex);
 }
 
-/* Reverts what zt__submit_slots has changed in slots, after the driver has refused the execution. Called as
-   often as that. The state of the list, its queue and `unsubmitted_up_to` stay. With the mutex held. */
+/* Reverts what zt__submit_slots has changed in slots, after the driver has refused the execution. Called once
+   for each call of zt__submit_slots. The state of the list, its queue and `unsubmitted_up_to` stay. With the
+   mutex held. */
 ZT__PRIVATE void zt__retract_slots(zt_profiler *profiler, zt__list *list) {
     int is_last = --list->submissions == 0;
     zt__slot *slot;
@@ -12648,7 +12650,7 @@ ZT__PRIVATE void zt__relate_clocks(zt_profiler *profiler, int now) {
     zt__unlock(&profiler->mutex);
 }
 
-ZT__PRIVATE void zt__timeline_before_batch(zt_profiler *profiler) {
+ZT__PRIVATE void zt__timeline_before_collection(zt_profiler *profiler) {
     zt__relate_clocks(profiler, 0);
 }
 
@@ -13051,7 +13053,7 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     if (profiler->passes[0].group_count == 0) {
         zt__relate_kernel_clock(profiler);
     }
-    profiler->before_batch = zt__timeline_before_batch;
+    profiler->before_collection = zt__timeline_before_collection;
     profiler->sample_collected = zt__keep_sample;
     profiler->sample_missing = zt__keep_missing;
     profiler->lists_executed = zt__keep_execution;
@@ -15910,7 +15912,7 @@ ZT__PRIVATE int zt__is_unobserved(const zt__list *list) {
 /* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their
    way are lost, and recorded regions that never ran are no longer counted as begun. Slots that the device
    may still write to become RETIRED. An ARMED slot has run, and by the conditions of zt_close its list is
-   not running. */
+   not running. `call` is zt_close, or the call that destroys the context of the profiler. */
 ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
     const char *not_ended = NULL;
     unsigned long long unfinished = 0, running = 0;
