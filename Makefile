@@ -352,9 +352,9 @@ test-windows: windows ## the tests that can run on Windows, under Wine, with the
 # ---- other machines: arm64 by qemu, i386 on the processor itself, and another C library: musl --------------------
 
 # README.md says why the others are not run.
-I386_TESTS := $(filter-out test_debug test_every_call test_hotspots test_kernels test_preload test_softgpu_debug test_watch,$(TESTS))
+I386_TESTS := $(filter-out test_debug test_every_call test_hotspots test_kernels test_plugins test_preload test_softgpu_debug test_watch,$(TESTS))
 ARM64_TESTS := $(filter-out test_all_functions test_bench test_callbacks test_debug test_every_call test_faults \
-    test_hotspots test_interrupted test_preload test_process test_reader test_reports test_sequences \
+    test_hotspots test_interrupted test_plugins test_preload test_process test_reader test_reports test_sequences \
     test_softgpu_debug test_softgpu_sampling test_thread test_watch,$(TESTS))
 MUSL_TESTS := test_advice test_all_functions test_bad_input test_callbacks test_completeness test_debug test_environment \
     test_fast_math test_faults test_lists test_locks test_lost test_merge test_minute test_no_threads test_open \
