@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -398,6 +399,8 @@ static void *hostile_dlsym(void *library, const char *name) {
 #define stderr get_sink()
 #define malloc limited_malloc
 #define fopen confined_fopen
+#define open(path, flags, mode) open(fuzz_path(path), flags, mode)
+#define unlink(path) unlink(fuzz_path(path))
 #define stat(path, status) stat(fuzz_path(path), status)
 #define chmod(path, mode) chmod(fuzz_path(path), mode)
 #define rename(from, to) rename(fuzz_path(from), fuzz_path(to))
@@ -429,6 +432,8 @@ static void *hostile_dlsym(void *library, const char *name) {
 #undef stderr
 #undef malloc
 #undef fopen
+#undef open
+#undef unlink
 #undef stat
 #undef chmod
 #undef rename
