@@ -7014,7 +7014,7 @@ ZT__PRIVATE ze_result_t zt__select_by_metrics(zt__selector *selector) {
 ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
     zt__selection *selection = selector->selection;
     zt__group ordered[ZT__MAX_GROUPS];
-    zet_metric_group_handle_t handles[ZT__MAX_GROUPS];
+    zet_metric_group_handle_t handles[ZT__MAX_GROUPS] = {NULL};
     uint32_t pass_of[ZT__MAX_GROUPS], sizes[ZT__MAX_GROUPS] = {0}, together[ZT__MAX_GROUPS] = {0};
     uint32_t g, earlier, pass, end, next = 0, passes = 0, found = 0, count = selection->group_count;
     uint32_t needed = 1, placed = 0, most = selector->config->max_passes;
