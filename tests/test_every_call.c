@@ -357,11 +357,12 @@ static struct {
     int is_refused;         /* some function of the library has returned an error */
     int is_threaded;        /* the profiler has a thread that collects */
     int may_keep_session;   /* a debug session could not be detached */
+    int has_lost_device;    /* by a fault of a kernel */
 } now;
 
 static int device_is_lost(void) {
-    return now.fault.at->of == DRIVER && now.fault.lasts != ONCE &&
-           now.fault.result == ZE_RESULT_ERROR_DEVICE_LOST && gpu.failed_call();
+    return now.has_lost_device || (now.fault.at->of == DRIVER && now.fault.lasts != ONCE &&
+                                   now.fault.result == ZE_RESULT_ERROR_DEVICE_LOST && gpu.failed_call());
 }
 
 static const char *failed_call(void) {
@@ -944,9 +945,11 @@ static void run_debug(world *w) {
 }
 
 static int hangs_heard;
+static uint64_t fault_heard; /* its address */
 
 static void hear_hang(const zt_hang *hang, void *user) {
-    (void)hang, (void)user;
+    (void)user;
+    __atomic_store_n(&fault_heard, hang->is_fault ? hang->fault_address : 0, __ATOMIC_RELAXED);
     __atomic_add_fetch(&hangs_heard, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -1038,6 +1041,107 @@ static void run_watch_by_helper(world *w) {
     hang(w, 1);
 }
 
+/* ---- a fault of the device ------------------------------------------------------------------------------- */
+
+enum { READ = 0x01010101 }; /* from the page */
+static uint8_t *forbidden_page;
+
+static struct sigaction handler_before;
+
+/* Permits the access of a kernel that nobody debugs, or no longer, so that it goes on. Other faults are those
+   of a failing test. */
+static void permit_access(int number, siginfo_t *info, void *context) {
+    uintptr_t address = (uintptr_t)info->si_addr, page = (uintptr_t)forbidden_page;
+    size_t size = (size_t)getpagesize();
+    (void)context;
+    if (address < page || address >= page + size || mprotect(forbidden_page, size, PROT_READ) != 0)
+        sigaction(number, &handler_before, NULL);
+}
+
+static void forbid_page(void) {
+    struct sigaction action;
+    size_t size = (size_t)getpagesize();
+    void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(page != MAP_FAILED);
+    memset(page, READ & 0xff, size);
+    assert_int_equal(mprotect(page, size, PROT_NONE), 0);
+    forbidden_page = page;
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = permit_access;
+    action.sa_flags = SA_SIGINFO;
+    assert_int_equal(sigaction(SIGSEGV, &action, &handler_before), 0);
+}
+
+static void permit_page(void) {
+    assert_int_equal(mprotect(forbidden_page, (size_t)getpagesize(), PROT_READ), 0);
+}
+
+static void forget_page(void) {
+    assert_int_equal(sigaction(SIGSEGV, &handler_before, NULL), 0);
+    assert_int_equal(munmap(forbidden_page, (size_t)getpagesize()), 0);
+}
+
+static int has_read(const work *of) {
+    return __atomic_load_n(&of->words[RESULT], __ATOMIC_RELAXED) == READ;
+}
+
+/* The fault is reported, if nothing fails; else the kernel ends, or is left stopped by what fails for longer.
+ */
+static void await_fault(const work *of) {
+    uint64_t end = now_ns() + A_WHILE;
+    int is_expected = now.fault.number == 0;
+    int is_bounded = now.fault.number > 0 && now.fault.lasts != ONCE;
+    for (int i = 0; !(is_bounded && i == 60) && !__atomic_load_n(&hangs_heard, __ATOMIC_SEQ_CST); i++) {
+        if (!is_expected && (has_read(of) || gpu.device_is_lost()))
+            break;
+        assert_true(now_ns() < end);
+        nap();
+    }
+    if (is_expected)
+        assert_int_equal(fault_heard, (uintptr_t)forbidden_page);
+}
+
+/* The kernel has ended, or its fault has lost the device. */
+static void await_end_of_fault(const work *of) {
+    uint64_t end = now_ns() + A_WHILE;
+    while (!has_read(of) && !gpu.device_is_lost()) {
+        assert_true(now_ns() < end);
+        nap();
+    }
+    now.has_lost_device = gpu.device_is_lost();
+}
+
+static void fault_of_kernel(world *w, int by_helper) {
+    work of = load_in_list(w, "read_from");
+    uint64_t address;
+    begin_own_part();
+    forbid_page();
+    address = (uintptr_t)forbidden_page;
+    ok(zeKernelSetArgumentValue(of.kernel, 1, sizeof address, &address));
+    end_own_part();
+    begin_watching(w, A_WHILE, by_helper);
+    int runs = begin_in_region(w, &of);
+    if (runs && !device_is_lost())
+        await_fault(&of);
+    end_watching();
+    if (runs)
+        await_end_of_fault(&of);
+    surely(zeCommandQueueSynchronize(w->queue, A_WHILE));
+    collect(patience());
+    close_here();
+    permit_page();
+    end_list(w, &of);
+    forget_page();
+}
+
+static void run_fault(world *w) {
+    fault_of_kernel(w, 0);
+}
+
+static void run_fault_by_helper(world *w) {
+    fault_of_kernel(w, 1);
+}
+
 static const scenario scenarios[] = {
     {"immediate", run_immediate, 1},
     {"times", run_times, 1},
@@ -1059,6 +1163,8 @@ static const scenario scenarios[] = {
     {"debug", run_debug, 3},
     {"watch", run_watch, 13},
     {"watch_by_helper", run_watch_by_helper, 61},
+    {"watch_fault", run_fault, 3},
+    {"watch_fault_by_helper", run_fault_by_helper, 61},
 };
 enum { SCENARIOS = sizeof scenarios / sizeof scenarios[0] };
 
