@@ -68,7 +68,7 @@ extern "C" {
     X(DEBUG_EVENTS_LOST)          /* an event never comes */                                                 \
     X(DEBUG_ANSWERS_LATE)         /* the answer to an interruption comes after that to the next one */       \
     X(DEBUG_THREADS_UNAVAILABLE)  /* an interruption finds no thread */                                      \
-    X(DEBUG_SLOW_AGENT)           /* threads may stop by faults while it serves interruptions */
+    X(DEBUG_SLOW_AGENT)           /* threads may stop by faults before and while it serves interruptions */
 /* clang-format on */
 
 enum softgpu_behaviour {
