@@ -498,6 +498,74 @@ static int discard(const void *bytes, size_t size, void *user) {
     return 0;
 }
 
+/* Whatever has failed, what there is can be asked for. */
+static void ask_about_region(uint32_t region) {
+    const zt_profiler *profiler = now.profiler;
+    zt_region_info info;
+    zt_limit_info limit;
+    zt_streamed streamed;
+    zt_stats stats;
+    ok(zt_get_region(profiler, region, &info));
+    ok(zt_get_limit(profiler, region, &limit));
+    assert_non_null(zt_limit_name(limit.limit));
+    for (uint32_t i = 0; i < ZT_LATENCY_COUNT; i++)
+        ok(zt_get_latency(profiler, region, (zt_latency)i, &stats));
+    for (uint32_t i = 0; i < zt_get_pass_count(profiler); i++)
+        ok(zt_get_pass(profiler, region, i, &stats));
+    for (uint32_t i = 0; i < zt_get_metric_count(profiler); i++) {
+        const zt_metric *metric = zt_get_metric(profiler, i);
+        assert_int_equal(zt_find_metric(profiler, metric->name), i);
+        ok(zt_get_stats(profiler, region, i, &stats));
+        assert_true(stats.count <= info.count);
+        zt_get_rate(profiler, region, i);
+        for (uint32_t tile = 0; tile < zt_get_tile_count(profiler); tile++)
+            ok(zt_get_tile_stats(profiler, region, tile, i, &stats));
+    }
+    for (uint32_t i = 0; i < zt_get_streamed_count(profiler); i++) {
+        assert_non_null(zt_get_streamed_metric(profiler, i));
+        ok(zt_get_streamed(profiler, region, i, &streamed));
+    }
+}
+
+static void ask_about_all(void) {
+    const zt_profiler *profiler = now.profiler;
+    zt_call_info call;
+    zt_path_info path;
+    if (!profiler)
+        return;
+    for (uint32_t i = 0; i < zt_get_region_count(profiler); i++)
+        ask_about_region(i);
+    for (uint32_t i = 0; i < zt_get_path_count(profiler); i++)
+        ok(zt_get_path(profiler, i, &path));
+    for (uint32_t i = 0; i < zt_get_call_count(profiler); i++)
+        ok(zt_get_call(profiler, i, &call));
+    zt_get_overlap(profiler);
+    zt_get_timeline(profiler);
+    zt_trace_get_counts(profiler);
+    assert_non_null(zt_get_availability_text(profiler));
+    assert_true(zt_get_availability(profiler) != ZT_AVAILABILITY_UNKNOWN);
+    assert_non_null(zt_result_name(zt_get_last_result(profiler)));
+}
+
+static void run_figures(world *w) {
+    zt_config config = config_for(w, "ComputeBasic");
+    zt_group group;
+    gpu.set_devices(1, 2);
+    config.timeline = 16;
+    open_with(w, &config);
+    did(zt_set_operations(now.profiler, "inner", 1e6));
+    did(zt_set_peaks(now.profiler, 1e11, 1e12, NULL));
+    for (int i = 0; i < 2; i++)
+        ZT_REGION(now.profiler, w->immediate, "around")
+    w->launches += nested(w, w->immediate);
+    finish(w);
+    collect(patience());
+    ask_about_all();
+    did(zt_find_group(w->device, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED, &group));
+    did(zt_write(now.profiler, ZT_FORMAT_HTML, discard, NULL));
+    close_here();
+}
+
 static void run_immediate(world *w) {
     open_here(w, "ComputeBasic,HostScheduler");
     for (int i = 0; i < 3; i++)
@@ -629,11 +697,17 @@ static void run_streams(world *w) {
     }
     finish(w);
     did(zt_stream_read(stream, 0, count_row, &rows));
+    for (uint32_t i = 0; i < zt_stream_get_metric_count(stream); i++)
+        assert_int_equal(zt_stream_find_metric(stream, zt_stream_get_metric(stream, i)->name), i);
+    zt_stream_get_info(stream);
+    zt_stream_get_counts(stream);
+    assert_non_null(zt_result_name(zt_stream_get_last_result(stream)));
     if (stream) {
         const char *text = zt_stream_get_last_error(stream);
         hear(text);
     }
     collect(patience());
+    ask_about_all();
     zt_stream_close(stream, count_row, &rows);
     close_here();
 }
@@ -656,6 +730,7 @@ static void trace(world *w, const char *groups, int copies) {
     surely(zeCommandListReset(w->list));
     collect(patience());
     did(zt_trace_stop(now.profiler));
+    ask_about_all();
     did(zt_write(now.profiler, ZT_FORMAT_TABLE, discard, NULL));
     close_here();
 }
@@ -736,6 +811,7 @@ static void sample_kernel(world *w, ze_kernel_handle_t kernel) {
 
 static void run_hotspots(world *w) {
     zt_hotspots_config config = zt_hotspots_config_default();
+    zt_hotspot_info hotspot;
     config.no_thread = 1;
     config.memory_limit = 1 << 16;
     config.addresses = 64;
@@ -746,6 +822,9 @@ static void run_hotspots(world *w) {
     launch_new_module(w, sample_kernel);
     did(zt_hotspots_stop(now.profiler));
     did(zt_hotspots_find_lines(now.profiler));
+    for (uint32_t i = 0; i < zt_get_hotspot_count(now.profiler); i++)
+        ok(zt_get_hotspot(now.profiler, i, &hotspot));
+    zt_hotspots_get_counts(now.profiler);
     did(zt_trace_stop(now.profiler));
     did(zt_write(now.profiler, ZT_FORMAT_TABLE, discard, NULL));
     close_here();
@@ -838,9 +917,7 @@ static int run_job(zt_profiler *profiler, void *user) {
     return launches == 0;
 }
 
-static void run_bench(world *w) {
-    static zt_bench_result result;
-    zt_bench_changes changes;
+static zt_bench_config config_of_bench(world *w) {
     zt_bench_config config;
     memset(&config, 0, sizeof config);
     config.run = run_job;
@@ -848,11 +925,29 @@ static void run_bench(world *w) {
     config.precision = 1;
     config.warm_up = 1;
     config.counter_runs = 1;
+    return config;
+}
+
+static void run_bench(world *w) {
+    static zt_bench_result result;
+    zt_bench_changes changes;
+    zt_bench_config config = config_of_bench(w);
     open_here(w, "ComputeBasic");
     did(zt_bench(now.profiler, &config, &result));
     if (did(zt_report_benches(now.profiler, &result, 1, in_directory("bench.csv"))))
         did(zt_compare_benches(now.profiler, &result, 1, in_directory("bench.csv"),
                                in_directory("change.txt"), &changes));
+    close_here();
+}
+
+static void run_comparison(world *w) {
+    static zt_comparison comparison;
+    zt_bench_config config = config_of_bench(w);
+    open_here(w, "");
+    did(zt_compare(now.profiler, &config, &config, &comparison));
+    did(zt_write_comparison(&comparison, discard, NULL));
+    did(zt_write_bench(now.profiler, &comparison.a, discard, NULL));
+    did(zt_write_benches(now.profiler, &comparison.a, 1, discard, NULL));
     close_here();
 }
 
@@ -918,6 +1013,21 @@ static zt_debugger *attach(world *w) {
     return debugger;
 }
 
+/* A zt_debug_fn. */
+static int acknowledge(zt_debugger *debugger, const zt_debug_event *event, void *user) {
+    (void)user;
+    assert_non_null(zt_debug_event_name(event->type));
+    did(zt_debug_acknowledge(debugger));
+    return 0;
+}
+
+static void ask_about_debugger(const zt_debugger *debugger) {
+    for (uint32_t i = 0; i < zt_debug_get_register_set_count(debugger); i++)
+        assert_non_null(zt_debug_get_register_set(debugger, i));
+    assert_non_null(zt_result_name(zt_debug_get_last_result(debugger)));
+    hear(zt_debug_get_last_error(debugger));
+}
+
 /* The module waits for the debugger to acknowledge it. Closing resumes what is stopped. */
 static void run_debug(world *w) {
     zt_debugger *debugger = attach(w);
@@ -929,13 +1039,14 @@ static void run_debug(world *w) {
     begin_own_part();
     work of = begin_on(w, w->device, "count");
     end_own_part();
-    did(zt_debug_wait(debugger, patience(), NULL, NULL));
+    did(zt_debug_wait(debugger, patience(), acknowledge, NULL));
     if (!now.is_refused && !failed_call())
         await((const int *)&of.words[COUNT]);
     did(zt_debug_stop(debugger, all_threads, patience(), &stops));
     examine(debugger, &of);
     did(zt_debug_resume(debugger, all_threads));
     did(zt_debug_stop(debugger, all_threads, patience(), NULL));
+    ask_about_debugger(debugger);
     end_long_fault();
     did(zt_debug_close(debugger));
     leave_session();
@@ -1160,6 +1271,8 @@ static const scenario scenarios[] = {
     {"reports", run_reports, 1},
     {"merging", run_merging, 1},
     {"benchmark", run_bench, 1},
+    {"comparison", run_comparison, 1},
+    {"figures", run_figures, 1},
     {"debug", run_debug, 3},
     {"watch", run_watch, 13},
     {"watch_by_helper", run_watch_by_helper, 61},
