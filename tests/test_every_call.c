@@ -1289,6 +1289,8 @@ static struct progress {
     uint64_t cases;
     uint64_t reached; /* in which something has failed */
     uint64_t told;
+    uint32_t counts[SITES]; /* of a process that exits */
+    int64_t kept;           /* bytes that it needs once */
 } * progress;
 
 static void fail_case(const char *what) {
@@ -1442,7 +1444,10 @@ static uint32_t next_number(uint32_t number, uint32_t count) {
     return number < count && next > count ? count : next;
 }
 
-static void run_cases_at(const scenario *of, const struct site *at, uint32_t count, uint64_t *index) {
+typedef void (*run_fn)(const scenario *of, fault this_one);
+
+static void run_cases_at(const scenario *of, run_fn run_one, const struct site *at, uint32_t count,
+                         uint64_t *index) {
     int most = is_destruction(at->name) ? LONG : DURATIONS;
     for (uint32_t result = 0; result < results_of(at->of); result++) {
         /* No signal interrupts every call for ever. */
@@ -1451,18 +1456,18 @@ static void run_cases_at(const scenario *of, const struct site *at, uint32_t cou
             for (uint32_t number = 1; number <= count; number = next_number(number, count)) {
                 fault next = {at, number, result_of(at->of, result), (duration)lasts};
                 if (++*index % stride(of->sparsity) == 0)
-                    run_case(of, next);
+                    run_one(of, next);
             }
     }
 }
 
 /* Destructions last, since a streamer that is not closed keeps the counters. */
-static void run_cases(const scenario *of, const uint32_t counts[SITES]) {
+static void run_cases(const scenario *of, run_fn run_one, const uint32_t counts[SITES]) {
     uint64_t index = 0;
     for (int destructions = 0; destructions < 2; destructions++)
         for (uint32_t i = 0; i < SITES; i++)
             if (is_destruction(sites[i].name) == destructions)
-                run_cases_at(of, &sites[i], counts[i], &index);
+                run_cases_at(of, run_one, &sites[i], counts[i], &index);
 }
 
 /* ZT_CASE is this one's: returns 1, and what it says. */
@@ -1494,7 +1499,7 @@ static void test_scenario(void **state) {
     if (read_case(chosen, &only))
         run_case(chosen, only);
     else
-        run_cases(chosen, counts);
+        run_cases(chosen, run_case, counts);
     free(saxpy.bytes);
 }
 
@@ -1660,6 +1665,158 @@ static void test_exits(void **state) {
         assert_true(exits >= SCENARIOS / 2);
 }
 
+/* ==== zt_auto ============================================================================================= */
+
+/* It traces until the process exits, and reports then. So each case is a process of its own. */
+
+static const scenario automatic = {"auto", NULL, 3};
+static int64_t bytes_before_auto;
+static FILE *output_of_auto;
+
+static int is_on_standard_error(const char *text) {
+    static char output[1 << 16];
+    ssize_t size = pread(fileno(output_of_auto), output, sizeof output - 1, 0);
+    output[size > 0 ? size : 0] = 0;
+    return strstr(output, text) != NULL;
+}
+
+static void assert_new_report(void) {
+    FILE *file = fopen(in_directory(whole_reports[0].name), "r");
+    assert_non_null(file);
+    assert_int_equal(fgetc(file), '{');
+    fclose(file);
+}
+
+/* Called at exit, when the library is done. */
+static void check_auto(void) {
+    const world *w = now.w;
+    now.failed = failed_call();
+    count_calls();
+    calls_of_system.counts = 0;
+    int has_refused = now.fault.at->of == SYSTEM && now.is_refused;
+    end_fault();
+    for (int i = 0; i < w->message_count; i++)
+        hear(w->messages[i]);
+    fflush(NULL);
+    int told = now.is_told || has_refused || (now.failed && is_on_standard_error(now.failed));
+    memcpy(progress->counts, now.counts, sizeof progress->counts);
+    progress->reached += now.failed != NULL;
+    progress->told += now.failed && told;
+    is_own_part = 1;
+    check_reports();
+    if (now.fault.number == 0)
+        assert_new_report();
+    int64_t kept = heap_bytes() - bytes_before_auto;
+    if (now.fault.number == 0)
+        progress->kept = kept;
+    if (memory.blocks != 0 || kept > progress->kept)
+        fail_case("memory is leaked");
+    if (now.failed && !told && now.fault.at->of == DRIVER && now.fault.lasts == ONCE &&
+        !is_silent(now.failed))
+        fail_case("no error names the call");
+}
+
+/* Lists that are created before are not measured. */
+static void run_traced(world *w) {
+    ze_command_queue_desc_t queue = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                     .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+    ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
+    ze_command_list_handle_t immediate = NULL, list = NULL;
+    if (app(zeCommandListCreateImmediate(w->context, w->device, &queue, &immediate)))
+        for (int i = 0; i < 2; i++)
+            w->launches += app_launch(w, immediate);
+    if (app(zeCommandListCreate(w->context, w->device, &desc, &list))) {
+        uint32_t launches = app_launch(w, list);
+        if (!app(zeCommandListClose(list)))
+            surely(zeCommandListClose(list));
+        w->launches += app(zeCommandQueueExecuteCommandLists(w->queue, 1, &list, NULL)) ? launches : 0;
+    }
+    if (immediate) {
+        surely(zeCommandListAppendBarrier(immediate, w->done, 0, NULL));
+        surely(zeEventHostSynchronize(w->done, A_WHILE));
+        app(zeCommandListDestroy(immediate));
+    }
+    surely(zeCommandQueueSynchronize(w->queue, A_WHILE));
+    if (list)
+        app(zeCommandListDestroy(list));
+}
+
+static void test_auto(void **state) {
+    zt_auto_config config = zt_auto_config_default();
+    char reports[3 * PATH_MAX] = "";
+    fault this_one = now.fault;
+    void *made = NULL;
+    (void)state;
+    for (int i = 0; i < WHOLE_REPORTS; i++) {
+        size_t length = strlen(reports);
+        snprintf(reports + length, sizeof reports - length, "%s%s", i ? "," : "",
+                 in_directory(whole_reports[i].name));
+    }
+    open_world(&made);
+    world *w = made;
+    now.w = w;
+    put_old_reports();
+    config.report = reports;
+    config.profiler = config_for(w, "ComputeBasic");
+    config.profiler.timeline = 16;
+    bytes_before_auto = heap_bytes();
+    now.heap_before = heap_allocations();
+    assert_int_equal(atexit(check_auto), 0);
+    arm(this_one);
+    did(zt_auto(&config));
+    run_traced(w);
+    begin_own_part();
+    if (!device_is_lost())
+        check_work(w);
+    end_own_part();
+}
+
+static void run_auto(const scenario *of, fault this_one) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_auto)};
+    snprintf(progress->text, sizeof progress->text, "%s:%s:%u:0x%x:%s", of->name, this_one.at->name,
+             this_one.number, this_one.result, duration_names[this_one.lasts]);
+    progress->cases++;
+    output_of_auto = tmpfile();
+    assert_non_null(output_of_auto);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(fileno(output_of_auto), 1);
+        dup2(fileno(output_of_auto), 2);
+        set_environment();
+        memset(&now, 0, sizeof now);
+        now.fault = this_one;
+        exit(cmocka_run_group_tests_name(of->name, tests, start, NULL));
+    }
+    int status = await_process(child);
+    if (status != 0)
+        print_output(output_of_auto);
+    fclose(output_of_auto);
+    if (status != 0)
+        fail_msg("ZT_CASE=%s: %s, status 0x%x", progress->text, status < 0 ? "it hangs" : "it has failed",
+                 (unsigned)status);
+}
+
+static void test_automatic(void **state) {
+    const char *text = getenv("ZT_CASE");
+    fault none = {sites, 0, 0, ONCE}, only = none;
+    uint32_t counts[SITES];
+    (void)state;
+    if (INSTRUMENTED || (text && strncmp(text, "auto:", 5) != 0))
+        skip();
+    memset(progress, 0, sizeof *progress);
+    run_auto(&automatic, none);
+    memcpy(counts, progress->counts, sizeof counts);
+    if (read_case(&automatic, &only))
+        run_auto(&automatic, only);
+    else
+        run_cases(&automatic, run_auto, counts);
+    all_cases += progress->cases;
+    all_reached += progress->reached;
+    all_told += progress->told;
+    print_message("auto: %llu cases\n", (unsigned long long)progress->cases);
+}
+
 /* ==== examples ============================================================================================ */
 
 /* Those that need nothing but the device. The last is a program without the library, which is preloaded. */
@@ -1761,7 +1918,7 @@ static int print_sum(void **state) {
 }
 
 int main(void) {
-    struct CMUnitTest tests[SCENARIOS + EXAMPLES + 1];
+    struct CMUnitTest tests[SCENARIOS + EXAMPLES + 2];
     memset(tests, 0, sizeof tests);
     for (int i = 0; i < SCENARIOS; i++) {
         tests[i].name = scenarios[i].name;
@@ -1775,6 +1932,8 @@ int main(void) {
     }
     tests[SCENARIOS + EXAMPLES].name = "exit";
     tests[SCENARIOS + EXAMPLES].test_func = test_exits;
+    tests[SCENARIOS + EXAMPLES + 1].name = automatic.name;
+    tests[SCENARIOS + EXAMPLES + 1].test_func = test_automatic;
     progress = mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     return progress == MAP_FAILED ? 1 : cmocka_run_group_tests(tests, make_directory, print_sum);
 }
