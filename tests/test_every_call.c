@@ -6,7 +6,8 @@
 
    A short run takes every n-th case, and fewer of slow scenarios. A failing case prints how to run it alone:
 
-   ZT_CASES=all                               every case
+   ZT_CASES=all                                      every case
+   ZT_CASES=all ZT_CASE=streams:                     every case of a scenario; streams:exit: of its exits
    ZT_CASE=streams:zeEventCreate:3:0x70000001:ever   this one alone
    ZT_CASE=streams:exit:3                            the program exits in the third call of the driver */
 #define _GNU_SOURCE
