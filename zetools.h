@@ -20974,9 +20974,9 @@ typedef struct zt__known_event {
     int may_be_kept;           /* likewise */
     zt__slot *keeper;          /* the slot that keeps it, or kept it last, */
     zt_profiler *keeper_owner; /* and its profiler */
-    uint32_t other_signals;    /* commands, besides a launch that is measured by it, that signal it and may be
-                                  in flight. When the host resets it after one, 0 again. 2 or more: it may
-                                  be signalled at any time, and is never kept */
+    uint32_t other_signals;    /* signals by the host, and by commands that may be in flight besides a launch
+                                  that is measured by it. When the host resets it after one, 0 again. 2 or
+                                  more: it may be signalled at any time, and is never kept */
 } zt__known_event;
 
 /* The statistics of a call that is timed. */
@@ -21534,7 +21534,8 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
                           slot reads the time stamps when it is collected
      another signal       (of a command or of the host) The time stamps are saved first if the launch has
                           signalled; otherwise the sample is lost, and no slot keeps the event again, because
-                          that launch may signal it later. The event has no keeper afterwards
+                          that launch may signal it later. The event has no keeper afterwards, and none until
+                          the host resets it
      a reset              On the host: the time stamps are saved first if the launch has signalled; otherwise
                           the slot keeps the event. In a list: a barrier that waits for the event, a copy of
                           the time stamps and a barrier are appended before the reset
@@ -21645,8 +21646,11 @@ ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
     ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_host_reset_params_t)->phEvent;
     zt__known_event *known;
     int is_reset = frame->call == ZT__CALL_EventHostReset, has_other;
+    if (!is_reset) { /* before the keeper is looked up: a launch may become it meanwhile, which checks this */
+        zt__count_signals(tracer, event, 1);
+    }
     if (zt__save_stamps_of_event(tracer, event, !is_reset) && !is_reset) {
-        zt__count_signals(tracer, event, 2); /* the launch may signal it later */
+        zt__count_signals(tracer, event, 1); /* the launch may signal it later */
     }
     zt__lock(&tracer->mutex);
     known = zt__find_event(tracer, event);
@@ -21829,6 +21833,11 @@ ZT__PRIVATE void zt__note_signal(zt__frame *frame) {
         is_signalled_once = list && list->kind == ZT__LIST_IMMEDIATE && !list->is_captured;
         zt__unlock(&tracer->mutex);
         zt__count_signals(tracer, event, is_signalled_once ? 1 : 2);
+        /* Another thread may have appended a launch that is measured by it since
+           zt__save_stamps_before_signal. */
+        if (zt__save_stamps_of_event(tracer, event, 1)) {
+            zt__count_signals(tracer, event, 2);
+        }
     }
 }
 
@@ -22070,20 +22079,27 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
     if (selected->measurement == ZT__KEPT_EVENT_STAMPS) {
         zt__tracer *tracer = frame->tracer;
         zt__known_event *known;
+        /* Before the slot is the keeper: a thread that finds the keeper finds the event in it. */
+        zt__lock(&profiler->mutex);
+        slot->kept = *command->signal;
+        slot->was_signalled = selected->was_signalled;
+        slot->signalled_end = selected->signalled_end;
+        slot->list->keeps_events = 1;
+        zt__unlock(&profiler->mutex);
         zt__lock(&tracer->mutex);
         known = zt__find_event(tracer, *command->signal);
-        frame->has_kept_event = known && !known->keeper; /* else another thread was faster */
+        /* Else another thread has used the event since zt__choose_measurement. */
+        frame->has_kept_event = known && !known->keeper && !known->other_signals;
         if (frame->has_kept_event) {
             known->keeper = slot;
             known->keeper_owner = profiler;
         }
         zt__unlock(&tracer->mutex);
-        zt__lock(&profiler->mutex);
-        slot->kept = frame->has_kept_event ? *command->signal : NULL;
-        slot->was_signalled = selected->was_signalled;
-        slot->signalled_end = selected->signalled_end;
-        slot->list->keeps_events = 1;
-        zt__unlock(&profiler->mutex);
+        if (!frame->has_kept_event) {
+            zt__lock(&profiler->mutex);
+            slot->kept = NULL;
+            zt__unlock(&profiler->mutex);
+        }
         return;
     }
 

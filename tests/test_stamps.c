@@ -646,6 +646,71 @@ static void test_an_event_that_the_host_signals_early(void **state) {
     close_rig(&r);
 }
 
+/* Another thread of the application signals an event while a launch that signals it is being appended: wherever the
+   library allocates memory then. */
+static struct early_signal {
+    ze_event_handle_t event;
+    int allocations_before; /* -1: never, or done */
+} early;
+
+static void *signal_early(void *event) {
+    ok_on_thread(zeEventHostSignal(event));
+    return NULL;
+}
+
+static void *allocate_and_signal(size_t size, void *user) {
+    pthread_t other;
+    (void)user;
+    if (early.allocations_before >= 0 && early.allocations_before-- == 0 &&
+        pthread_create(&other, NULL, signal_early, early.event) == 0)
+        pthread_join(other, NULL);
+    return malloc(size);
+}
+
+static void release_memory(void *memory, void *user) {
+    (void)user;
+    free(memory);
+}
+
+/* The kernel is not measured by that signal, which is there before the kernel has ended. */
+static void test_an_event_that_the_host_signals_meanwhile(void **state) {
+    enum { MOST = 15 };
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_config config = config_of(w);
+    zt_allocator allocator = {allocate_and_signal, release_memory, NULL};
+    int moments = 0, is_late = 0;
+    config.groups = "";
+    config.allocator = allocator;
+    early.allocations_before = -1;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    for (; !is_late && moments < MOST; moments++) {
+        ze_event_handle_t event = event_in(pool, 0);
+        zt_counts before = zt_get_counts(profiler);
+        early.event = event;
+        early.allocations_before = moments;
+        ze_command_list_handle_t list = launch_held(&r, event);
+        is_late = early.allocations_before >= 0;
+        early.allocations_before = -1;
+        assert_no_noted_failure();
+        ok(zt_collect(profiler, 0));
+        uint64_t collected = zt_get_counts(profiler).collected;
+        set_word(&r, GO);
+        assert_int_equal(collected, before.collected);
+        finish_and_destroy(w, list);
+        collect_all(profiler);
+        check_identity(profiler);
+        assert_int_equal(zt_get_counts(profiler).begun, before.begun + 1);
+        ok(zeEventDestroy(event));
+    }
+    assert_in_range(moments, 3, MOST - 1); /* the last launch allocates less often than that */
+    ok(zeEventPoolDestroy(pool));
+    close_profiler(w, profiler);
+    close_rig(&r);
+}
+
 /* An event that has signalled and is not reset gets the time stamps of the next kernel. */
 static void test_an_event_that_is_never_reset(void **state) {
     enum { TIMES = 20 };
@@ -1725,6 +1790,7 @@ int main(void) {
         TEST(test_an_event_that_a_hook_destroyed),
         TEST(test_an_event_that_others_signal),
         TEST(test_an_event_that_the_host_signals_early),
+        TEST(test_an_event_that_the_host_signals_meanwhile),
         TEST(test_an_event_that_is_never_reset),
         TEST(test_an_event_that_its_list_resets),
         TEST(test_a_reset_with_a_command_that_is_refused),
