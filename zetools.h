@@ -988,8 +988,9 @@
                               samples and dropped regions on their way      config.wait_timeout_ns
                               threads that match rows with samples          config.wait_timeout_ns
                               the end of the collecting thread              2 seconds
-       zt_trace_stop          calls in progress, and launches that are      config.wait_timeout_ns
-                              followed by commands of the library
+       zt_trace_stop          launches that are followed by commands of     config.wait_timeout_ns
+                              the library, and calls that append them
+                              calls in progress                             config.wait_timeout_ns
        while tracing: the     commands of the library that follow           config.wait_timeout_ns
        end of a list or       launches
        queue
@@ -2331,8 +2332,8 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
 /* Stops tracing and the sampling of hot spots. Waits for traced calls that other threads have in progress,
    and for launches that are measured by an event of the application, or have one that commands of the library
    follow: once it has signalled, the application may destroy event and list. It waits up to
-   config.wait_timeout_ns. What was measured stays. Lists that were recorded may still be executed, with
-   zt_execute.
+   config.wait_timeout_ns for launches, and then as long for calls. What was measured stays. Lists that were
+   recorded may still be executed, with zt_execute.
    Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not end in time, which is then
    traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
@@ -23260,9 +23261,10 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
 
 /* Stops the sampling of hot spots, which depends on the tracer, and then the tracer. While calls are still
    observed, measures no more launches, waits for those of which zt__has_unread_launches is true, and releases
-   the events that slots keep. At last waits for calls in progress on other threads. */
+   the events that slots keep. At last waits for calls in progress on other threads, with a deadline of their
+   own: most of them end at once, also where a launch has used up the first one. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) {
-    zt__wait wait = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
+    zt__wait wait;
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     ze_result_t result = ZE_RESULT_SUCCESS;
     for (; device; device = zt__next_measured(tracer, device)) {
@@ -23298,6 +23300,7 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
         }
     }
     zt__unlock(&zt__dispatch_setup);
+    wait = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
     while (zt__has_calls_in_progress(tracer, 0)) {
         if (!zt__wait_again(&wait)) {
             return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY, caller);

@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -1246,6 +1247,65 @@ static void test_closed_while_a_kernel_runs(void **state) {
     close_rig(&r);
 }
 
+/* A call of another thread, which ends when the stop has given up a launch and observes no more calls. */
+typedef struct late_call {
+    world *w;
+    atomic_int has_begun;
+} late_call;
+
+static void end_late(void *parameters, int result, void *user, void **instance) {
+    late_call *call = user;
+    uint64_t before = calls(NULL), looks = calls("zeDriverGet");
+    (void)parameters, (void)result, (void)instance;
+    atomic_store(&call->has_begun, 1);
+    while (calls(NULL) == before)
+        nap(); /* the stop has not looked for the launch yet */
+    pass_time(A_WHILE);
+    for (int n = 0; n < 100 && calls("zeDriverGet") == looks; n++)
+        nap(); /* when it observes no more calls, it looks whether callbacks come */
+    for (int n = 0; n < 20; n++)
+        nap();
+}
+
+static void *call_late(void *argument) {
+    late_call *call = argument;
+    ok_on_thread(zeDeviceGetStatus(call->w->device));
+    return NULL;
+}
+
+/* The stop has waited for a launch as long as it may: it still waits for the call, which is about to end. */
+static void test_stopped_with_a_call_that_is_about_to_end(void **state) {
+    world *w = *state;
+    late_call call = {w, 0};
+    zt_config config = config_of(w);
+    zt_trace_config trace = zt_trace_config_default();
+    zt_hook hook = {"zeDeviceGetStatus", NULL, end_late, &call};
+    pthread_t other;
+    config.groups = "";
+    config.wait_timeout_ns = A_WHILE;
+    trace.hooks = &hook;
+    trace.hook_count = 1;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, &trace));
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    ze_event_handle_t event = event_in(pool, 0);
+    ze_command_list_handle_t list = launch_held(&r, event);
+    assert_int_equal(pthread_create(&other, NULL, call_late, &call), 0);
+    while (!atomic_load(&call.has_begun))
+        nap();
+    ze_result_t stopped = zt_trace_stop(profiler);
+    assert_int_equal(pthread_join(other, NULL), 0);
+    set_word(&r, GO);
+    finish_and_destroy(w, list);
+    assert_no_noted_failure();
+    assert_result(stopped, ZE_RESULT_SUCCESS);
+    expect_lost_event(profiler, 1, 0);
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
 static void *stop_tracing(void *profiler) {
     ok(zt_trace_stop(profiler));
     return NULL;
@@ -1809,6 +1869,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_time_stamps_that_cannot_be_read, open_leaky_world,
                                         abandon_world),
         cmocka_unit_test_setup_teardown(test_closed_while_a_kernel_runs, open_leaky_world, abandon_world),
+        TEST(test_stopped_with_a_call_that_is_about_to_end),
         TEST(test_stopped_while_a_kernel_runs),
         TEST(test_executions_that_are_overwritten),
         TEST(test_executions_after_those_that_overlap),
