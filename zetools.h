@@ -14159,6 +14159,7 @@ typedef struct zt__loaded_module {
     ze_context_handle_t context; /* NULL: not known, like the next */
     ze_device_handle_t device;
     struct zt__described_module *described; /* what its binary states of its kernels; NULL: not read */
+    int may_be_destroyed;                   /* a call that destroys it has begun */
 } zt__loaded_module;
 
 /* A kernel that exists. */
@@ -14166,7 +14167,8 @@ typedef struct zt__loaded_kernel {
     const void *handle;        /* the key */
     ze_module_handle_t module; /* NULL: not known, like the next */
     ze_device_handle_t device;
-    int is_placed; /* its address was looked up where hot spots were sampled when it was seen */
+    int is_placed;        /* its address was looked up where hot spots were sampled when it was seen */
+    int may_be_destroyed; /* a call that destroys it has begun */
 
     /* for launches */
     struct zt__kernel_name *name; /* NULL: not known yet */
@@ -19638,8 +19640,9 @@ ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *l
     kernels = room ? (zt__loaded_kernel *)zt__allocate(allocator, room, sizeof *kernels) : NULL;
     zt__lock(loaded->mutex);
     for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
-        if (loaded->kernels.entries[i].value) {
-            kernels[count++] = *(const zt__loaded_kernel *)loaded->kernels.entries[i].value;
+        const zt__loaded_kernel *known = (const zt__loaded_kernel *)loaded->kernels.entries[i].value;
+        if (known && !known->may_be_destroyed) {
+            kernels[count++] = *known;
         }
     }
     zt__unlock(loaded->mutex);
@@ -20591,10 +20594,10 @@ enum {
     X(QUEUE_SYNCHRONIZE, zt__before_queue_synchronize, zt__after_queue_synchronize, ZT__FOR_EVENTS)          \
     X(QUEUE_DESTROY, zt__before_queue_destroy, NULL, ZT__ALWAYS)                                             \
     X(MODULE_CREATE, zt__before_module_create, zt__note_module, ZT__ALWAYS)                                  \
-    X(MODULE_DESTROY, zt__before_module_destroy, NULL, ZT__ALWAYS)                                           \
+    X(MODULE_DESTROY, zt__before_module_destroy, zt__after_module_destroy, ZT__ALWAYS)                                           \
     X(GET_FUNCTION, NULL, zt__after_get_function, ZT__ALWAYS)                                                \
     X(KERNEL_CREATE, NULL, zt__put_kernel_in_place, ZT__ALWAYS)                                              \
-    X(KERNEL_DESTROY, zt__before_kernel_destroy, NULL, ZT__ALWAYS)                                           \
+    X(KERNEL_DESTROY, zt__before_kernel_destroy, zt__after_kernel_destroy, ZT__ALWAYS)                                           \
     X(GROUP_SIZE, NULL, zt__after_group_size, ZT__FOR_LAUNCHES)                                              \
     X(LAUNCH, zt__before_command, zt__after_launch, ZT__FOR_EVENTS)                                          \
     X(COPY, zt__before_command, NULL, ZT__FOR_EVENTS | ZT__FOR_AUTO)                                         \
@@ -21363,6 +21366,9 @@ ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kerne
     zt__loaded_kernel *record, placed;
     zt__lock(&tracer->mutex);
     record = zt__remember_kernel(tracer, kernel);
+    if (record && record->may_be_destroyed) { /* the driver has refused */
+        record->may_be_destroyed = record->is_placed = 0;
+    }
     if (record && !record->is_placed && zt__load(&tracer->loaded.is_sampled)) {
         device = zt__next_measured(tracer, NULL);
         record->is_placed = 1;
@@ -21376,16 +21382,9 @@ ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kerne
     }
 }
 
-/* Called before a kernel is destroyed or, if `kernel` is NULL, a module: forgets it, and reads its samples of
-   hot spots. */
-ZT__PRIVATE void zt__observe_unload(zt__tracer *tracer, ze_kernel_handle_t kernel,
-                                    ze_module_handle_t module) {
+/* Called before a kernel or, if it is not NULL, a module is destroyed: reads its samples of hot spots. */
+ZT__PRIVATE void zt__observe_unload(zt__tracer *tracer, ze_module_handle_t module) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
-    if (kernel) {
-        zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
-    } else {
-        zt__forget_handle(tracer, &tracer->loaded.modules, module);
-    }
     for (; device; device = zt__next_measured(tracer, device)) {
         zt__before_unload(zt__hotspots_of(device->profiler), module);
     }
@@ -21506,10 +21505,12 @@ typedef struct zt__frame {
     ze_module_handle_t module;  /* of a zeKernelCreate that has succeeded: the module of the kernel, */
     ze_kernel_handle_t created; /* which is this one, unless a hook puts another in its place */
 
+    ze_kernel_handle_t
+        kernel_before_hooks; /* of a launch or a zeKernelDestroy: what the application has passed */
+
     /* Of a launch: how it is counted when the driver has appended it. */
-    zt_profiler *counted_for;               /* NULL: it is not */
-    int knows_kernel;                       /* the kernel is the application's, and not that of a hook */
-    ze_kernel_handle_t kernel_before_hooks; /* what the application has passed */
+    zt_profiler *counted_for; /* NULL: it is not */
+    int knows_kernel;         /* the kernel is the application's, and not that of a hook */
 } zt__frame;
 
 /* The parameters of the call of a frame. */
@@ -22217,9 +22218,37 @@ ZT__PRIVATE void zt__note_module(zt__frame *frame) {
 }
 
 ZT__PRIVATE void zt__before_module_destroy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
     ze_module_handle_t module = *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule;
-    zt__change_replacements(&frame->tracer->modules, NULL, module, NULL, "zeModuleDestroy");
-    zt__observe_unload(frame->tracer, NULL, module);
+    const void *handle = module;
+    zt__loaded_module *known;
+    zt__lock(&tracer->mutex);
+    known = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+    if (known) {
+        known->may_be_destroyed = 1;
+    }
+    zt__unlock(&tracer->mutex);
+    zt__change_replacements(&tracer->modules, NULL, module, NULL, "zeModuleDestroy");
+    zt__observe_unload(tracer, module);
+}
+
+/* The handle may already be that of a new module, with a new record. */
+ZT__PRIVATE void zt__after_module_destroy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const void *handle = *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule;
+    zt__loaded_module *known;
+    zt__lock(&tracer->mutex);
+    known = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+    if (known && known->may_be_destroyed) {
+        zt__map_remove(&tracer->loaded.modules, &handle, sizeof handle);
+    } else {
+        known = NULL;
+    }
+    zt__unlock(&tracer->mutex);
+    if (known) {
+        zt__free_described_module(&tracer->allocator, known->described);
+    }
+    zt__free(&tracer->allocator, known);
 }
 
 ZT__PRIVATE void zt__after_get_function(zt__frame *frame) {
@@ -22306,8 +22335,43 @@ ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
     }
 }
 
+/* Called before a kernel is destroyed: it is not used any more. If the driver refuses, its next launch shows
+   that it exists. */
+ZT__PRIVATE void zt__mark_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    const void *handle = kernel;
+    zt__loaded_kernel *known;
+    zt__lock(&tracer->mutex);
+    known = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+    if (known) {
+        known->may_be_destroyed = 1;
+    }
+    zt__unlock(&tracer->mutex);
+}
+
 ZT__PRIVATE void zt__before_kernel_destroy(zt__frame *frame) {
-    zt__observe_unload(frame->tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel, NULL);
+    zt__mark_kernel(frame->tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
+    zt__observe_unload(frame->tracer, NULL);
+}
+
+/* Forgets the kernel, and the one that the application has passed, if a hook has destroyed this one in its
+   place. The handles may already be those of new kernels, with new records. */
+ZT__PRIVATE void zt__after_kernel_destroy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const void *const handles[2] = {frame->kernel_before_hooks,
+                                    *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel};
+    zt__loaded_kernel *known;
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(handles); i++) {
+        zt__lock(&tracer->mutex);
+        known = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handles[i], sizeof handles[i]);
+        if (known && known->may_be_destroyed) {
+            zt__map_remove(&tracer->loaded.kernels, &handles[i], sizeof handles[i]);
+        } else {
+            known = NULL;
+        }
+        zt__unlock(&tracer->mutex);
+        zt__free(&tracer->allocator, known);
+    }
 }
 
 /* ---- before and after a call: lists and queues ---------------------------------------------------------- */
@@ -22807,8 +22871,8 @@ ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registr
             zt__read_command(call, parameters, &command);
             frame->kernel_before_hooks = command.kernel;
         } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
-            zt__forget_handle(tracer, &tracer->loaded.kernels,
-                              *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
+            frame->kernel_before_hooks = *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel;
+            zt__mark_kernel(tracer, frame->kernel_before_hooks);
         }
         for (i = 0; i < tracer->hook_count; i++) {
             const zt__traced_hook *hook = &tracer->hooks[i];
