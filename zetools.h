@@ -343,7 +343,9 @@
 
        - captured into a graph, or waiting for events while another list is captured
        - on copy engines, if the profiler measures metrics
-       - on lists that can be cloned, because clones would write to the same queries and events
+       - on lists that can be cloned, because clones would write to the same queries and events. Loaders
+         before API version 1.17 do not report this of lists that were created before zt_trace_start: do not
+         clone these
        - on mutable lists, once the application has queried the identifier of a command, because nothing may
          be appended before that command
 
@@ -21321,7 +21323,7 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
     zt__traced_device *device = NULL, *first = zt__load(&tracer->devices);
     uint32_t ordinal = UINT32_MAX, flags = 0;
     zt__list_state kind = ZT__LIST_UNKNOWN;
-    int is_in_order = 0;
+    int is_in_order = 0, is_cloneable = 0;
     zt__lock(&tracer->mutex);
     known = zt__find_known_list(tracer, list);
     zt__unlock(&tracer->mutex);
@@ -21344,15 +21346,17 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
     if (kind == ZT__LIST_IMMEDIATE && tracer->get_queue_flags) {
         is_in_order =
             tracer->get_queue_flags(list, &flags) == ZE_RESULT_SUCCESS && (flags & ZT__QUEUE_FLAG_IN_ORDER);
-    } else if (kind == ZT__LIST_RECORDED && tracer->get_list_flags) {
-        is_in_order =
-            tracer->get_list_flags(list, &flags) == ZE_RESULT_SUCCESS && (flags & ZT__LIST_FLAG_IN_ORDER);
+    } else if (kind == ZT__LIST_RECORDED && tracer->get_list_flags &&
+               tracer->get_list_flags(list, &flags) == ZE_RESULT_SUCCESS) {
+        is_in_order = (flags & ZT__LIST_FLAG_IN_ORDER) != 0;
+        is_cloneable = (flags & ZT__LIST_FLAG_CLONEABLE) != 0;
     }
     zt__lock(&tracer->mutex);
     known = zt__remember_list(tracer, list, device, ordinal);
     if (known) {
         known->kind = kind;
         known->is_in_order = is_in_order;
+        known->is_cloneable = is_cloneable;
     }
     zt__unlock(&tracer->mutex);
 }
