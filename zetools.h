@@ -3282,6 +3282,9 @@ ZT__PRIVATE int zt__count_bits(uint64_t bits) {
 #ifndef F_DUPFD_CLOEXEC
 #define F_DUPFD_CLOEXEC 1030
 #endif
+#ifndef O_CLOEXEC
+#define O_CLOEXEC 02000000
+#endif
 #ifdef SIG_SETMASK
 typedef sigset_t zt__signal_set;
 #else
@@ -3300,6 +3303,7 @@ int sigemptyset(zt__signal_set *set);
 int kill(int process, int signal);
 int fileno(FILE *file);
 FILE *fdopen(int descriptor, const char *mode);
+int pipe2(int ends[2], int flags);
 int pthread_sigmask(int how, const zt__signal_set *set, zt__signal_set *before);
 ssize_t readlink(const char *path, char *target, size_t size);
 struct tm *gmtime_r(const time_t *seconds, struct tm *utc);
@@ -4440,7 +4444,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
     size_t used = 0;
     uint32_t i;
     pid_t process = 0;
-    if (!given_path || strlen(given_path) >= 4096 || pipe(pipes) != 0) {
+    if (!given_path || strlen(given_path) >= 4096 || pipe2(pipes, O_CLOEXEC) != 0) {
         return 0;
     }
     snprintf(path, sizeof path, "PATH=%s", given_path);
@@ -4454,7 +4458,6 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
     descriptors[1] = fcntl(fileno(tool->object), F_DUPFD_CLOEXEC, LEAST);
     descriptors[2] = fcntl(pipes[1], F_DUPFD_CLOEXEC, LEAST);
     close(pipes[1]);
-    fcntl(pipes[0], F_SETFD, FD_CLOEXEC);
     has_actions = posix_spawn_file_actions_init(&actions) == 0;
     has_attributes = posix_spawnattr_init(&attributes) == 0;
     if (has_actions && has_attributes && descriptors[0] >= 0 && descriptors[1] >= 0 && descriptors[2] >= 0 &&
