@@ -25985,14 +25985,13 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
                                    ZET_METRIC_TYPE_RATIO,
                                    ZT_AGGREGATE_MEAN,
                                    0};
-    const zt__ranked_column *column, *end;
     zt__json json;
-    uint32_t i, paths;
+    uint32_t i, j, paths;
     memset(&json, 0, sizeof json);
     zt__write_json_head(document, &json);
-    end = json.columns + json.column_count;
     zt__write_text(writer, ",\n\"columns\":[");
-    for (column = json.columns; column < end; column++) { /* the keys of the metrics that tables show */
+    for (j = 0; j < json.column_count; j++) { /* the keys of the metrics that tables show */
+        const zt__ranked_column *column = &json.columns[j];
         zt__write_comma(writer);
         if (column->metric == UINT32_MAX) {
             zt__write_json_string(writer, zt__roles[column->role].name);
@@ -26004,17 +26003,17 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     zt__write_text(writer, "],\n\"metrics\":{");
     for (i = 0; i < profiler->metric_count && !document->out_of_memory; i++) {
         const char *label = NULL;
-        for (column = json.columns; column < end; column++) {
-            if (column->metric == i && column->role != ZT__NO_ROLE) {
-                label = zt__roles[column->role].name;
+        for (j = 0; j < json.column_count; j++) {
+            if (json.columns[j].metric == i && json.columns[j].role != ZT__NO_ROLE) {
+                label = zt__roles[json.columns[j].role].name;
             }
         }
         zt__write_json_description(writer, &profiler->metrics[i], json.is_repeated[i], label);
     }
-    for (column = json.columns; column < end; column++) {
-        if (column->metric == UINT32_MAX) {
+    for (j = 0; j < json.column_count; j++) {
+        if (json.columns[j].metric == UINT32_MAX) {
             zt_metric derived = hits;
-            derived.name = zt__roles[column->role].name;
+            derived.name = zt__roles[json.columns[j].role].name;
             zt__write_json_description(writer, &derived, 0, NULL);
         }
     }
