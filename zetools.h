@@ -20047,6 +20047,7 @@ ZT__PRIVATE void zt__report_not_saved(zt__modules *modules, const char *director
 ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directory, const char *call) {
     enum { LONGEST = 4096 };
     size_t size = directory ? strlen(directory) + 1 : 0;
+    char *absolute;
     zt__free(&modules->allocator, modules->directory);
     modules->directory = NULL;
     if (size <= 1) {
@@ -20057,15 +20058,22 @@ ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directo
                              "Make the directory, or the one that it is in.");
         return;
     }
-    modules->directory = (char *)zt__allocate(&modules->allocator, LONGEST + size, 1);
-    if (!modules->directory) {
+    absolute = (char *)zt__allocate(&modules->allocator, LONGEST + size, 1);
+    if (!absolute) {
         zt__report_no_memory(modules->diagnostics, call, "the name of a directory");
-    } else if (!zt__is_absolute(directory) && zt__get_working_directory(modules->directory, LONGEST)) {
-        strcat(modules->directory, "/");
+        return;
     }
-    if (modules->directory) {
-        strcat(modules->directory, directory);
+    if (!zt__is_absolute(directory)) {
+        if (!zt__get_working_directory(absolute, LONGEST)) {
+            zt__report_not_saved(modules, directory, ZE_RESULT_ERROR_UNKNOWN, "getcwd", strerror(errno),
+                                 "Use the absolute path of a directory.");
+            zt__free(&modules->allocator, absolute);
+            return;
+        }
+        strcat(absolute, "/");
     }
+    strcat(absolute, directory);
+    modules->directory = absolute;
 }
 
 /* Writes a file of a module, unless there is one of this name and size. It is written beside its name and
