@@ -15641,6 +15641,7 @@ ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zet_metric_query_pool_handle_t pool = NULL;
     zt__counter_holder holder;
     const char *call = "config.allocator";
+    uint32_t i;
     int is_active = 0;
     ze_result_t result =
         zt__select_groups(&profiler->config.allocator, &profiler->diagnostics, &profiler->driver,
@@ -15689,9 +15690,11 @@ ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__free_selection(&profiler->config.allocator, &profiler->selection);
     profiler->metric_count = profiler->lost_flag_count = profiler->tile_count = 0;
     profiler->pass_count = 1;
-    pass->groups = NULL;
-    pass->group_count = 0;
-    pass->time_metric = UINT32_MAX;
+    for (i = 0; i < ZT__MAX_PASSES; i++) {
+        profiler->passes[i].groups = NULL;
+        profiler->passes[i].group_count = 0;
+        profiler->passes[i].time_metric = UINT32_MAX;
+    }
     return result;
 }
 
