@@ -16332,7 +16332,7 @@ ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
         return zt__check(stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
     }
     if (stream->ring_size / size < 2) {
-        return zt__report(stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, "zt_stream_read",
+        return zt__report(stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, stream->opened_by,
                           (unsigned long long)stream->config.memory_limit, stream->info.group,
                           (unsigned long long)(stream->config.memory_limit + 2 * size));
     }
@@ -17403,7 +17403,7 @@ typedef void (*zt__thread_fn)(void *user, uint32_t number);
 
 /* Calls a function with each stopped one of the selected threads. The driver does not list them, so each
    thread is probed by reading a register, of the smallest that there are: this fails unless it is stopped. */
-ZT__PRIVATE ze_result_t zt__each_stopped(zt_debugger *debugger, zt_debug_thread threads,
+ZT__PRIVATE ze_result_t zt__each_stopped(zt_debugger *debugger, const char *call, zt_debug_thread threads,
                                          zt__thread_fn function, void *user) {
     const zt_debug_register_set *probe = NULL;
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -17416,12 +17416,12 @@ ZT__PRIVATE ze_result_t zt__each_stopped(zt_debugger *debugger, zt_debug_thread 
         }
     }
     if (!probe) {
-        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "zt_debug_threads", "that can be read");
+        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, call,
+                          "*");
     }
     bytes = zt__allocate(&debugger->config.allocator, 1, probe->bytes);
     if (!bytes) {
-        return zt__report_no_memory(&debugger->diagnostics, "zt_debug_threads", "a register");
+        return zt__report_no_memory(&debugger->diagnostics, call, "a register");
     }
     for (i = 0; i < debugger->thread_count && result == ZE_RESULT_SUCCESS; i++) {
         zt_debug_thread thread = zt__get_debug_thread(debugger, i);
@@ -17586,7 +17586,7 @@ ZT__PRIVATE ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_e
 
 /* Reads an event, records what it means, and queues it. Waits up to `milliseconds` for it. Returns NOT_READY
    if there is none, or no room for it. */
-ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, uint64_t milliseconds) {
+ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, const char *call, uint64_t milliseconds) {
     zet_debug_event_t event;
     const ze_device_thread_t *reported = &event.info.thread.thread; /* threads */
     zt_debug_thread threads;
@@ -17632,7 +17632,7 @@ ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, uint64_t milliseco
                     zt__selects(threads, zt__get_debug_thread(debugger, i)) && zt__is_covered(debugger, i);
             }
             if (is_covered) {
-                zt__each_stopped(debugger, threads, zt__resume_uncovered, debugger);
+                zt__each_stopped(debugger, call, threads, zt__resume_uncovered, debugger);
             } else {
                 zt__resume(debugger, *reported);
             }
@@ -17750,7 +17750,7 @@ ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_
         result = ZE_RESULT_NOT_READY;
         if (zt__lock_until(&debugger->session, until)) {
             if (debugger->event_count == 0) {
-                result = zt__read_event(debugger, zt__event_wait_ms(debugger, until));
+                result = zt__read_event(debugger, call, zt__event_wait_ms(debugger, until));
             }
             has_event = debugger->event_count > 0;
             if (has_event) {
@@ -17805,7 +17805,7 @@ ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger) {
 ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call) {
     ze_result_t result;
     do {
-        result = zt__read_event(debugger, 0);
+        result = zt__read_event(debugger, call, 0);
     } while (result == ZE_RESULT_SUCCESS);
     if (debugger->is_over) {
         return zt__report_over(debugger, call);
@@ -17896,7 +17896,7 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
     while (interrupt && !interrupt->is_answered &&
            (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY)) {
         uint64_t now = zt__now_ns();
-        result = zt__read_event(debugger, zt__event_wait_ms(debugger, deadline));
+        result = zt__read_event(debugger, call, zt__event_wait_ms(debugger, deadline));
         if (result != ZE_RESULT_NOT_READY) {
             continue;
         }
@@ -17925,7 +17925,7 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
         zt__set_held(debugger, threads, stops == NULL);
     }
     if (result == ZE_RESULT_SUCCESS && stops) {
-        result = zt__each_stopped(debugger, threads, zt__hold_thread, debugger);
+        result = zt__each_stopped(debugger, call, threads, zt__hold_thread, debugger);
         for (i = 0; i < debugger->thread_count; i++) {
             if (zt__selects(threads, zt__get_debug_thread(debugger, i))) {
                 stops->stopped += debugger->held[i];
@@ -17968,7 +17968,7 @@ ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread thread
         stopped = 0;
         result = zt__read_events(debugger, call);
         if (result == ZE_RESULT_SUCCESS) {
-            result = zt__each_stopped(debugger, threads, zt__count_thread, &stopped);
+            result = zt__each_stopped(debugger, call, threads, zt__count_thread, &stopped);
         }
         if (stopped == 0) {
             break;
@@ -18019,7 +18019,7 @@ ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *thre
     }
     result = zt__read_events(debugger, call);
     if (result == ZE_RESULT_SUCCESS) {
-        result = zt__each_stopped(debugger, all, zt__store_thread, &out);
+        result = zt__each_stopped(debugger, call, all, zt__store_thread, &out);
     }
     zt__end_session_call(debugger);
     *count = result == ZE_RESULT_SUCCESS ? out.count : 0;
@@ -18403,7 +18403,7 @@ ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_de
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    while (zt__read_event(debugger, 0) == ZE_RESULT_SUCCESS) {
+    while (zt__read_event(debugger, call, 0) == ZE_RESULT_SUCCESS) {
     }
     module = zt__find_module_at(debugger, address, &function, &in_file);
     if (module) {
@@ -18513,7 +18513,8 @@ ZT__PRIVATE void zt__release_target(zt_debugger *debugger) {
     ze_result_t result;
     do {
         zt__acknowledge_all(debugger);
-        result = zt__read_event(debugger, zt__has_interrupt(debugger) ? ZT__DEBUG_POLL_MS : 0);
+        result =
+            zt__read_event(debugger, "zt_debug_close", zt__has_interrupt(debugger) ? ZT__DEBUG_POLL_MS : 0);
     } while (zt__now_ns() < deadline &&
              (result == ZE_RESULT_SUCCESS || (result == ZE_RESULT_NOT_READY && zt__has_interrupt(debugger))));
     zt__acknowledge_all(debugger);
