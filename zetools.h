@@ -7950,7 +7950,7 @@ struct zt__slot {
     uint32_t overwritten; /* executions whose samples it has counted as overwritten */
 
     /* for the collector */
-    uint64_t overdue_since_ns; /* host time when reading it failed first, or 0. It is lost if that goes on */
+    uint64_t failing_since_ns; /* host time since which reading it fails, or 0. It is lost if that goes on */
     int needs_reset;           /* while PARTIAL: it may have run since it was last reset */
     int shows_end;             /* while PARTIAL: its event signals when its commands are complete */
     int may_be_written; /* RETIRED, and the device may still write to it: its pools are never destroyed */
@@ -9248,13 +9248,13 @@ ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause) {
 
 /* Called when reading a slot fails. Returns whether it has failed for so long that the sample is lost. The
    first call starts that time. */
-ZT__PRIVATE int zt__is_overdue(zt__slot *slot) {
+ZT__PRIVATE int zt__has_failed_for_long(zt__slot *slot) {
     enum { LONGEST_NS = 20000000 };
     uint64_t now = zt__now_ns();
-    if (!slot->overdue_since_ns) {
-        slot->overdue_since_ns = now;
+    if (!slot->failing_since_ns) {
+        slot->failing_since_ns = now;
     }
-    return now - slot->overdue_since_ns >= LONGEST_NS;
+    return now - slot->failing_since_ns >= LONGEST_NS;
 }
 
 /* The device is lost. An ARMED or a PARTIAL slot owes no sample. */
@@ -9318,7 +9318,7 @@ ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
     } else if (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_UNKNOWN) {
         /* Drivers return UNKNOWN where the specification says NOT_READY. Some data never arrives, and none
            arrives while other groups are active. */
-        if (zt__is_overdue(slot)) {
+        if (zt__has_failed_for_long(slot)) {
             zt__lose(reading,
                      slot->pass == profiler->active_pass ? ZT_LOST_NEVER_DELIVERED : ZT_LOST_OTHER_PASS);
         } else {
@@ -9443,14 +9443,14 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
             zt__read_reports(profiler, reading);
         }
     } else if (result == ZE_RESULT_NOT_READY) {
-        slot->overdue_since_ns = 0;
+        slot->failing_since_ns = 0;
         reading->condition = reading->is_gone ? ZT__NEVER_RUNS : ZT__NOT_READY;
     } else {
         reading->result = result;
         if (zt__means_device_loss(result)) {
             zt__store(&profiler->diagnostics.device_lost, 1);
             zt__lose_to_device(reading);
-        } else if (reading->from != ZT__SLOT_PARTIAL && zt__is_overdue(slot)) {
+        } else if (reading->from != ZT__SLOT_PARTIAL && zt__has_failed_for_long(slot)) {
             zt__lose(reading, ZT_LOST_READ_FAILED);
             reading->condition = ZT__STILL_USED; /* the device may still execute it */
             slot->may_be_written = 1;
@@ -9481,14 +9481,14 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
         if (reading->condition == ZT__NOT_READY &&
             (collection->thorough || reading->is_final || !is_blocked[reading->from])) {
             zt__read_slot(profiler, reading);
-            if (reading->condition == ZT__NOT_READY && !slot->overdue_since_ns) {
+            if (reading->condition == ZT__NOT_READY && !slot->failing_since_ns) {
                 is_blocked[reading->from] |= !slot->is_unordered || ++not_ready == MOST_NOT_READY;
             }
         }
         if (reading->condition == ZT__NOT_RESET && !zt__is_device_lost(&profiler->diagnostics)) {
             const char *call;
             ze_result_t result = ZE_RESULT_SUCCESS;
-            slot->overdue_since_ns = 0;
+            slot->failing_since_ns = 0;
             slot->spans_passes = 0;
             slot->has_saved_stamps = slot->was_signalled = 0;
             if (slot->measurement < ZT__KEPT_EVENT_STAMPS) { /* else its own event is not used */
@@ -9886,8 +9886,8 @@ ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t 
 
 /* What zt__collect_until waits for. */
 typedef enum zt__goal {
-    ZT__ONE_COLLECTION, /* a complete collection from all lists, which begins after the call */
-    ZT__ALL_SAMPLES     /* besides, that no sample is on its way, as far as is known, or being delivered */
+    ZT__ONE_COLLECTION, /* slots that are ready when zt__collect_until is called are read */
+    ZT__ALL_SAMPLES     /* besides, no sample is on its way, as far as is known, or being delivered */
 } zt__goal;
 
 /* Collects until the goal is reached. Returns 0 if the deadline passes first, or if this thread holds the
@@ -9902,8 +9902,8 @@ ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t
         return 0;
     }
     do {
-        /* A collection of another thread that is already running may have passed slots that are ready now, so
-           the next one counts. */
+        /* A collection from all lists that begins from now on reads them. One of another thread that is already
+           running may have passed them, so the next one counts. */
         is_current = zt__try_collect(profiler, NULL, 1) || is_current ||
                      zt__load(&profiler->collections) - before >= 2;
         if (is_current && goal == ZT__ALL_SAMPLES) {
@@ -10618,7 +10618,7 @@ ZT__PRIVATE int zt__has_unread_regions(zt_profiler *profiler, ze_command_list_ha
             !zt__is_final(slot) && slot->measurement < ZT__KEPT_EVENT_STAMPS) {
             first = first ? first : slot;
             last = slot;
-            has_unread |= slot->overdue_since_ns != 0; /* it has signalled, and was not read then */
+            has_unread |= slot->failing_since_ns != 0; /* it has signalled, and was not read then */
         }
     }
     if (first) {
@@ -24580,12 +24580,14 @@ ZT__PRIVATE void zt__write_samples(zt__document *document, zt__family *family, z
     if (kind == ZT__OF_TILES || kind == ZT__OF_PASSES) {
         parts = kind == ZT__OF_TILES ? profiler->tile_count : profiler->pass_count;
     }
-    if (kind >= ZT__STREAMED_MEAN) {
-        zt__stream_data *data = NULL;
-        do {
-            data = zt__next_attached_stream(profiler, data);
+    if (kind >= ZT__STREAMED_MEAN) { /* the number of the stream that has the metric, from 1 */
+        const zt__stream_data *data = zt__next_attached_stream(profiler, NULL);
+        stream = 1;
+        while (data &&
+               (index < data->first_streamed || index >= data->first_streamed + data->group.metric_count)) {
+            data = zt__load(&data->next);
             stream++;
-        } while (data && index - data->first_streamed >= data->group.metric_count);
+        }
     }
     for (region = 0; region < document->region_count; region++) {
         const zt__region_record *record = zt__record_at(profiler, region);
