@@ -42,7 +42,7 @@ static const struct site {
 } sites[] = {
     {ALLOCATOR, "allocator"}, {HEAP, "heap"},     {SYSTEM, "fopen"},        {SYSTEM, "tmpfile"},
     {SYSTEM, "fclose"},       {SYSTEM, "fwrite"}, {SYSTEM, "fread"},        {SYSTEM, "rename"},
-    {SYSTEM, "remove"},       {SYSTEM, "mkdir"},  {SYSTEM, "readlink"},     {SYSTEM, "pipe"},
+    {SYSTEM, "remove"},       {SYSTEM, "mkdir"},  {SYSTEM, "readlink"},     {SYSTEM, "pipe2"},
     {SYSTEM, "poll"},         {SYSTEM, "read"},   {SYSTEM, "posix_spawnp"}, {SYSTEM, "pthread_create"},
     {SYSTEM, "write"},        {SYSTEM, "open"},   {SYSTEM, "fdopen"},       {SYSTEM, "close"},
     {SYSTEM, "fflush"},       {SYSTEM, "chmod"},  {SYSTEM, "fcntl"},        {SYSTEM, "fputs"},
@@ -188,8 +188,8 @@ ssize_t readlink(const char *path, char *target, size_t size) {
     return FAILS("readlink") ? -1 : REAL(readlink)(path, target, size);
 }
 
-int pipe(int ends[2]) {
-    return FAILS("pipe") ? -1 : REAL(pipe)(ends);
+int pipe2(int ends[2], int flags) {
+    return FAILS("pipe2") ? -1 : REAL(pipe2)(ends, flags);
 }
 
 int poll(struct pollfd *files, nfds_t count, int timeout) {
