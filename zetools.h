@@ -343,7 +343,9 @@
 
        - captured into a graph, or waiting for events while another list is captured
        - on copy engines, if the profiler measures metrics
-       - on lists that can be cloned, because clones would write to the same queries and events
+       - on lists that can be cloned, because clones would write to the same queries and events. Loaders
+         before API version 1.17 do not report this of lists that were created before zt_trace_start: do not
+         clone these
        - on mutable lists, once the application has queried the identifier of a command, because nothing may
          be appended before that command
 
@@ -671,7 +673,8 @@
 
        While a hang lasts, no other is reported, because what is behind it waits. When it has ended, the times
        of the others begin anew. Faults are always reported, but for a page fault that comes again at the same
-       address when the work was resumed: it ends debugging. After a fault most drivers lose the device.
+       address when the work was resumed: it ends debugging. After a fault most drivers lose the device; a
+       fault that arrives after the loss is reported without a region.
 
        While it watches, the library is attached as a debugger of this process: see PROGRAM DEBUG for what has
        to be enabled. It acknowledges events at once, so modules run as without it. If the process may not
@@ -988,8 +991,9 @@
                               samples and dropped regions on their way      config.wait_timeout_ns
                               threads that match rows with samples          config.wait_timeout_ns
                               the end of the collecting thread              2 seconds
-       zt_trace_stop          calls in progress, and launches that are      config.wait_timeout_ns
-                              followed by commands of the library
+       zt_trace_stop          launches that are followed by commands of     config.wait_timeout_ns
+                              the library, and calls that append them
+                              calls in progress                             config.wait_timeout_ns
        while tracing: the     commands of the library that follow           config.wait_timeout_ns
        end of a list or       launches
        queue
@@ -2331,8 +2335,8 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
 /* Stops tracing and the sampling of hot spots. Waits for traced calls that other threads have in progress,
    and for launches that are measured by an event of the application, or have one that commands of the library
    follow: once it has signalled, the application may destroy event and list. It waits up to
-   config.wait_timeout_ns. What was measured stays. Lists that were recorded may still be executed, with
-   zt_execute.
+   config.wait_timeout_ns for launches, and then as long for calls. What was measured stays. Lists that were
+   recorded may still be executed, with zt_execute.
    Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not end in time, which is then
    traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
@@ -3279,6 +3283,9 @@ ZT__PRIVATE int zt__count_bits(uint64_t bits) {
 #ifndef F_DUPFD_CLOEXEC
 #define F_DUPFD_CLOEXEC 1030
 #endif
+#ifndef O_CLOEXEC
+#define O_CLOEXEC 02000000
+#endif
 #ifdef SIG_SETMASK
 typedef sigset_t zt__signal_set;
 #else
@@ -3297,6 +3304,7 @@ int sigemptyset(zt__signal_set *set);
 int kill(int process, int signal);
 int fileno(FILE *file);
 FILE *fdopen(int descriptor, const char *mode);
+int pipe2(int ends[2], int flags);
 int pthread_sigmask(int how, const zt__signal_set *set, zt__signal_set *before);
 ssize_t readlink(const char *path, char *target, size_t size);
 struct tm *gmtime_r(const time_t *seconds, struct tm *utc);
@@ -4437,7 +4445,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
     size_t used = 0;
     uint32_t i;
     pid_t process = 0;
-    if (!given_path || strlen(given_path) >= 4096 || pipe(pipes) != 0) {
+    if (!given_path || strlen(given_path) >= 4096 || pipe2(pipes, O_CLOEXEC) != 0) {
         return 0;
     }
     snprintf(path, sizeof path, "PATH=%s", given_path);
@@ -4451,7 +4459,6 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
     descriptors[1] = fcntl(fileno(tool->object), F_DUPFD_CLOEXEC, LEAST);
     descriptors[2] = fcntl(pipes[1], F_DUPFD_CLOEXEC, LEAST);
     close(pipes[1]);
-    fcntl(pipes[0], F_SETFD, FD_CLOEXEC);
     has_actions = posix_spawn_file_actions_init(&actions) == 0;
     has_attributes = posix_spawnattr_init(&attributes) == 0;
     if (has_actions && has_attributes && descriptors[0] >= 0 && descriptors[1] >= 0 && descriptors[2] >= 0 &&
@@ -7944,7 +7951,7 @@ struct zt__slot {
     uint32_t overwritten; /* executions whose samples it has counted as overwritten */
 
     /* for the collector */
-    uint64_t overdue_since_ns; /* host time when reading it failed first, or 0. It is lost if that goes on */
+    uint64_t failing_since_ns; /* host time since which reading it fails, or 0. It is lost if that goes on */
     int needs_reset;           /* while PARTIAL: it may have run since it was last reset */
     int shows_end;             /* while PARTIAL: its event signals when its commands are complete */
     int may_be_written; /* RETIRED, and the device may still write to it: its pools are never destroyed */
@@ -9242,13 +9249,13 @@ ZT__PRIVATE void zt__lose(zt__reading *reading, zt_cause cause) {
 
 /* Called when reading a slot fails. Returns whether it has failed for so long that the sample is lost. The
    first call starts that time. */
-ZT__PRIVATE int zt__is_overdue(zt__slot *slot) {
+ZT__PRIVATE int zt__has_failed_for_long(zt__slot *slot) {
     enum { LONGEST_NS = 20000000 };
     uint64_t now = zt__now_ns();
-    if (!slot->overdue_since_ns) {
-        slot->overdue_since_ns = now;
+    if (!slot->failing_since_ns) {
+        slot->failing_since_ns = now;
     }
-    return now - slot->overdue_since_ns >= LONGEST_NS;
+    return now - slot->failing_since_ns >= LONGEST_NS;
 }
 
 /* The device is lost. An ARMED or a PARTIAL slot owes no sample. */
@@ -9312,7 +9319,7 @@ ZT__PRIVATE void zt__read_reports(zt_profiler *profiler, zt__reading *reading) {
     } else if (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_UNKNOWN) {
         /* Drivers return UNKNOWN where the specification says NOT_READY. Some data never arrives, and none
            arrives while other groups are active. */
-        if (zt__is_overdue(slot)) {
+        if (zt__has_failed_for_long(slot)) {
             zt__lose(reading,
                      slot->pass == profiler->active_pass ? ZT_LOST_NEVER_DELIVERED : ZT_LOST_OTHER_PASS);
         } else {
@@ -9437,14 +9444,14 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
             zt__read_reports(profiler, reading);
         }
     } else if (result == ZE_RESULT_NOT_READY) {
-        slot->overdue_since_ns = 0;
+        slot->failing_since_ns = 0;
         reading->condition = reading->is_gone ? ZT__NEVER_RUNS : ZT__NOT_READY;
     } else {
         reading->result = result;
         if (zt__means_device_loss(result)) {
             zt__store(&profiler->diagnostics.device_lost, 1);
             zt__lose_to_device(reading);
-        } else if (reading->from != ZT__SLOT_PARTIAL && zt__is_overdue(slot)) {
+        } else if (reading->from != ZT__SLOT_PARTIAL && zt__has_failed_for_long(slot)) {
             zt__lose(reading, ZT_LOST_READ_FAILED);
             reading->condition = ZT__STILL_USED; /* the device may still execute it */
             slot->may_be_written = 1;
@@ -9475,14 +9482,14 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
         if (reading->condition == ZT__NOT_READY &&
             (collection->thorough || reading->is_final || !is_blocked[reading->from])) {
             zt__read_slot(profiler, reading);
-            if (reading->condition == ZT__NOT_READY && !slot->overdue_since_ns) {
+            if (reading->condition == ZT__NOT_READY && !slot->failing_since_ns) {
                 is_blocked[reading->from] |= !slot->is_unordered || ++not_ready == MOST_NOT_READY;
             }
         }
         if (reading->condition == ZT__NOT_RESET && !zt__is_device_lost(&profiler->diagnostics)) {
             const char *call;
             ze_result_t result = ZE_RESULT_SUCCESS;
-            slot->overdue_since_ns = 0;
+            slot->failing_since_ns = 0;
             slot->spans_passes = 0;
             slot->has_saved_stamps = slot->was_signalled = 0;
             if (slot->measurement < ZT__KEPT_EVENT_STAMPS) { /* else its own event is not used */
@@ -9880,8 +9887,8 @@ ZT__PRIVATE int zt__try_collect(zt_profiler *profiler, ze_command_list_handle_t 
 
 /* What zt__collect_until waits for. */
 typedef enum zt__goal {
-    ZT__ONE_COLLECTION, /* a complete collection from all lists, which begins after the call */
-    ZT__ALL_SAMPLES     /* besides, that no sample is on its way, as far as is known, or being delivered */
+    ZT__ONE_COLLECTION, /* slots that are ready when zt__collect_until is called are read */
+    ZT__ALL_SAMPLES     /* besides, no sample is on its way, as far as is known, or being delivered */
 } zt__goal;
 
 /* Collects until the goal is reached. Returns 0 if the deadline passes first, or if this thread holds the
@@ -9896,8 +9903,8 @@ ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t
         return 0;
     }
     do {
-        /* A collection of another thread that is already running may have passed slots that are ready now, so
-           the next one counts. */
+        /* A collection from all lists that begins from now on reads them. One of another thread that is already
+           running may have passed them, so the next one counts. */
         is_current = zt__try_collect(profiler, NULL, 1) || is_current ||
                      zt__load(&profiler->collections) - before >= 2;
         if (is_current && goal == ZT__ALL_SAMPLES) {
@@ -10612,7 +10619,7 @@ ZT__PRIVATE int zt__has_unread_regions(zt_profiler *profiler, ze_command_list_ha
             !zt__is_final(slot) && slot->measurement < ZT__KEPT_EVENT_STAMPS) {
             first = first ? first : slot;
             last = slot;
-            has_unread |= slot->overdue_since_ns != 0; /* it has signalled, and was not read then */
+            has_unread |= slot->failing_since_ns != 0; /* it has signalled, and was not read then */
         }
     }
     if (first) {
@@ -14158,6 +14165,7 @@ typedef struct zt__loaded_module {
     ze_context_handle_t context; /* NULL: not known, like the next */
     ze_device_handle_t device;
     struct zt__described_module *described; /* what its binary states of its kernels; NULL: not read */
+    int may_be_destroyed;                   /* a call that destroys it has begun */
 } zt__loaded_module;
 
 /* A kernel that exists. */
@@ -14165,7 +14173,8 @@ typedef struct zt__loaded_kernel {
     const void *handle;        /* the key */
     ze_module_handle_t module; /* NULL: not known, like the next */
     ze_device_handle_t device;
-    int is_placed; /* its address was looked up where hot spots were sampled when it was seen */
+    int is_placed;        /* its address was looked up where hot spots were sampled when it was seen */
+    int may_be_destroyed; /* a call that destroys it has begun */
 
     /* for launches */
     struct zt__kernel_name *name; /* NULL: not known yet */
@@ -15633,6 +15642,7 @@ ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zet_metric_query_pool_handle_t pool = NULL;
     zt__counter_holder holder;
     const char *call = "config.allocator";
+    uint32_t i;
     int is_active = 0;
     ze_result_t result =
         zt__select_groups(&profiler->config.allocator, &profiler->diagnostics, &profiler->driver,
@@ -15681,9 +15691,11 @@ ZT__PRIVATE ze_result_t zt__open_metrics(zt_profiler *profiler) {
     zt__free_selection(&profiler->config.allocator, &profiler->selection);
     profiler->metric_count = profiler->lost_flag_count = profiler->tile_count = 0;
     profiler->pass_count = 1;
-    pass->groups = NULL;
-    pass->group_count = 0;
-    pass->time_metric = UINT32_MAX;
+    for (i = 0; i < ZT__MAX_PASSES; i++) {
+        profiler->passes[i].groups = NULL;
+        profiler->passes[i].group_count = 0;
+        profiler->passes[i].time_metric = UINT32_MAX;
+    }
     return result;
 }
 
@@ -16321,7 +16333,7 @@ ZT__PRIVATE ze_result_t zt__query_report_size(zt_stream *stream) {
         return zt__check(stream->diagnostics, result, "zetMetricStreamerReadData", "Update the driver.");
     }
     if (stream->ring_size / size < 2) {
-        return zt__report(stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, "zt_stream_read",
+        return zt__report(stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, stream->opened_by,
                           (unsigned long long)stream->config.memory_limit, stream->info.group,
                           (unsigned long long)(stream->config.memory_limit + 2 * size));
     }
@@ -17392,7 +17404,7 @@ typedef void (*zt__thread_fn)(void *user, uint32_t number);
 
 /* Calls a function with each stopped one of the selected threads. The driver does not list them, so each
    thread is probed by reading a register, of the smallest that there are: this fails unless it is stopped. */
-ZT__PRIVATE ze_result_t zt__each_stopped(zt_debugger *debugger, zt_debug_thread threads,
+ZT__PRIVATE ze_result_t zt__each_stopped(zt_debugger *debugger, const char *call, zt_debug_thread threads,
                                          zt__thread_fn function, void *user) {
     const zt_debug_register_set *probe = NULL;
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -17405,12 +17417,12 @@ ZT__PRIVATE ze_result_t zt__each_stopped(zt_debugger *debugger, zt_debug_thread 
         }
     }
     if (!probe) {
-        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "zt_debug_threads", "that can be read");
+        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, call,
+                          "*");
     }
     bytes = zt__allocate(&debugger->config.allocator, 1, probe->bytes);
     if (!bytes) {
-        return zt__report_no_memory(&debugger->diagnostics, "zt_debug_threads", "a register");
+        return zt__report_no_memory(&debugger->diagnostics, call, "a register");
     }
     for (i = 0; i < debugger->thread_count && result == ZE_RESULT_SUCCESS; i++) {
         zt_debug_thread thread = zt__get_debug_thread(debugger, i);
@@ -17575,7 +17587,7 @@ ZT__PRIVATE ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_e
 
 /* Reads an event, records what it means, and queues it. Waits up to `milliseconds` for it. Returns NOT_READY
    if there is none, or no room for it. */
-ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, uint64_t milliseconds) {
+ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, const char *call, uint64_t milliseconds) {
     zet_debug_event_t event;
     const ze_device_thread_t *reported = &event.info.thread.thread; /* threads */
     zt_debug_thread threads;
@@ -17621,7 +17633,7 @@ ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, uint64_t milliseco
                     zt__selects(threads, zt__get_debug_thread(debugger, i)) && zt__is_covered(debugger, i);
             }
             if (is_covered) {
-                zt__each_stopped(debugger, threads, zt__resume_uncovered, debugger);
+                zt__each_stopped(debugger, call, threads, zt__resume_uncovered, debugger);
             } else {
                 zt__resume(debugger, *reported);
             }
@@ -17739,7 +17751,7 @@ ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_
         result = ZE_RESULT_NOT_READY;
         if (zt__lock_until(&debugger->session, until)) {
             if (debugger->event_count == 0) {
-                result = zt__read_event(debugger, zt__event_wait_ms(debugger, until));
+                result = zt__read_event(debugger, call, zt__event_wait_ms(debugger, until));
             }
             has_event = debugger->event_count > 0;
             if (has_event) {
@@ -17794,7 +17806,7 @@ ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger) {
 ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call) {
     ze_result_t result;
     do {
-        result = zt__read_event(debugger, 0);
+        result = zt__read_event(debugger, call, 0);
     } while (result == ZE_RESULT_SUCCESS);
     if (debugger->is_over) {
         return zt__report_over(debugger, call);
@@ -17885,7 +17897,7 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
     while (interrupt && !interrupt->is_answered &&
            (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY)) {
         uint64_t now = zt__now_ns();
-        result = zt__read_event(debugger, zt__event_wait_ms(debugger, deadline));
+        result = zt__read_event(debugger, call, zt__event_wait_ms(debugger, deadline));
         if (result != ZE_RESULT_NOT_READY) {
             continue;
         }
@@ -17914,7 +17926,7 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
         zt__set_held(debugger, threads, stops == NULL);
     }
     if (result == ZE_RESULT_SUCCESS && stops) {
-        result = zt__each_stopped(debugger, threads, zt__hold_thread, debugger);
+        result = zt__each_stopped(debugger, call, threads, zt__hold_thread, debugger);
         for (i = 0; i < debugger->thread_count; i++) {
             if (zt__selects(threads, zt__get_debug_thread(debugger, i))) {
                 stops->stopped += debugger->held[i];
@@ -17957,7 +17969,7 @@ ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread thread
         stopped = 0;
         result = zt__read_events(debugger, call);
         if (result == ZE_RESULT_SUCCESS) {
-            result = zt__each_stopped(debugger, threads, zt__count_thread, &stopped);
+            result = zt__each_stopped(debugger, call, threads, zt__count_thread, &stopped);
         }
         if (stopped == 0) {
             break;
@@ -18008,7 +18020,7 @@ ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *thre
     }
     result = zt__read_events(debugger, call);
     if (result == ZE_RESULT_SUCCESS) {
-        result = zt__each_stopped(debugger, all, zt__store_thread, &out);
+        result = zt__each_stopped(debugger, call, all, zt__store_thread, &out);
     }
     zt__end_session_call(debugger);
     *count = result == ZE_RESULT_SUCCESS ? out.count : 0;
@@ -18392,7 +18404,7 @@ ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_de
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    while (zt__read_event(debugger, 0) == ZE_RESULT_SUCCESS) {
+    while (zt__read_event(debugger, call, 0) == ZE_RESULT_SUCCESS) {
     }
     module = zt__find_module_at(debugger, address, &function, &in_file);
     if (module) {
@@ -18502,7 +18514,8 @@ ZT__PRIVATE void zt__release_target(zt_debugger *debugger) {
     ze_result_t result;
     do {
         zt__acknowledge_all(debugger);
-        result = zt__read_event(debugger, zt__has_interrupt(debugger) ? ZT__DEBUG_POLL_MS : 0);
+        result =
+            zt__read_event(debugger, "zt_debug_close", zt__has_interrupt(debugger) ? ZT__DEBUG_POLL_MS : 0);
     } while (zt__now_ns() < deadline &&
              (result == ZE_RESULT_SUCCESS || (result == ZE_RESULT_NOT_READY && zt__has_interrupt(debugger))));
     zt__acknowledge_all(debugger);
@@ -19637,8 +19650,9 @@ ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *l
     kernels = room ? (zt__loaded_kernel *)zt__allocate(allocator, room, sizeof *kernels) : NULL;
     zt__lock(loaded->mutex);
     for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
-        if (loaded->kernels.entries[i].value) {
-            kernels[count++] = *(const zt__loaded_kernel *)loaded->kernels.entries[i].value;
+        const zt__loaded_kernel *known = (const zt__loaded_kernel *)loaded->kernels.entries[i].value;
+        if (known && !known->may_be_destroyed) {
+            kernels[count++] = *known;
         }
     }
     zt__unlock(loaded->mutex);
@@ -20038,6 +20052,7 @@ ZT__PRIVATE void zt__report_not_saved(zt__modules *modules, const char *director
 ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directory, const char *call) {
     enum { LONGEST = 4096 };
     size_t size = directory ? strlen(directory) + 1 : 0;
+    char *absolute;
     zt__free(&modules->allocator, modules->directory);
     modules->directory = NULL;
     if (size <= 1) {
@@ -20048,15 +20063,22 @@ ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directo
                              "Make the directory, or the one that it is in.");
         return;
     }
-    modules->directory = (char *)zt__allocate(&modules->allocator, LONGEST + size, 1);
-    if (!modules->directory) {
+    absolute = (char *)zt__allocate(&modules->allocator, LONGEST + size, 1);
+    if (!absolute) {
         zt__report_no_memory(modules->diagnostics, call, "the name of a directory");
-    } else if (!zt__is_absolute(directory) && zt__get_working_directory(modules->directory, LONGEST)) {
-        strcat(modules->directory, "/");
+        return;
     }
-    if (modules->directory) {
-        strcat(modules->directory, directory);
+    if (!zt__is_absolute(directory)) {
+        if (!zt__get_working_directory(absolute, LONGEST)) {
+            zt__report_not_saved(modules, directory, ZE_RESULT_ERROR_UNKNOWN, "getcwd", strerror(errno),
+                                 "Use the absolute path of a directory.");
+            zt__free(&modules->allocator, absolute);
+            return;
+        }
+        strcat(absolute, "/");
     }
+    strcat(absolute, directory);
+    modules->directory = absolute;
 }
 
 /* Writes a file of a module, unless there is one of this name and size. It is written beside its name and
@@ -20590,10 +20612,10 @@ enum {
     X(QUEUE_SYNCHRONIZE, zt__before_queue_synchronize, zt__after_queue_synchronize, ZT__FOR_EVENTS)          \
     X(QUEUE_DESTROY, zt__before_queue_destroy, NULL, ZT__ALWAYS)                                             \
     X(MODULE_CREATE, zt__before_module_create, zt__note_module, ZT__ALWAYS)                                  \
-    X(MODULE_DESTROY, zt__before_module_destroy, NULL, ZT__ALWAYS)                                           \
+    X(MODULE_DESTROY, zt__before_module_destroy, zt__after_module_destroy, ZT__ALWAYS)                                           \
     X(GET_FUNCTION, NULL, zt__after_get_function, ZT__ALWAYS)                                                \
     X(KERNEL_CREATE, NULL, zt__put_kernel_in_place, ZT__ALWAYS)                                              \
-    X(KERNEL_DESTROY, zt__before_kernel_destroy, NULL, ZT__ALWAYS)                                           \
+    X(KERNEL_DESTROY, zt__before_kernel_destroy, zt__after_kernel_destroy, ZT__ALWAYS)                                           \
     X(GROUP_SIZE, NULL, zt__after_group_size, ZT__FOR_LAUNCHES)                                              \
     X(LAUNCH, zt__before_command, zt__after_launch, ZT__FOR_EVENTS)                                          \
     X(COPY, zt__before_command, NULL, ZT__FOR_EVENTS | ZT__FOR_AUTO)                                         \
@@ -20974,9 +20996,9 @@ typedef struct zt__known_event {
     int may_be_kept;           /* likewise */
     zt__slot *keeper;          /* the slot that keeps it, or kept it last, */
     zt_profiler *keeper_owner; /* and its profiler */
-    uint32_t other_signals;    /* commands, besides a launch that is measured by it, that signal it and may be
-                                  in flight. When the host resets it after one, 0 again. 2 or more: it may
-                                  be signalled at any time, and is never kept */
+    uint32_t other_signals;    /* signals by the host, and by commands that may be in flight besides a launch
+                                  that is measured by it. When the host resets it after one, 0 again. 2 or
+                                  more: it may be signalled at any time, and is never kept */
 } zt__known_event;
 
 /* The statistics of a call that is timed. */
@@ -21317,7 +21339,7 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
     zt__traced_device *device = NULL, *first = zt__load(&tracer->devices);
     uint32_t ordinal = UINT32_MAX, flags = 0;
     zt__list_state kind = ZT__LIST_UNKNOWN;
-    int is_in_order = 0;
+    int is_in_order = 0, is_cloneable = 0;
     zt__lock(&tracer->mutex);
     known = zt__find_known_list(tracer, list);
     zt__unlock(&tracer->mutex);
@@ -21340,15 +21362,17 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
     if (kind == ZT__LIST_IMMEDIATE && tracer->get_queue_flags) {
         is_in_order =
             tracer->get_queue_flags(list, &flags) == ZE_RESULT_SUCCESS && (flags & ZT__QUEUE_FLAG_IN_ORDER);
-    } else if (kind == ZT__LIST_RECORDED && tracer->get_list_flags) {
-        is_in_order =
-            tracer->get_list_flags(list, &flags) == ZE_RESULT_SUCCESS && (flags & ZT__LIST_FLAG_IN_ORDER);
+    } else if (kind == ZT__LIST_RECORDED && tracer->get_list_flags &&
+               tracer->get_list_flags(list, &flags) == ZE_RESULT_SUCCESS) {
+        is_in_order = (flags & ZT__LIST_FLAG_IN_ORDER) != 0;
+        is_cloneable = (flags & ZT__LIST_FLAG_CLONEABLE) != 0;
     }
     zt__lock(&tracer->mutex);
     known = zt__remember_list(tracer, list, device, ordinal);
     if (known) {
         known->kind = kind;
         known->is_in_order = is_in_order;
+        known->is_cloneable = is_cloneable;
     }
     zt__unlock(&tracer->mutex);
 }
@@ -21362,6 +21386,9 @@ ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kerne
     zt__loaded_kernel *record, placed;
     zt__lock(&tracer->mutex);
     record = zt__remember_kernel(tracer, kernel);
+    if (record && record->may_be_destroyed) { /* the driver has refused */
+        record->may_be_destroyed = record->is_placed = 0;
+    }
     if (record && !record->is_placed && zt__load(&tracer->loaded.is_sampled)) {
         device = zt__next_measured(tracer, NULL);
         record->is_placed = 1;
@@ -21375,16 +21402,9 @@ ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kerne
     }
 }
 
-/* Called before a kernel is destroyed or, if `kernel` is NULL, a module: forgets it, and reads its samples of
-   hot spots. */
-ZT__PRIVATE void zt__observe_unload(zt__tracer *tracer, ze_kernel_handle_t kernel,
-                                    ze_module_handle_t module) {
+/* Called before a kernel or, if it is not NULL, a module is destroyed: reads its samples of hot spots. */
+ZT__PRIVATE void zt__observe_unload(zt__tracer *tracer, ze_module_handle_t module) {
     zt__traced_device *device = zt__next_measured(tracer, NULL);
-    if (kernel) {
-        zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
-    } else {
-        zt__forget_handle(tracer, &tracer->loaded.modules, module);
-    }
     for (; device; device = zt__next_measured(tracer, device)) {
         zt__before_unload(zt__hotspots_of(device->profiler), module);
     }
@@ -21505,10 +21525,12 @@ typedef struct zt__frame {
     ze_module_handle_t module;  /* of a zeKernelCreate that has succeeded: the module of the kernel, */
     ze_kernel_handle_t created; /* which is this one, unless a hook puts another in its place */
 
+    ze_kernel_handle_t
+        kernel_before_hooks; /* of a launch or a zeKernelDestroy: what the application has passed */
+
     /* Of a launch: how it is counted when the driver has appended it. */
-    zt_profiler *counted_for;               /* NULL: it is not */
-    int knows_kernel;                       /* the kernel is the application's, and not that of a hook */
-    ze_kernel_handle_t kernel_before_hooks; /* what the application has passed */
+    zt_profiler *counted_for; /* NULL: it is not */
+    int knows_kernel;         /* the kernel is the application's, and not that of a hook */
 } zt__frame;
 
 /* The parameters of the call of a frame. */
@@ -21534,7 +21556,8 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
                           slot reads the time stamps when it is collected
      another signal       (of a command or of the host) The time stamps are saved first if the launch has
                           signalled; otherwise the sample is lost, and no slot keeps the event again, because
-                          that launch may signal it later. The event has no keeper afterwards
+                          that launch may signal it later. The event has no keeper afterwards, and none until
+                          the host resets it
      a reset              On the host: the time stamps are saved first if the launch has signalled; otherwise
                           the slot keeps the event. In a list: a barrier that waits for the event, a copy of
                           the time stamps and a barrier are appended before the reset
@@ -21645,8 +21668,11 @@ ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
     ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_host_reset_params_t)->phEvent;
     zt__known_event *known;
     int is_reset = frame->call == ZT__CALL_EventHostReset, has_other;
+    if (!is_reset) { /* before the keeper is looked up: a launch may become it meanwhile, which checks this */
+        zt__count_signals(tracer, event, 1);
+    }
     if (zt__save_stamps_of_event(tracer, event, !is_reset) && !is_reset) {
-        zt__count_signals(tracer, event, 2); /* the launch may signal it later */
+        zt__count_signals(tracer, event, 1); /* the launch may signal it later */
     }
     zt__lock(&tracer->mutex);
     known = zt__find_event(tracer, event);
@@ -21829,6 +21855,11 @@ ZT__PRIVATE void zt__note_signal(zt__frame *frame) {
         is_signalled_once = list && list->kind == ZT__LIST_IMMEDIATE && !list->is_captured;
         zt__unlock(&tracer->mutex);
         zt__count_signals(tracer, event, is_signalled_once ? 1 : 2);
+        /* Another thread may have appended a launch that is measured by it since
+           zt__save_stamps_before_signal. */
+        if (zt__save_stamps_of_event(tracer, event, 1)) {
+            zt__count_signals(tracer, event, 2);
+        }
     }
 }
 
@@ -22070,20 +22101,27 @@ ZT__PRIVATE void zt__begin_by_event(zt__frame *frame, const zt__command *command
     if (selected->measurement == ZT__KEPT_EVENT_STAMPS) {
         zt__tracer *tracer = frame->tracer;
         zt__known_event *known;
+        /* Before the slot is the keeper: a thread that finds the keeper finds the event in it. */
+        zt__lock(&profiler->mutex);
+        slot->kept = *command->signal;
+        slot->was_signalled = selected->was_signalled;
+        slot->signalled_end = selected->signalled_end;
+        slot->list->keeps_events = 1;
+        zt__unlock(&profiler->mutex);
         zt__lock(&tracer->mutex);
         known = zt__find_event(tracer, *command->signal);
-        frame->has_kept_event = known && !known->keeper; /* else another thread was faster */
+        /* Else another thread has used the event since zt__choose_measurement. */
+        frame->has_kept_event = known && !known->keeper && !known->other_signals;
         if (frame->has_kept_event) {
             known->keeper = slot;
             known->keeper_owner = profiler;
         }
         zt__unlock(&tracer->mutex);
-        zt__lock(&profiler->mutex);
-        slot->kept = frame->has_kept_event ? *command->signal : NULL;
-        slot->was_signalled = selected->was_signalled;
-        slot->signalled_end = selected->signalled_end;
-        slot->list->keeps_events = 1;
-        zt__unlock(&profiler->mutex);
+        if (!frame->has_kept_event) {
+            zt__lock(&profiler->mutex);
+            slot->kept = NULL;
+            zt__unlock(&profiler->mutex);
+        }
         return;
     }
 
@@ -22200,9 +22238,37 @@ ZT__PRIVATE void zt__note_module(zt__frame *frame) {
 }
 
 ZT__PRIVATE void zt__before_module_destroy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
     ze_module_handle_t module = *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule;
-    zt__change_replacements(&frame->tracer->modules, NULL, module, NULL, "zeModuleDestroy");
-    zt__observe_unload(frame->tracer, NULL, module);
+    const void *handle = module;
+    zt__loaded_module *known;
+    zt__lock(&tracer->mutex);
+    known = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+    if (known) {
+        known->may_be_destroyed = 1;
+    }
+    zt__unlock(&tracer->mutex);
+    zt__change_replacements(&tracer->modules, NULL, module, NULL, "zeModuleDestroy");
+    zt__observe_unload(tracer, module);
+}
+
+/* The handle may already be that of a new module, with a new record. */
+ZT__PRIVATE void zt__after_module_destroy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const void *handle = *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule;
+    zt__loaded_module *known;
+    zt__lock(&tracer->mutex);
+    known = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+    if (known && known->may_be_destroyed) {
+        zt__map_remove(&tracer->loaded.modules, &handle, sizeof handle);
+    } else {
+        known = NULL;
+    }
+    zt__unlock(&tracer->mutex);
+    if (known) {
+        zt__free_described_module(&tracer->allocator, known->described);
+    }
+    zt__free(&tracer->allocator, known);
 }
 
 ZT__PRIVATE void zt__after_get_function(zt__frame *frame) {
@@ -22289,8 +22355,43 @@ ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
     }
 }
 
+/* Called before a kernel is destroyed: it is not used any more. If the driver refuses, its next launch shows
+   that it exists. */
+ZT__PRIVATE void zt__mark_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    const void *handle = kernel;
+    zt__loaded_kernel *known;
+    zt__lock(&tracer->mutex);
+    known = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+    if (known) {
+        known->may_be_destroyed = 1;
+    }
+    zt__unlock(&tracer->mutex);
+}
+
 ZT__PRIVATE void zt__before_kernel_destroy(zt__frame *frame) {
-    zt__observe_unload(frame->tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel, NULL);
+    zt__mark_kernel(frame->tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
+    zt__observe_unload(frame->tracer, NULL);
+}
+
+/* Forgets the kernel, and the one that the application has passed, if a hook has destroyed this one in its
+   place. The handles may already be those of new kernels, with new records. */
+ZT__PRIVATE void zt__after_kernel_destroy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const void *const handles[2] = {frame->kernel_before_hooks,
+                                    *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel};
+    zt__loaded_kernel *known;
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(handles); i++) {
+        zt__lock(&tracer->mutex);
+        known = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handles[i], sizeof handles[i]);
+        if (known && known->may_be_destroyed) {
+            zt__map_remove(&tracer->loaded.kernels, &handles[i], sizeof handles[i]);
+        } else {
+            known = NULL;
+        }
+        zt__unlock(&tracer->mutex);
+        zt__free(&tracer->allocator, known);
+    }
 }
 
 /* ---- before and after a call: lists and queues ---------------------------------------------------------- */
@@ -22790,8 +22891,8 @@ ZT__PRIVATE void zt__prologue(zt__call call, void *parameters, uintptr_t registr
             zt__read_command(call, parameters, &command);
             frame->kernel_before_hooks = command.kernel;
         } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
-            zt__forget_handle(tracer, &tracer->loaded.kernels,
-                              *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
+            frame->kernel_before_hooks = *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel;
+            zt__mark_kernel(tracer, frame->kernel_before_hooks);
         }
         for (i = 0; i < tracer->hook_count; i++) {
             const zt__traced_hook *hook = &tracer->hooks[i];
@@ -23244,9 +23345,10 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
 
 /* Stops the sampling of hot spots, which depends on the tracer, and then the tracer. While calls are still
    observed, measures no more launches, waits for those of which zt__has_unread_launches is true, and releases
-   the events that slots keep. At last waits for calls in progress on other threads. */
+   the events that slots keep. At last waits for calls in progress on other threads, with a deadline of their
+   own: most of them end at once, also where a launch has used up the first one. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) {
-    zt__wait wait = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
+    zt__wait wait;
     zt__traced_device *device = zt__next_measured(tracer, NULL);
     ze_result_t result = ZE_RESULT_SUCCESS;
     for (; device; device = zt__next_measured(tracer, device)) {
@@ -23282,6 +23384,7 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
         }
     }
     zt__unlock(&zt__dispatch_setup);
+    wait = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
     while (zt__has_calls_in_progress(tracer, 0)) {
         if (!zt__wait_again(&wait)) {
             return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY, caller);
@@ -24478,12 +24581,14 @@ ZT__PRIVATE void zt__write_samples(zt__document *document, zt__family *family, z
     if (kind == ZT__OF_TILES || kind == ZT__OF_PASSES) {
         parts = kind == ZT__OF_TILES ? profiler->tile_count : profiler->pass_count;
     }
-    if (kind >= ZT__STREAMED_MEAN) {
-        zt__stream_data *data = NULL;
-        do {
-            data = zt__next_attached_stream(profiler, data);
+    if (kind >= ZT__STREAMED_MEAN) { /* the number of the stream that has the metric, from 1 */
+        const zt__stream_data *data = zt__next_attached_stream(profiler, NULL);
+        stream = 1;
+        while (data &&
+               (index < data->first_streamed || index >= data->first_streamed + data->group.metric_count)) {
+            data = zt__load(&data->next);
             stream++;
-        } while (data && index - data->first_streamed >= data->group.metric_count);
+        }
     }
     for (region = 0; region < document->region_count; region++) {
         const zt__region_record *record = zt__record_at(profiler, region);
@@ -25895,14 +26000,13 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
                                    ZET_METRIC_TYPE_RATIO,
                                    ZT_AGGREGATE_MEAN,
                                    0};
-    const zt__ranked_column *column, *end;
     zt__json json;
-    uint32_t i, paths;
+    uint32_t i, j, paths;
     memset(&json, 0, sizeof json);
     zt__write_json_head(document, &json);
-    end = json.columns + json.column_count;
     zt__write_text(writer, ",\n\"columns\":[");
-    for (column = json.columns; column < end; column++) { /* the keys of the metrics that tables show */
+    for (j = 0; j < json.column_count; j++) { /* the keys of the metrics that tables show */
+        const zt__ranked_column *column = &json.columns[j];
         zt__write_comma(writer);
         if (column->metric == UINT32_MAX) {
             zt__write_json_string(writer, zt__roles[column->role].name);
@@ -25914,17 +26018,17 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     zt__write_text(writer, "],\n\"metrics\":{");
     for (i = 0; i < profiler->metric_count && !document->out_of_memory; i++) {
         const char *label = NULL;
-        for (column = json.columns; column < end; column++) {
-            if (column->metric == i && column->role != ZT__NO_ROLE) {
-                label = zt__roles[column->role].name;
+        for (j = 0; j < json.column_count; j++) {
+            if (json.columns[j].metric == i && json.columns[j].role != ZT__NO_ROLE) {
+                label = zt__roles[json.columns[j].role].name;
             }
         }
         zt__write_json_description(writer, &profiler->metrics[i], json.is_repeated[i], label);
     }
-    for (column = json.columns; column < end; column++) {
-        if (column->metric == UINT32_MAX) {
+    for (j = 0; j < json.column_count; j++) {
+        if (json.columns[j].metric == UINT32_MAX) {
             zt_metric derived = hits;
-            derived.name = zt__roles[column->role].name;
+            derived.name = zt__roles[json.columns[j].role].name;
             zt__write_json_description(writer, &derived, 0, NULL);
         }
     }
@@ -30121,6 +30225,7 @@ ZT__PRIVATE int zt__run_watch(void *user) {
         uint64_t period_ns = watch->config.hang_ns / 8, most_ns = is_attached ? MOST_ATTACHED_NS : MOST_NS;
         uint64_t now;
         uint32_t i, count, running_count = 0;
+        int is_lost; /* the device */
         zt__running running, suspect;
         zt__watch_request request;
 
@@ -30146,19 +30251,22 @@ ZT__PRIVATE int zt__run_watch(void *user) {
             zt__end_debugging(watch, *answer->reason ? answer->reason
                                                      : "the debug session was ended by somebody else");
         }
-        if (zt__is_ending(watch) || zt__is_device_lost(&watch->profiler->diagnostics)) {
+        if (zt__is_ending(watch)) {
             continue;
         }
 
         /* Find the region to report: of those that have run too long, or else of all that run, the one that
-           was submitted first. */
+           was submitted first. On a lost device no call tells which ones run. Faults are reported even so: a
+           driver may deliver one after it has called the device lost, and its threads are stopped until they
+           are resumed. */
+        is_lost = zt__is_device_lost(&watch->profiler->diagnostics);
         now = zt__now_ns();
-        if (watch->is_hanging && !zt__still_runs(watch, &watch->hang)) {
+        if (!is_lost && watch->is_hanging && !zt__still_runs(watch, &watch->hang)) {
             watch->is_hanging = 0;
             watch->not_before_ns = now;
         }
         memset(&suspect, 0, sizeof suspect);
-        count = zt__find_busy_lists(watch);
+        count = is_lost ? 0 : zt__find_busy_lists(watch);
         for (i = 0; i < count; i++) {
             int is_overdue, is_suspect_overdue;
             if (!zt__find_running(watch->profiler, watch->lists[i], &running)) {

@@ -1041,6 +1041,26 @@ static void test_messages_name_the_call(void **state) {
     ok(zt_debug_close(debugger));
 }
 
+/* A function of this library is named, too, where it is the one that was called. */
+static void test_messages_name_the_function(void **state) {
+    world *w = *state;
+    zt_debug_config config = debug_config(w);
+    zt_debugger *debugger;
+    zt_debug_thread threads[4];
+    zt_debug_stops stops;
+    uint32_t count = 4;
+    config.allocator = scarce_allocator();
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    ok(zt_debug_open(w->device, 0, &config, &debugger));
+    allocations_left = 0;
+    assert_result(zt_debug_stop(debugger, all_threads, A_WHILE, &stops), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_contains(zt_debug_get_last_error(debugger), "zt_debug_stop: ");
+    assert_result(zt_debug_threads(debugger, threads, &count), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_contains(zt_debug_get_last_error(debugger), "zt_debug_threads: ");
+    allocations_left = -1;
+    ok(zt_debug_close(debugger));
+}
+
 static void test_without_memory(void **state) {
     world *w = *state;
     zt_debug_config config = debug_config(w);
@@ -1334,6 +1354,7 @@ int main(void) {
         TEST(test_a_forked_child_leaves_the_debugger_alone),
         TEST(test_every_call_fails_once),
         TEST(test_messages_name_the_call),
+        TEST(test_messages_name_the_function),
         TEST(test_without_memory),
         TEST(test_null_and_nonsense),
         TEST(test_threads_share_a_debugger),

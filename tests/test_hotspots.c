@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "fixture.h"
 
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -986,6 +988,33 @@ static zt_hotspot_info hotspot_at(zt_profiler *profiler, uint64_t offset) {
     return info;
 }
 
+/* Pipes that were made here, and whether another thread could have executed a program that inherits one. */
+static int pipes_made, pipes_inherited;
+
+int pipe(int ends[2]) {
+    pipes_made++;
+    pipes_inherited++;
+    return (*(__typeof__(pipe) **)&(void *){dlsym(RTLD_NEXT, "pipe")})(ends);
+}
+
+int pipe2(int ends[2], int flags) {
+    pipes_made++;
+    pipes_inherited += !(flags & O_CLOEXEC);
+    return (*(__typeof__(pipe2) **)&(void *){dlsym(RTLD_NEXT, "pipe2")})(ends, flags);
+}
+
+static void no_other_program_inherits_the_pipe(void **state) {
+    world *w = (world *)*state;
+    work of = load_work(w), sampled = {w, NULL, of.words};
+    pipes_made = pipes_inherited = 0;
+    zt_profiler *profiler = open_with_tool(w, &sampled, 0x1000, "while read -r a; do echo /k.cl:1; done");
+    assert_int_equal(pipes_made, 1);
+    assert_int_equal(pipes_inherited, 0);
+    ok(zeModuleDestroy(sampled.module));
+    unload_work(&of);
+    close_profiler(w, profiler);
+}
+
 /* A kernel may lie at 0, too, in the addresses that the debug information has. */
 static void lines_of_a_kernel_at_0(void **state) {
     world *w = (world *)*state;
@@ -1226,6 +1255,7 @@ int main(void) {
         TEST(own_times_are_divided_among_places),
         TEST(lines_without_the_programs),
         TEST(reports_while_samples_come),
+        TEST(no_other_program_inherits_the_pipe),
         TEST(lines_of_a_kernel_at_0),
         TEST(a_name_that_is_too_long),
         TEST(a_name_that_is_hostile),

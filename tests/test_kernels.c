@@ -575,6 +575,31 @@ static void test_handles_come_back(void **state) {
     }
 }
 
+/* The driver refuses to destroy kernel and module: the kernel is the one that it was. */
+static void test_a_kernel_that_was_not_destroyed(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_traced(w, NULL);
+    loaded saxpy = load_saxpy(w, 3);
+    launch_groups(w, saxpy.kernel, 1, 1);
+    finish_immediate(w, w->immediate);
+    for (int with_module = 0; with_module < 2; with_module++) {
+        inject("zeKernelDestroy", 1, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+        assert_result(zeKernelDestroy(saxpy.kernel), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+        if (with_module) {
+            inject("zeModuleDestroy", 1, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+            assert_result(zeModuleDestroy(saxpy.module), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+        }
+        launch_kernel(w->immediate, saxpy.kernel); /* with the sizes that it has */
+        finish_immediate(w, w->immediate);
+    }
+    assert_int_equal(zt_get_kernel_count(profiler), 1);
+    zt_kernel_info info = kernel_info(profiler, 0);
+    assert_int_equal(info.launches, 3);
+    assert_int_equal(info.shapes[0].group_size[0], 1);
+    assert_int_equal(info.shapes[1].group_size[0], 1);
+    unload(&saxpy);
+}
+
 /* ==== launches ============================================================================================ */
 
 static void test_shapes_are_kept_by_number(void **state) {
@@ -977,6 +1002,7 @@ int main(void) {
         TEST(test_profile_information),
         TEST(test_kernels_of_one_name),
         TEST(test_handles_come_back),
+        TEST(test_a_kernel_that_was_not_destroyed),
         TEST(test_shapes_are_kept_by_number),
         TEST(test_every_kind_of_launch),
         TEST(test_what_counts),

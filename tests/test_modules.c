@@ -190,6 +190,39 @@ static void test_a_change_of_the_working_directory(void **state) {
 
 /* ==== failures ============================================================================================ */
 
+/* A relative path in a working directory whose own path is too long: it would be another after a change. */
+static void test_a_working_directory_that_is_not_known(void **state) {
+    enum { LEVELS = 21, LENGTH = 200 };
+    world *w = *state;
+    native_binary matmul = read_binary("build/kernels/matmul.so");
+    char before[4096], name[LENGTH + 1];
+    memset(name, 'd', LENGTH);
+    name[LENGTH] = 0;
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(test_directory), 0);
+    for (int i = 0; i < LEVELS; i++) {
+        assert_int_equal(mkdir(name, 0755), 0);
+        assert_int_equal(chdir(name), 0);
+    }
+    zt_profiler *profiler = trace_with(w, "modules");
+    assert_int_equal(chdir(".."), 0);
+    create_and_destroy(w, matmul);
+    int files = count_files("modules"); /* -1: it is not there */
+    assert_int_equal(chdir(name), 0);
+    assert_int_equal(rmdir("modules"), 0);
+    for (int i = 0; i < LEVELS; i++) {
+        assert_int_equal(chdir(".."), 0);
+        assert_int_equal(rmdir(name), 0);
+    }
+    assert_int_equal(chdir(before), 0);
+    assert_int_equal(files, -1);
+    assert_int_equal(w->message_count, 1);
+    assert_contains(w->messages[0], "[MODULE_NOT_SAVED] getcwd failed: ");
+    assert_contains(w->messages[0], "missing in 'modules'. Use the absolute path of a directory.");
+    assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "Writing files of modules has failed. [");
+    free(matmul.bytes);
+}
+
 /* One level of directories is made, not two. Then the modules are missing, and all else is measured. */
 static void test_a_directory_that_cannot_be_made(void **state) {
     world *w = *state;
@@ -912,6 +945,7 @@ int main(void) {
         FILE_TEST(test_files_are_written_once),
         FILE_TEST(test_files_have_the_permissions_of_the_user),
         FILE_TEST(test_a_change_of_the_working_directory),
+        FILE_TEST(test_a_working_directory_that_is_not_known),
         FILE_TEST(test_a_directory_that_cannot_be_made),
         FILE_TEST(test_files_that_cannot_be_written),
         FILE_TEST(test_a_name_that_is_taken),

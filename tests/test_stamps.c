@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -646,6 +647,71 @@ static void test_an_event_that_the_host_signals_early(void **state) {
     close_rig(&r);
 }
 
+/* Another thread of the application signals an event while a launch that signals it is being appended: wherever the
+   library allocates memory then. */
+static struct early_signal {
+    ze_event_handle_t event;
+    int allocations_before; /* -1: never, or done */
+} early;
+
+static void *signal_early(void *event) {
+    ok_on_thread(zeEventHostSignal(event));
+    return NULL;
+}
+
+static void *allocate_and_signal(size_t size, void *user) {
+    pthread_t other;
+    (void)user;
+    if (early.allocations_before >= 0 && early.allocations_before-- == 0 &&
+        pthread_create(&other, NULL, signal_early, early.event) == 0)
+        pthread_join(other, NULL);
+    return malloc(size);
+}
+
+static void release_memory(void *memory, void *user) {
+    (void)user;
+    free(memory);
+}
+
+/* The kernel is not measured by that signal, which is there before the kernel has ended. */
+static void test_an_event_that_the_host_signals_meanwhile(void **state) {
+    enum { MOST = 15 };
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_config config = config_of(w);
+    zt_allocator allocator = {allocate_and_signal, release_memory, NULL};
+    int moments = 0, is_late = 0;
+    config.groups = "";
+    config.allocator = allocator;
+    early.allocations_before = -1;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    for (; !is_late && moments < MOST; moments++) {
+        ze_event_handle_t event = event_in(pool, 0);
+        zt_counts before = zt_get_counts(profiler);
+        early.event = event;
+        early.allocations_before = moments;
+        ze_command_list_handle_t list = launch_held(&r, event);
+        is_late = early.allocations_before >= 0;
+        early.allocations_before = -1;
+        assert_no_noted_failure();
+        ok(zt_collect(profiler, 0));
+        uint64_t collected = zt_get_counts(profiler).collected;
+        set_word(&r, GO);
+        assert_int_equal(collected, before.collected);
+        finish_and_destroy(w, list);
+        collect_all(profiler);
+        check_identity(profiler);
+        assert_int_equal(zt_get_counts(profiler).begun, before.begun + 1);
+        ok(zeEventDestroy(event));
+    }
+    assert_in_range(moments, 3, MOST - 1); /* the last launch allocates less often than that */
+    ok(zeEventPoolDestroy(pool));
+    close_profiler(w, profiler);
+    close_rig(&r);
+}
+
 /* An event that has signalled and is not reset gets the time stamps of the next kernel. */
 static void test_an_event_that_is_never_reset(void **state) {
     enum { TIMES = 20 };
@@ -1177,6 +1243,65 @@ static void test_closed_while_a_kernel_runs(void **state) {
         ok(zeCommandQueueDestroy(queue));
         ok(zeEventDestroy(event));
     }
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
+/* A call of another thread, which ends when the stop has given up a launch and observes no more calls. */
+typedef struct late_call {
+    world *w;
+    atomic_int has_begun;
+} late_call;
+
+static void end_late(void *parameters, int result, void *user, void **instance) {
+    late_call *call = user;
+    uint64_t before = calls(NULL), looks = calls("zeDriverGet");
+    (void)parameters, (void)result, (void)instance;
+    atomic_store(&call->has_begun, 1);
+    while (calls(NULL) == before)
+        nap(); /* the stop has not looked for the launch yet */
+    pass_time(A_WHILE);
+    for (int n = 0; n < 100 && calls("zeDriverGet") == looks; n++)
+        nap(); /* when it observes no more calls, it looks whether callbacks come */
+    for (int n = 0; n < 20; n++)
+        nap();
+}
+
+static void *call_late(void *argument) {
+    late_call *call = argument;
+    ok_on_thread(zeDeviceGetStatus(call->w->device));
+    return NULL;
+}
+
+/* The stop has waited for a launch as long as it may: it still waits for the call, which is about to end. */
+static void test_stopped_with_a_call_that_is_about_to_end(void **state) {
+    world *w = *state;
+    late_call call = {w, 0};
+    zt_config config = config_of(w);
+    zt_trace_config trace = zt_trace_config_default();
+    zt_hook hook = {"zeDeviceGetStatus", NULL, end_late, &call};
+    pthread_t other;
+    config.groups = "";
+    config.wait_timeout_ns = A_WHILE;
+    trace.hooks = &hook;
+    trace.hook_count = 1;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, &trace));
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    ze_event_handle_t event = event_in(pool, 0);
+    ze_command_list_handle_t list = launch_held(&r, event);
+    assert_int_equal(pthread_create(&other, NULL, call_late, &call), 0);
+    while (!atomic_load(&call.has_begun))
+        nap();
+    ze_result_t stopped = zt_trace_stop(profiler);
+    assert_int_equal(pthread_join(other, NULL), 0);
+    set_word(&r, GO);
+    finish_and_destroy(w, list);
+    assert_no_noted_failure();
+    assert_result(stopped, ZE_RESULT_SUCCESS);
+    expect_lost_event(profiler, 1, 0);
+    ok(zeEventDestroy(event));
     ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
@@ -1725,6 +1850,7 @@ int main(void) {
         TEST(test_an_event_that_a_hook_destroyed),
         TEST(test_an_event_that_others_signal),
         TEST(test_an_event_that_the_host_signals_early),
+        TEST(test_an_event_that_the_host_signals_meanwhile),
         TEST(test_an_event_that_is_never_reset),
         TEST(test_an_event_that_its_list_resets),
         TEST(test_a_reset_with_a_command_that_is_refused),
@@ -1743,6 +1869,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_time_stamps_that_cannot_be_read, open_leaky_world,
                                         abandon_world),
         cmocka_unit_test_setup_teardown(test_closed_while_a_kernel_runs, open_leaky_world, abandon_world),
+        TEST(test_stopped_with_a_call_that_is_about_to_end),
         TEST(test_stopped_while_a_kernel_runs),
         TEST(test_executions_that_are_overwritten),
         TEST(test_executions_after_those_that_overlap),

@@ -582,6 +582,25 @@ static void test_a_list_that_can_be_cloned(void **state) {
     ok(zeCommandListDestroy(list));
 }
 
+/* Such a list was created before the start: the driver knows. */
+static void test_a_list_from_before_the_start_that_can_be_cloned(void **state) {
+    world *w = *state;
+    ze_command_list_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, NULL, 0, CLONEABLE};
+    ze_command_list_handle_t list;
+    void (*get_flags)(void);
+    find_newer("zeCommandListGetFlags", &get_flags);
+    ok(zeCommandListCreate(w->context, w->device, &desc, &list));
+    zt_profiler *profiler = open_traced(w, NULL);
+    record(w, list);
+    execute_unprofiled(w, list);
+    w->launches++;
+    collect_all(profiler);
+    expect_launches(profiler, 0, 0, 1);
+    assert_counts(profiler, counted(0, 0, 0, 0, 0));
+    check_work(w);
+    ok(zeCommandListDestroy(list));
+}
+
 /* ==== completeness and cost =============================================================================== */
 
 /* The driver calls of launches in steady state: the launches themselves, and the calls of the library. */
@@ -2380,6 +2399,7 @@ int main(void) {
         TEST(test_lists_appended_in_a_capture),
         TEST(test_a_mutable_list),
         TEST(test_a_list_that_can_be_cloned),
+        TEST(test_a_list_from_before_the_start_that_can_be_cloned),
         TEST(test_launches_on_reset_lists),
         TEST(test_executions_of_one_list),
         TEST(test_driver_calls_of_an_execution),

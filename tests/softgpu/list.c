@@ -331,6 +331,7 @@ ze_result_t sg_zeCommandListCreate(ze_context_handle_t context, ze_device_handle
         create_list(context, device, desc->commandQueueGroupOrdinal, desc->flags & SG_LIST_IN_ORDER, &list);
     if (result != ZE_RESULT_SUCCESS)
         return result;
+    list->flags = desc->flags;
     for (const ze_base_desc_t *next = desc->pNext; next; next = next->pNext)
         list->is_mutable |= (int)next->stype == MUTABLE_LIST_DESC;
     *out_list = (ze_command_list_handle_t)list;
@@ -453,6 +454,14 @@ ze_result_t sg_zeCommandListImmediateGetIndex(ze_command_list_handle_t handle, u
     if (!list->is_immediate)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     *index = list->index;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeCommandListGetFlags(ze_command_list_handle_t handle, ze_command_list_flags_t *flags) {
+    const sg_list *list = sg_list_of(handle);
+    SG_NEED_HANDLE(list);
+    SG_NEED_POINTER(flags);
+    *flags = list->flags;
     return ZE_RESULT_SUCCESS;
 }
 

@@ -103,6 +103,7 @@ struct sg_list {
     sg_object object;
     sg_device *device;
     uint32_t ordinal, index;
+    ze_command_list_flags_t flags; /* 0 for an immediate list, which has those of a queue */
     bool closed;
     bool synchronous;
     bool is_in_order;
