@@ -1337,7 +1337,7 @@ typedef enum zt_limit {
 /* What probably limits a region, and why. Since 0.1. */
 typedef struct zt_limit_info {
     zt_limit limit;
-    char text[320];    /* a sentence with the figures that show it, or with what is missing */
+    char text[320];    /* sentences with the figures that show it, or with what is missing */
     char missing[256]; /* metrics that were not measured and might show another limit, as for
                           zt_config.metrics; "": none is known. The device need not have them */
 } zt_limit_info;
@@ -13805,6 +13805,7 @@ ZT__PRIVATE void zt__name_missing(const zt__advice *advice, const uint8_t unmeas
 /* Applies the rules to the figures of a region. `info` is empty. */
 ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[ZT__ROLE_COUNT],
                                  zt_limit_info *info) {
+    enum { LEAST_BUSY = 80, MOST_TRAFFIC = 60 }; /* percent: [VTune]; [SOL] */
     const zt__rule *rule = NULL;
     uint8_t unmeasured[ZT__ROLE_COUNT];
     uint32_t i, k;
@@ -13850,9 +13851,19 @@ ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[
     unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
     zt__name_missing(advice, unmeasured, info);
     if (info->missing[0]) {
+        if (!zt__is_nan(figures[ZT__ROLE_GPU_BUSY]) && figures[ZT__ROLE_GPU_BUSY] >= LEAST_BUSY) {
+            zt__append(info->text, sizeof info->text, "Not the host, because the GPU is busy");
+            zt__append_figure(info, ZT__ROLE_GPU_BUSY, figures);
+            zt__append(info->text, sizeof info->text, ").");
+            if (!zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) &&
+                figures[ZT__ROLE_MEMORY_SHARE] < MOST_TRAFFIC) {
+                zt__append(info->text, sizeof info->text, " Not memory bandwidth: %.0f%% %s.",
+                           figures[ZT__ROLE_MEMORY_SHARE], zt__roles[ZT__ROLE_MEMORY_SHARE].name);
+            }
+        }
         zt__append(info->text, sizeof info->text,
-                   "Not enough metrics: add %s to config.metrics or ZT_METRICS, if the device has them.",
-                   info->missing);
+                   "%s add %s to config.metrics or ZT_METRICS, if the device has them.",
+                   info->text[0] ? " To know more," : "Not enough metrics:", info->missing);
     } else if (advice->naming == ZT__NAMING_COUNT) {
         strcpy(info->text, "Not enough metrics: none is known to show what limits a region.");
     } else {
