@@ -673,7 +673,8 @@
 
        While a hang lasts, no other is reported, because what is behind it waits. When it has ended, the times
        of the others begin anew. Faults are always reported, but for a page fault that comes again at the same
-       address when the work was resumed: it ends debugging. After a fault most drivers lose the device.
+       address when the work was resumed: it ends debugging. After a fault most drivers lose the device; a
+       fault that arrives after the loss is reported without a region.
 
        While it watches, the library is attached as a debugger of this process: see PROGRAM DEBUG for what has
        to be enabled. It acknowledges events at once, so modules run as without it. If the process may not
@@ -30257,6 +30258,7 @@ ZT__PRIVATE int zt__run_watch(void *user) {
         uint64_t period_ns = watch->config.hang_ns / 8, most_ns = is_attached ? MOST_ATTACHED_NS : MOST_NS;
         uint64_t now;
         uint32_t i, count, running_count = 0;
+        int is_lost; /* the device */
         zt__running running, suspect;
         zt__watch_request request;
 
@@ -30282,19 +30284,22 @@ ZT__PRIVATE int zt__run_watch(void *user) {
             zt__end_debugging(watch, *answer->reason ? answer->reason
                                                      : "the debug session was ended by somebody else");
         }
-        if (zt__is_ending(watch) || zt__is_device_lost(&watch->profiler->diagnostics)) {
+        if (zt__is_ending(watch)) {
             continue;
         }
 
         /* Find the region to report: of those that have run too long, or else of all that run, the one that
-           was submitted first. */
+           was submitted first. On a lost device no call tells which ones run. Faults are reported even so: a
+           driver may deliver one after it has called the device lost, and its threads are stopped until they
+           are resumed. */
+        is_lost = zt__is_device_lost(&watch->profiler->diagnostics);
         now = zt__now_ns();
-        if (watch->is_hanging && !zt__still_runs(watch, &watch->hang)) {
+        if (!is_lost && watch->is_hanging && !zt__still_runs(watch, &watch->hang)) {
             watch->is_hanging = 0;
             watch->not_before_ns = now;
         }
         memset(&suspect, 0, sizeof suspect);
-        count = zt__find_busy_lists(watch);
+        count = is_lost ? 0 : zt__find_busy_lists(watch);
         for (i = 0; i < count; i++) {
             int is_overdue, is_suspect_overdue;
             if (!zt__find_running(watch->profiler, watch->lists[i], &running)) {

@@ -16,6 +16,12 @@
 #include <time.h>
 #include <unistd.h>
 
+/* ZT_TEST=name runs the tests of a program whose names match; '*' and '?' stand for any characters. */
+static __attribute__((constructor)) void choose_tests(void) {
+    if (getenv("ZT_TEST"))
+        cmocka_set_test_filter(getenv("ZT_TEST"));
+}
+
 /* ==== the library: counted are its use of the heap and what it registers; its clock can be advanced ======= */
 
 static atomic_uint_fast64_t allocation_count;

@@ -6,7 +6,8 @@
 
    A short run takes every n-th case, and fewer of slow scenarios. A failing case prints how to run it alone:
 
-   ZT_CASES=all                               every case
+   ZT_CASES=all                                      every case
+   ZT_CASES=all ZT_CASE=streams:                     every case of a scenario; streams:exit: of its exits
    ZT_CASE=streams:zeEventCreate:3:0x70000001:ever   this one alone
    ZT_CASE=streams:exit:3                            the program exits in the third call of the driver */
 #define _GNU_SOURCE
@@ -357,11 +358,12 @@ static struct {
     int is_refused;         /* some function of the library has returned an error */
     int is_threaded;        /* the profiler has a thread that collects */
     int may_keep_session;   /* a debug session could not be detached */
+    int has_lost_device;    /* by a fault of a kernel */
 } now;
 
 static int device_is_lost(void) {
-    return now.fault.at->of == DRIVER && now.fault.lasts != ONCE &&
-           now.fault.result == ZE_RESULT_ERROR_DEVICE_LOST && gpu.failed_call();
+    return now.has_lost_device || (now.fault.at->of == DRIVER && now.fault.lasts != ONCE &&
+                                   now.fault.result == ZE_RESULT_ERROR_DEVICE_LOST && gpu.failed_call());
 }
 
 static const char *failed_call(void) {
@@ -497,6 +499,74 @@ static int discard(const void *bytes, size_t size, void *user) {
     return 0;
 }
 
+/* Whatever has failed, what there is can be asked for. */
+static void ask_about_region(uint32_t region) {
+    const zt_profiler *profiler = now.profiler;
+    zt_region_info info;
+    zt_limit_info limit;
+    zt_streamed streamed;
+    zt_stats stats;
+    ok(zt_get_region(profiler, region, &info));
+    ok(zt_get_limit(profiler, region, &limit));
+    assert_non_null(zt_limit_name(limit.limit));
+    for (uint32_t i = 0; i < ZT_LATENCY_COUNT; i++)
+        ok(zt_get_latency(profiler, region, (zt_latency)i, &stats));
+    for (uint32_t i = 0; i < zt_get_pass_count(profiler); i++)
+        ok(zt_get_pass(profiler, region, i, &stats));
+    for (uint32_t i = 0; i < zt_get_metric_count(profiler); i++) {
+        const zt_metric *metric = zt_get_metric(profiler, i);
+        assert_int_equal(zt_find_metric(profiler, metric->name), i);
+        ok(zt_get_stats(profiler, region, i, &stats));
+        assert_true(stats.count <= info.count);
+        zt_get_rate(profiler, region, i);
+        for (uint32_t tile = 0; tile < zt_get_tile_count(profiler); tile++)
+            ok(zt_get_tile_stats(profiler, region, tile, i, &stats));
+    }
+    for (uint32_t i = 0; i < zt_get_streamed_count(profiler); i++) {
+        assert_non_null(zt_get_streamed_metric(profiler, i));
+        ok(zt_get_streamed(profiler, region, i, &streamed));
+    }
+}
+
+static void ask_about_all(void) {
+    const zt_profiler *profiler = now.profiler;
+    zt_call_info call;
+    zt_path_info path;
+    if (!profiler)
+        return;
+    for (uint32_t i = 0; i < zt_get_region_count(profiler); i++)
+        ask_about_region(i);
+    for (uint32_t i = 0; i < zt_get_path_count(profiler); i++)
+        ok(zt_get_path(profiler, i, &path));
+    for (uint32_t i = 0; i < zt_get_call_count(profiler); i++)
+        ok(zt_get_call(profiler, i, &call));
+    zt_get_overlap(profiler);
+    zt_get_timeline(profiler);
+    zt_trace_get_counts(profiler);
+    assert_non_null(zt_get_availability_text(profiler));
+    assert_true(zt_get_availability(profiler) != ZT_AVAILABILITY_UNKNOWN);
+    assert_non_null(zt_result_name(zt_get_last_result(profiler)));
+}
+
+static void run_figures(world *w) {
+    zt_config config = config_for(w, "ComputeBasic");
+    zt_group group;
+    gpu.set_devices(1, 2);
+    config.timeline = 16;
+    open_with(w, &config);
+    did(zt_set_operations(now.profiler, "inner", 1e6));
+    did(zt_set_peaks(now.profiler, 1e11, 1e12, NULL));
+    for (int i = 0; i < 2; i++)
+        ZT_REGION(now.profiler, w->immediate, "around")
+    w->launches += nested(w, w->immediate);
+    finish(w);
+    collect(patience());
+    ask_about_all();
+    did(zt_find_group(w->device, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED, &group));
+    did(zt_write(now.profiler, ZT_FORMAT_HTML, discard, NULL));
+    close_here();
+}
+
 static void run_immediate(world *w) {
     open_here(w, "ComputeBasic,HostScheduler");
     for (int i = 0; i < 3; i++)
@@ -628,11 +698,17 @@ static void run_streams(world *w) {
     }
     finish(w);
     did(zt_stream_read(stream, 0, count_row, &rows));
+    for (uint32_t i = 0; i < zt_stream_get_metric_count(stream); i++)
+        assert_int_equal(zt_stream_find_metric(stream, zt_stream_get_metric(stream, i)->name), i);
+    zt_stream_get_info(stream);
+    zt_stream_get_counts(stream);
+    assert_non_null(zt_result_name(zt_stream_get_last_result(stream)));
     if (stream) {
         const char *text = zt_stream_get_last_error(stream);
         hear(text);
     }
     collect(patience());
+    ask_about_all();
     zt_stream_close(stream, count_row, &rows);
     close_here();
 }
@@ -655,6 +731,7 @@ static void trace(world *w, const char *groups, int copies) {
     surely(zeCommandListReset(w->list));
     collect(patience());
     did(zt_trace_stop(now.profiler));
+    ask_about_all();
     did(zt_write(now.profiler, ZT_FORMAT_TABLE, discard, NULL));
     close_here();
 }
@@ -735,6 +812,7 @@ static void sample_kernel(world *w, ze_kernel_handle_t kernel) {
 
 static void run_hotspots(world *w) {
     zt_hotspots_config config = zt_hotspots_config_default();
+    zt_hotspot_info hotspot;
     config.no_thread = 1;
     config.memory_limit = 1 << 16;
     config.addresses = 64;
@@ -745,6 +823,9 @@ static void run_hotspots(world *w) {
     launch_new_module(w, sample_kernel);
     did(zt_hotspots_stop(now.profiler));
     did(zt_hotspots_find_lines(now.profiler));
+    for (uint32_t i = 0; i < zt_get_hotspot_count(now.profiler); i++)
+        ok(zt_get_hotspot(now.profiler, i, &hotspot));
+    zt_hotspots_get_counts(now.profiler);
     did(zt_trace_stop(now.profiler));
     did(zt_write(now.profiler, ZT_FORMAT_TABLE, discard, NULL));
     close_here();
@@ -837,9 +918,7 @@ static int run_job(zt_profiler *profiler, void *user) {
     return launches == 0;
 }
 
-static void run_bench(world *w) {
-    static zt_bench_result result;
-    zt_bench_changes changes;
+static zt_bench_config config_of_bench(world *w) {
     zt_bench_config config;
     memset(&config, 0, sizeof config);
     config.run = run_job;
@@ -847,11 +926,29 @@ static void run_bench(world *w) {
     config.precision = 1;
     config.warm_up = 1;
     config.counter_runs = 1;
+    return config;
+}
+
+static void run_bench(world *w) {
+    static zt_bench_result result;
+    zt_bench_changes changes;
+    zt_bench_config config = config_of_bench(w);
     open_here(w, "ComputeBasic");
     did(zt_bench(now.profiler, &config, &result));
     if (did(zt_report_benches(now.profiler, &result, 1, in_directory("bench.csv"))))
         did(zt_compare_benches(now.profiler, &result, 1, in_directory("bench.csv"),
                                in_directory("change.txt"), &changes));
+    close_here();
+}
+
+static void run_comparison(world *w) {
+    static zt_comparison comparison;
+    zt_bench_config config = config_of_bench(w);
+    open_here(w, "");
+    did(zt_compare(now.profiler, &config, &config, &comparison));
+    did(zt_write_comparison(&comparison, discard, NULL));
+    did(zt_write_bench(now.profiler, &comparison.a, discard, NULL));
+    did(zt_write_benches(now.profiler, &comparison.a, 1, discard, NULL));
     close_here();
 }
 
@@ -917,6 +1014,21 @@ static zt_debugger *attach(world *w) {
     return debugger;
 }
 
+/* A zt_debug_fn. */
+static int acknowledge(zt_debugger *debugger, const zt_debug_event *event, void *user) {
+    (void)user;
+    assert_non_null(zt_debug_event_name(event->type));
+    did(zt_debug_acknowledge(debugger));
+    return 0;
+}
+
+static void ask_about_debugger(const zt_debugger *debugger) {
+    for (uint32_t i = 0; i < zt_debug_get_register_set_count(debugger); i++)
+        assert_non_null(zt_debug_get_register_set(debugger, i));
+    assert_non_null(zt_result_name(zt_debug_get_last_result(debugger)));
+    hear(zt_debug_get_last_error(debugger));
+}
+
 /* The module waits for the debugger to acknowledge it. Closing resumes what is stopped. */
 static void run_debug(world *w) {
     zt_debugger *debugger = attach(w);
@@ -928,13 +1040,14 @@ static void run_debug(world *w) {
     begin_own_part();
     work of = begin_on(w, w->device, "count");
     end_own_part();
-    did(zt_debug_wait(debugger, patience(), NULL, NULL));
+    did(zt_debug_wait(debugger, patience(), acknowledge, NULL));
     if (!now.is_refused && !failed_call())
         await((const int *)&of.words[COUNT]);
     did(zt_debug_stop(debugger, all_threads, patience(), &stops));
     examine(debugger, &of);
     did(zt_debug_resume(debugger, all_threads));
     did(zt_debug_stop(debugger, all_threads, patience(), NULL));
+    ask_about_debugger(debugger);
     end_long_fault();
     did(zt_debug_close(debugger));
     leave_session();
@@ -944,9 +1057,11 @@ static void run_debug(world *w) {
 }
 
 static int hangs_heard;
+static uint64_t fault_heard; /* its address */
 
 static void hear_hang(const zt_hang *hang, void *user) {
-    (void)hang, (void)user;
+    (void)user;
+    __atomic_store_n(&fault_heard, hang->is_fault ? hang->fault_address : 0, __ATOMIC_RELAXED);
     __atomic_add_fetch(&hangs_heard, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -1038,6 +1153,107 @@ static void run_watch_by_helper(world *w) {
     hang(w, 1);
 }
 
+/* ---- a fault of the device ------------------------------------------------------------------------------- */
+
+enum { READ = 0x01010101 }; /* from the page */
+static uint8_t *forbidden_page;
+
+static struct sigaction handler_before;
+
+/* Permits the access of a kernel that nobody debugs, or no longer, so that it goes on. Other faults are those
+   of a failing test. */
+static void permit_access(int number, siginfo_t *info, void *context) {
+    uintptr_t address = (uintptr_t)info->si_addr, page = (uintptr_t)forbidden_page;
+    size_t size = (size_t)getpagesize();
+    (void)context;
+    if (address < page || address >= page + size || mprotect(forbidden_page, size, PROT_READ) != 0)
+        sigaction(number, &handler_before, NULL);
+}
+
+static void forbid_page(void) {
+    struct sigaction action;
+    size_t size = (size_t)getpagesize();
+    void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(page != MAP_FAILED);
+    memset(page, READ & 0xff, size);
+    assert_int_equal(mprotect(page, size, PROT_NONE), 0);
+    forbidden_page = page;
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = permit_access;
+    action.sa_flags = SA_SIGINFO;
+    assert_int_equal(sigaction(SIGSEGV, &action, &handler_before), 0);
+}
+
+static void permit_page(void) {
+    assert_int_equal(mprotect(forbidden_page, (size_t)getpagesize(), PROT_READ), 0);
+}
+
+static void forget_page(void) {
+    assert_int_equal(sigaction(SIGSEGV, &handler_before, NULL), 0);
+    assert_int_equal(munmap(forbidden_page, (size_t)getpagesize()), 0);
+}
+
+static int has_read(const work *of) {
+    return __atomic_load_n(&of->words[RESULT], __ATOMIC_RELAXED) == READ;
+}
+
+/* The fault is reported, if nothing fails; else the kernel ends, or is left stopped by what fails for longer.
+ */
+static void await_fault(const work *of) {
+    uint64_t end = now_ns() + A_WHILE;
+    int is_expected = now.fault.number == 0;
+    int is_bounded = now.fault.number > 0 && now.fault.lasts != ONCE;
+    for (int i = 0; !(is_bounded && i == 60) && !__atomic_load_n(&hangs_heard, __ATOMIC_SEQ_CST); i++) {
+        if (!is_expected && (has_read(of) || gpu.device_is_lost()))
+            break;
+        assert_true(now_ns() < end);
+        nap();
+    }
+    if (is_expected)
+        assert_int_equal(fault_heard, (uintptr_t)forbidden_page);
+}
+
+/* The kernel has ended, or its fault has lost the device. */
+static void await_end_of_fault(const work *of) {
+    uint64_t end = now_ns() + A_WHILE;
+    while (!has_read(of) && !gpu.device_is_lost()) {
+        assert_true(now_ns() < end);
+        nap();
+    }
+    now.has_lost_device = gpu.device_is_lost();
+}
+
+static void fault_of_kernel(world *w, int by_helper) {
+    work of = load_in_list(w, "read_from");
+    uint64_t address;
+    begin_own_part();
+    forbid_page();
+    address = (uintptr_t)forbidden_page;
+    ok(zeKernelSetArgumentValue(of.kernel, 1, sizeof address, &address));
+    end_own_part();
+    begin_watching(w, A_WHILE, by_helper);
+    int runs = begin_in_region(w, &of);
+    if (runs && !device_is_lost())
+        await_fault(&of);
+    end_watching();
+    if (runs)
+        await_end_of_fault(&of);
+    surely(zeCommandQueueSynchronize(w->queue, A_WHILE));
+    collect(patience());
+    close_here();
+    permit_page();
+    end_list(w, &of);
+    forget_page();
+}
+
+static void run_fault(world *w) {
+    fault_of_kernel(w, 0);
+}
+
+static void run_fault_by_helper(world *w) {
+    fault_of_kernel(w, 1);
+}
+
 static const scenario scenarios[] = {
     {"immediate", run_immediate, 1},
     {"times", run_times, 1},
@@ -1056,9 +1272,13 @@ static const scenario scenarios[] = {
     {"reports", run_reports, 1},
     {"merging", run_merging, 1},
     {"benchmark", run_bench, 1},
+    {"comparison", run_comparison, 1},
+    {"figures", run_figures, 1},
     {"debug", run_debug, 3},
     {"watch", run_watch, 13},
     {"watch_by_helper", run_watch_by_helper, 61},
+    {"watch_fault", run_fault, 3},
+    {"watch_fault_by_helper", run_fault_by_helper, 61},
 };
 enum { SCENARIOS = sizeof scenarios / sizeof scenarios[0] };
 
@@ -1070,6 +1290,8 @@ static struct progress {
     uint64_t cases;
     uint64_t reached; /* in which something has failed */
     uint64_t told;
+    uint32_t counts[SITES]; /* of a process that exits */
+    int64_t kept;           /* bytes that it needs once */
 } * progress;
 
 static void fail_case(const char *what) {
@@ -1223,7 +1445,10 @@ static uint32_t next_number(uint32_t number, uint32_t count) {
     return number < count && next > count ? count : next;
 }
 
-static void run_cases_at(const scenario *of, const struct site *at, uint32_t count, uint64_t *index) {
+typedef void (*run_fn)(const scenario *of, fault this_one);
+
+static void run_cases_at(const scenario *of, run_fn run_one, const struct site *at, uint32_t count,
+                         uint64_t *index) {
     int most = is_destruction(at->name) ? LONG : DURATIONS;
     for (uint32_t result = 0; result < results_of(at->of); result++) {
         /* No signal interrupts every call for ever. */
@@ -1232,18 +1457,18 @@ static void run_cases_at(const scenario *of, const struct site *at, uint32_t cou
             for (uint32_t number = 1; number <= count; number = next_number(number, count)) {
                 fault next = {at, number, result_of(at->of, result), (duration)lasts};
                 if (++*index % stride(of->sparsity) == 0)
-                    run_case(of, next);
+                    run_one(of, next);
             }
     }
 }
 
 /* Destructions last, since a streamer that is not closed keeps the counters. */
-static void run_cases(const scenario *of, const uint32_t counts[SITES]) {
+static void run_cases(const scenario *of, run_fn run_one, const uint32_t counts[SITES]) {
     uint64_t index = 0;
     for (int destructions = 0; destructions < 2; destructions++)
         for (uint32_t i = 0; i < SITES; i++)
             if (is_destruction(sites[i].name) == destructions)
-                run_cases_at(of, &sites[i], counts[i], &index);
+                run_cases_at(of, run_one, &sites[i], counts[i], &index);
 }
 
 /* ZT_CASE is this one's: returns 1, and what it says. */
@@ -1275,7 +1500,7 @@ static void test_scenario(void **state) {
     if (read_case(chosen, &only))
         run_case(chosen, only);
     else
-        run_cases(chosen, counts);
+        run_cases(chosen, run_case, counts);
     free(saxpy.bytes);
 }
 
@@ -1441,6 +1666,158 @@ static void test_exits(void **state) {
         assert_true(exits >= SCENARIOS / 2);
 }
 
+/* ==== zt_auto ============================================================================================= */
+
+/* It traces until the process exits, and reports then. So each case is a process of its own. */
+
+static const scenario automatic = {"auto", NULL, 3};
+static int64_t bytes_before_auto;
+static FILE *output_of_auto;
+
+static int is_on_standard_error(const char *text) {
+    static char output[1 << 16];
+    ssize_t size = pread(fileno(output_of_auto), output, sizeof output - 1, 0);
+    output[size > 0 ? size : 0] = 0;
+    return strstr(output, text) != NULL;
+}
+
+static void assert_new_report(void) {
+    FILE *file = fopen(in_directory(whole_reports[0].name), "r");
+    assert_non_null(file);
+    assert_int_equal(fgetc(file), '{');
+    fclose(file);
+}
+
+/* Called at exit, when the library is done. */
+static void check_auto(void) {
+    const world *w = now.w;
+    now.failed = failed_call();
+    count_calls();
+    calls_of_system.counts = 0;
+    int has_refused = now.fault.at->of == SYSTEM && now.is_refused;
+    end_fault();
+    for (int i = 0; i < w->message_count; i++)
+        hear(w->messages[i]);
+    fflush(NULL);
+    int told = now.is_told || has_refused || (now.failed && is_on_standard_error(now.failed));
+    memcpy(progress->counts, now.counts, sizeof progress->counts);
+    progress->reached += now.failed != NULL;
+    progress->told += now.failed && told;
+    is_own_part = 1;
+    check_reports();
+    if (now.fault.number == 0)
+        assert_new_report();
+    int64_t kept = heap_bytes() - bytes_before_auto;
+    if (now.fault.number == 0)
+        progress->kept = kept;
+    if (memory.blocks != 0 || kept > progress->kept)
+        fail_case("memory is leaked");
+    if (now.failed && !told && now.fault.at->of == DRIVER && now.fault.lasts == ONCE &&
+        !is_silent(now.failed))
+        fail_case("no error names the call");
+}
+
+/* Lists that are created before are not measured. */
+static void run_traced(world *w) {
+    ze_command_queue_desc_t queue = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                     .mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS};
+    ze_command_list_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC};
+    ze_command_list_handle_t immediate = NULL, list = NULL;
+    if (app(zeCommandListCreateImmediate(w->context, w->device, &queue, &immediate)))
+        for (int i = 0; i < 2; i++)
+            w->launches += app_launch(w, immediate);
+    if (app(zeCommandListCreate(w->context, w->device, &desc, &list))) {
+        uint32_t launches = app_launch(w, list);
+        if (!app(zeCommandListClose(list)))
+            surely(zeCommandListClose(list));
+        w->launches += app(zeCommandQueueExecuteCommandLists(w->queue, 1, &list, NULL)) ? launches : 0;
+    }
+    if (immediate) {
+        surely(zeCommandListAppendBarrier(immediate, w->done, 0, NULL));
+        surely(zeEventHostSynchronize(w->done, A_WHILE));
+        app(zeCommandListDestroy(immediate));
+    }
+    surely(zeCommandQueueSynchronize(w->queue, A_WHILE));
+    if (list)
+        app(zeCommandListDestroy(list));
+}
+
+static void test_auto(void **state) {
+    zt_auto_config config = zt_auto_config_default();
+    char reports[3 * PATH_MAX] = "";
+    fault this_one = now.fault;
+    void *made = NULL;
+    (void)state;
+    for (int i = 0; i < WHOLE_REPORTS; i++) {
+        size_t length = strlen(reports);
+        snprintf(reports + length, sizeof reports - length, "%s%s", i ? "," : "",
+                 in_directory(whole_reports[i].name));
+    }
+    open_world(&made);
+    world *w = made;
+    now.w = w;
+    put_old_reports();
+    config.report = reports;
+    config.profiler = config_for(w, "ComputeBasic");
+    config.profiler.timeline = 16;
+    bytes_before_auto = heap_bytes();
+    now.heap_before = heap_allocations();
+    assert_int_equal(atexit(check_auto), 0);
+    arm(this_one);
+    did(zt_auto(&config));
+    run_traced(w);
+    begin_own_part();
+    if (!device_is_lost())
+        check_work(w);
+    end_own_part();
+}
+
+static void run_auto(const scenario *of, fault this_one) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_auto)};
+    snprintf(progress->text, sizeof progress->text, "%s:%s:%u:0x%x:%s", of->name, this_one.at->name,
+             this_one.number, this_one.result, duration_names[this_one.lasts]);
+    progress->cases++;
+    output_of_auto = tmpfile();
+    assert_non_null(output_of_auto);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(fileno(output_of_auto), 1);
+        dup2(fileno(output_of_auto), 2);
+        set_environment();
+        memset(&now, 0, sizeof now);
+        now.fault = this_one;
+        exit(cmocka_run_group_tests_name(of->name, tests, start, NULL));
+    }
+    int status = await_process(child);
+    if (status != 0)
+        print_output(output_of_auto);
+    fclose(output_of_auto);
+    if (status != 0)
+        fail_msg("ZT_CASE=%s: %s, status 0x%x", progress->text, status < 0 ? "it hangs" : "it has failed",
+                 (unsigned)status);
+}
+
+static void test_automatic(void **state) {
+    const char *text = getenv("ZT_CASE");
+    fault none = {sites, 0, 0, ONCE}, only = none;
+    uint32_t counts[SITES];
+    (void)state;
+    if (INSTRUMENTED || (text && strncmp(text, "auto:", 5) != 0))
+        skip();
+    memset(progress, 0, sizeof *progress);
+    run_auto(&automatic, none);
+    memcpy(counts, progress->counts, sizeof counts);
+    if (read_case(&automatic, &only))
+        run_auto(&automatic, only);
+    else
+        run_cases(&automatic, run_auto, counts);
+    all_cases += progress->cases;
+    all_reached += progress->reached;
+    all_told += progress->told;
+    print_message("auto: %llu cases\n", (unsigned long long)progress->cases);
+}
+
 /* ==== examples ============================================================================================ */
 
 /* Those that need nothing but the device. The last is a program without the library, which is preloaded. */
@@ -1542,7 +1919,7 @@ static int print_sum(void **state) {
 }
 
 int main(void) {
-    struct CMUnitTest tests[SCENARIOS + EXAMPLES + 1];
+    struct CMUnitTest tests[SCENARIOS + EXAMPLES + 2];
     memset(tests, 0, sizeof tests);
     for (int i = 0; i < SCENARIOS; i++) {
         tests[i].name = scenarios[i].name;
@@ -1556,6 +1933,8 @@ int main(void) {
     }
     tests[SCENARIOS + EXAMPLES].name = "exit";
     tests[SCENARIOS + EXAMPLES].test_func = test_exits;
+    tests[SCENARIOS + EXAMPLES + 1].name = automatic.name;
+    tests[SCENARIOS + EXAMPLES + 1].test_func = test_automatic;
     progress = mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     return progress == MAP_FAILED ? 1 : cmocka_run_group_tests(tests, make_directory, print_sum);
 }

@@ -886,7 +886,7 @@ static shown_row row_of(const char *text, const char *name) {
         int length;
         figures = strstr(figures, "  ");
         for (int i = 0; i < 4 && sscanf(figures, "%31s%n", word, &length) == 1; i++, figures += length)
-            *numbers[i] = *word == '<' ? 0 : strtod(word, NULL); /* "<0.1" */
+            *numbers[i] = *word == '<' ? strtod(word + 1, NULL) / 2 : strtod(word, NULL); /* "<0.1" */
         return row;
     }
     fail_msg("there is no row of %s in: %s", name, text);

@@ -880,9 +880,32 @@ static void test_memory_that_cannot_be_accessed(void **state) {
 /* ==== other processes ===================================================================================== */
 
 /* A tool: P, after which its target's number is written, stops its threads. */
+enum { EXITS = 5 };
+
+/* Exits when a kernel has just had a page fault, which the agent is too slow to see. */
+static void exit_at_fault(world *w) {
+    uint64_t address = 64;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    work of = load_work(w, w->device, "read_from");
+    ok(zeKernelSetArgumentValue(of.kernel, 1, sizeof address, &address));
+    signal(SIGSEGV, SIG_DFL);
+    attach(w->device);
+    gpu.behave(SOFTGPU_DEBUG_SLOW_AGENT, 1);
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    nap();
+    launch_work(&of);
+    await((const int *)&of.words[STARTED]);
+    nap();
+    exit(0);
+}
+
+/* P attaches to the process whose number follows, and stops its threads; E exits with a page fault. */
 static int serve_tool(world *w, char letter, int from) {
     zet_debug_config_t config = {0};
     session_handle session;
+    if (letter == 'E')
+        exit_at_fault(w);
     if (letter != 'P' || read(from, &config.pid, sizeof config.pid) != sizeof config.pid)
         return 0;
     ok(zetDebugAttach(w->device, &config, &session));
@@ -1204,6 +1227,18 @@ static void test_a_fault_without_a_tool_ends_the_process(void **state) {
     assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGSEGV : WEXITSTATUS(status) != 0);
 }
 
+/* The kernel ends with the process, and does not fault once more when nobody holds its faults any longer. */
+static void test_a_process_exits_at_a_fault(void **state) {
+    (void)state;
+    for (int i = 0; i < EXITS; i++) {
+        const process *target = new_process();
+        int status;
+        send_letter(target, 'E');
+        assert_int_equal(waitpid(target->number, &status, 0), target->number);
+        assert_int_equal(status, 0);
+    }
+}
+
 /* ==== sub-devices ========================================================================================= */
 
 static void get_tiles(world *w, ze_device_handle_t tiles[2]) {
@@ -1386,12 +1421,13 @@ int main(void) {
         TEST(test_a_fault_that_nobody_waits_for_any_longer),
         TEST(test_faults_of_the_program_are_its_own),
         TEST(test_a_fault_without_a_tool_ends_the_process),
+        TEST(test_a_process_exits_at_a_fault),
         TEST(test_sub_devices_cannot_be_attached_to),
         TEST(test_sub_devices_and_their_device_exclude_each_other),
         TEST(test_threads_of_all_sub_devices),
         TEST(test_threads_of_a_sub_device),
         TEST(test_a_sampled_thread_is_stopped),
     };
-    fork_processes(7, serve_tool);
+    fork_processes(7 + EXITS, serve_tool);
     return cmocka_run_group_tests_name("softgpu_debug", tests, start, NULL);
 }

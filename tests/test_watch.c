@@ -616,6 +616,35 @@ static void a_null_pointer_is_reported(void **state) {
     check_work(w);
 }
 
+/* A driver may call the device lost before it delivers the fault, whose threads stay stopped until the watch
+   resumes them. */
+static void a_fault_is_reported_after_the_loss(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    uint64_t address = 8, end = now_ns() + A_WHILE;
+    config.hang_ns = A_WHILE;
+    zt_profiler *profiler = open_watched(w, &config);
+    assert_debugged_by(profiler, ZT_DEBUGGED_BY_ITSELF);
+    work of = load_recorded(w, "read_from");
+    ok(zeKernelSetArgumentValue(of.kernel, 1, sizeof address, &address));
+    inject("zeCommandListAppendWriteGlobalTimestamp", 1, ZE_RESULT_ERROR_DEVICE_LOST);
+    append_kernel(profiler, of.list, of.kernel, "not measured");
+    ok(zeCommandListClose(of.list));
+    ok(zt_execute(profiler, w->queue, 1, &of.list, NULL));
+    await_hang(1);
+    assert_true(heard_hang.hang.is_fault);
+    assert_string_equal(heard_hang.region, "");
+    assert_place("read_from");
+    while (zeContextGetStatus(w->context) != ZE_RESULT_ERROR_DEVICE_LOST)
+        assert_true(now_ns() < end);
+    gpu.restore_device();
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    close_profiler(w, profiler);
+    unload_hang(w, NULL, &of);
+    check_work(w);
+}
+
 /* ==== files =============================================================================================== */
 
 static void read_file(const char *path, char *text, size_t size) {
@@ -969,6 +998,7 @@ int main(int argc, char **argv) {
         HANG_TEST(any_call_fails_once),
         cmocka_unit_test_setup_teardown(a_page_fault_is_reported, open_leaky_world, abandon_world),
         cmocka_unit_test_setup_teardown(a_null_pointer_is_reported, open_leaky_world, abandon_world),
+        cmocka_unit_test_setup_teardown(a_fault_is_reported_after_the_loss, open_leaky_world, abandon_world),
         HANG_TEST(the_report_is_a_file),
         HANG_TEST(a_report_that_cannot_be_written),
         HANG_TEST(the_helper_ends_with_the_watch),

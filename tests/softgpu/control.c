@@ -291,6 +291,10 @@ void softgpu_restore_device(void) {
     update_attention();
 }
 
+int softgpu_device_is_lost(void) {
+    return sg_is_lost();
+}
+
 /* ---- the clock ----------------------------------------------------------------------------------------- */
 
 static _Atomic uint32_t timestamp_bits = 64;

@@ -68,7 +68,7 @@ extern "C" {
     X(DEBUG_EVENTS_LOST)          /* an event never comes */                                                 \
     X(DEBUG_ANSWERS_LATE)         /* the answer to an interruption comes after that to the next one */       \
     X(DEBUG_THREADS_UNAVAILABLE)  /* an interruption finds no thread */                                      \
-    X(DEBUG_SLOW_AGENT)           /* threads may stop by faults while it serves interruptions */
+    X(DEBUG_SLOW_AGENT)           /* threads may stop by faults before and while it serves interruptions */
 /* clang-format on */
 
 enum softgpu_behaviour {
@@ -186,6 +186,9 @@ void softgpu_reset_calls(void);
  */
 void softgpu_lose_device(void);
 void softgpu_restore_device(void);
+
+/* Not 0: they are lost, also by a page fault of a kernel. */
+int softgpu_device_is_lost(void);
 
 /* Timestamps: valid bits (of both kinds), ticks per second, and the value of the device's clock now. */
 void softgpu_set_timestamps(uint32_t valid_bits, uint64_t ticks_per_second);

@@ -204,7 +204,7 @@ void sg_stop_kill(sg_engine_thread *engine) {
     atomic_store(&engine->stop.is_killed, true);
     while (atomic_load(&engine->stop.state) != SG_OUTSIDE) {
         if (atomic_load(&engine->stop.state) == SG_STOPPED)
-            sg_stop_resume(engine);
+            sg_stop_end(engine); /* maybe by a fault that no tool has heard of */
         sg_signal_send(&stops, engine->number);
         nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
     }

@@ -377,11 +377,15 @@ static void resume_unwanted(const sg_root *root) {
     }
 }
 
+static void pause_agent(void) {
+    nanosleep(&(struct timespec){.tv_nsec = PAUSE}, NULL);
+}
+
 static void step_root(sg_root *root, bool *again) {
     bool is_open = false;
     step_faults(root);
     if (sg_behaves(SOFTGPU_DEBUG_SLOW_AGENT))
-        nanosleep(&(struct timespec){.tv_nsec = PAUSE}, NULL);
+        pause_agent();
     for (uint32_t i = 0; i < TARGETS_OF_ROOT; ++i) {
         target *of = &targets_of(root)[i];
         if (of->device)
@@ -395,6 +399,8 @@ static void step_root(sg_root *root, bool *again) {
 
 bool sg_target_step(void) {
     bool again = false;
+    if (sg_behaves(SOFTGPU_DEBUG_SLOW_AGENT))
+        pause_agent();
     pthread_mutex_lock(&lock);
     for (uint32_t i = 0; i < SG_MAX_DEVICES; ++i)
         if (sg_root_at(i)->device)
