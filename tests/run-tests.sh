@@ -18,9 +18,10 @@ limit=${ZT_TEST_TIMEOUT:-120}
 # A variant is a directory of programs and what is put before them on the command line. LAYER runs on the loader
 # of this system, LAYER-SUITE on the one of another Debian suite.
 # headers-SUITE is compiled against the newest headers, and runs on the loader of that suite. arm64 and i386 are programs
-# and a loader for these machines, musl for that C library.
+# and a loader for these machines, musl for that C library. windows is for tests/run-windows.sh.
 run_in_variant() { # VARIANT PROGRAM
     directory=$build
+    driver=
     launcher=
     validation=ZE_ENABLE_VALIDATION_LAYER=1
     case $1 in
@@ -41,6 +42,12 @@ run_in_variant() { # VARIANT PROGRAM
     i386 | musl)
         directory=$build/$1
         set -- "$2"
+        ;;
+    windows)
+        directory=$build/windows
+        driver=$(winepath -w "$directory/ze_softgpu.dll")
+        launcher=wine
+        set -- "$2.exe"
         ;;
     headers-*)
         directory=$build/headers
@@ -69,7 +76,7 @@ run_in_variant() { # VARIANT PROGRAM
     shift
     # shellcheck disable=SC2086 # there may be no launcher
     timeout -k 10 "$limit" env CMOCKA_MESSAGE_OUTPUT=tap ZET_ENABLE_METRICS=1 \
-        ZE_ENABLE_ALT_DRIVERS="$directory/libze_softgpu.so" "$@" $launcher "$program"
+        ZE_ENABLE_ALT_DRIVERS="${driver:-$directory/libze_softgpu.so}" "$@" $launcher "$program"
 }
 
 run_one() { # VARIANT PROGRAM
@@ -78,6 +85,7 @@ run_one() { # VARIANT PROGRAM
     rm -f "$log.counts"
     run_in_variant "$1" "$2" >"$log" 2>&1 </dev/null
     status=$?
+    sed -i 's/\r$//' "$log"
     tests/count-tap.sh "$status" <"$log" >"$log.counts"
     read -r passed failed skipped <"$log.counts"
     if leaks "$1" "$2" "$log"; then
