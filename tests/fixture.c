@@ -1114,6 +1114,16 @@ uint32_t count_deaf_threads(void) {
 
 #endif
 
+uint32_t count_threads_left(uint32_t expected) {
+#ifdef __aarch64__
+    for (uint64_t end = now_ns() + A_WHILE; count_threads() > expected && now_ns() < end;)
+        nap();
+#else
+    (void)expected;
+#endif
+    return count_threads();
+}
+
 void find_span(const zt_profiler *profiler, const char *name, double *begin, double *end) {
     char path[] = "/tmp/zetools-XXXXXX.trace.json", command[512], line[64] = "";
     int file = mkstemps(path, 11);

@@ -11,10 +11,10 @@ windows=$top/build/windows
 cd "$top" || exit 1
 limit=${ZT_TEST_TIMEOUT:-300}
 
-programs=$(echo "test_advice test_callbacks test_every test_fast_math test_faults test_latency
+programs=$(echo "test_advice test_bench test_callbacks test_every test_fast_math test_faults test_latency
     test_lists test_locks test_lost test_merge test_nesting test_no_threads test_open test_passes test_regions
-    test_soak test_softgpu test_softgpu_engines test_softgpu_metrics test_softgpu_work test_stamps test_statistics
-    test_streams test_thread test_timestamps test_trace test_trace_off" | xargs)
+    test_soak test_softgpu test_softgpu_engines test_softgpu_metrics test_softgpu_work test_stamps
+    test_statistics test_streams test_thread test_timestamps test_trace test_trace_off" | xargs)
 
 # A directory of Wine's own, in which the loader is registered: it looks for its layers beside itself.
 export WINEPREFIX="$windows/wine" WINEDEBUG=-all WINEDLLOVERRIDES="mscoree,mshtml=" WINEPATH="$windows/bin"

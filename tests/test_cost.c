@@ -6,11 +6,13 @@
 /* ==== allocations on this thread ========================================================================== */
 
 /* In a plain program malloc itself is watched, so that nothing escapes: not what the C library allocates for
-   its callers, nor the driver. Sanitizers have a malloc of their own, and in many calls the validation layer
-   of newer loaders and interception allocate; there, the library's calls are counted. */
+   its callers, nor the driver. Sanitizers have a malloc of their own, other C libraries have no second name for
+   theirs, and in many calls the validation layer of newer loaders and interception allocate; there, the
+   library's calls are counted. */
+#if !INSTRUMENTED && defined __GLIBC__
+enum { WATCHES_MALLOC = 1 };
 static _Thread_local uint64_t own_allocations;
 
-#if !INSTRUMENTED
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
@@ -29,10 +31,13 @@ void *realloc(void *memory, size_t size) {
     own_allocations++;
     return __libc_realloc(memory, size);
 }
+#else
+enum { WATCHES_MALLOC = 0 };
+static const uint64_t own_allocations = 0;
 #endif
 
 static int malloc_is_watched(void) {
-    return !INSTRUMENTED && !getenv("ZE_ENABLE_VALIDATION_LAYER") && !getenv("ZE_ENABLE_LOADER_INTERCEPT");
+    return WATCHES_MALLOC && !getenv("ZE_ENABLE_VALIDATION_LAYER") && !getenv("ZE_ENABLE_LOADER_INTERCEPT");
 }
 
 static uint64_t allocations(void) {

@@ -214,16 +214,20 @@ static void begin_all(world *w) {
         assert_int_equal(pthread_create(&threads[i], NULL, activities[i], NULL), 0);
 }
 
-/* Until each has had so many turns more. */
+/* Until each has had so many turns more, however slow they are. */
 static void await_turns(int count) {
     for (int i = 0; i < ACTIVITIES; i++) {
-        int begin = __atomic_load_n(&on.turns[i], __ATOMIC_RELAXED);
+        int begin = __atomic_load_n(&on.turns[i], __ATOMIC_RELAXED), seen = begin, now;
         uint64_t limit = now_ns() + A_WHILE;
-        while (__atomic_load_n(&on.turns[i], __ATOMIC_RELAXED) < begin + count && !has_noted_failure())
-            if (now_ns() > limit)
+        while ((now = __atomic_load_n(&on.turns[i], __ATOMIC_RELAXED)) < begin + count &&
+               !has_noted_failure()) {
+            if (now != seen)
+                limit = now_ns() + A_WHILE;
+            else if (now_ns() > limit)
                 fail_msg("activity %d stands still", i);
-            else
-                nap();
+            seen = now;
+            nap();
+        }
     }
 }
 
