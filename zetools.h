@@ -1338,7 +1338,7 @@ typedef enum zt_limit {
 /* What probably limits a region, and why. Since 0.1. */
 typedef struct zt_limit_info {
     zt_limit limit;
-    char text[320];    /* a sentence with the figures that show it, or with what is missing */
+    char text[320];    /* sentences with the figures that show it, or with what is missing */
     char missing[256]; /* metrics that were not measured and might show another limit, as for
                           zt_config.metrics; "": none is known. The device need not have them */
 } zt_limit_info;
@@ -13806,6 +13806,7 @@ ZT__PRIVATE void zt__name_missing(const zt__advice *advice, const uint8_t unmeas
 /* Applies the rules to the figures of a region. `info` is empty. */
 ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[ZT__ROLE_COUNT],
                                  zt_limit_info *info) {
+    const double least_busy = 80, most_traffic = 60; /* percent: [VTune]; [SOL] */
     const zt__rule *rule = NULL;
     uint8_t unmeasured[ZT__ROLE_COUNT];
     uint32_t i, k;
@@ -13851,9 +13852,19 @@ ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[
     unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
     zt__name_missing(advice, unmeasured, info);
     if (info->missing[0]) {
+        if (!zt__is_nan(figures[ZT__ROLE_GPU_BUSY]) && figures[ZT__ROLE_GPU_BUSY] >= least_busy) {
+            zt__append(info->text, sizeof info->text, "Not the host, because the GPU is busy");
+            zt__append_figure(info, ZT__ROLE_GPU_BUSY, figures);
+            zt__append(info->text, sizeof info->text, ").");
+            if (!zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) &&
+                figures[ZT__ROLE_MEMORY_SHARE] < most_traffic) {
+                zt__append(info->text, sizeof info->text, " Not memory bandwidth: %.0f%% %s.",
+                           figures[ZT__ROLE_MEMORY_SHARE], zt__roles[ZT__ROLE_MEMORY_SHARE].name);
+            }
+        }
         zt__append(info->text, sizeof info->text,
-                   "Not enough metrics: add %s to config.metrics or ZT_METRICS, if the device has them.",
-                   info->missing);
+                   "%s add %s to config.metrics or ZT_METRICS, if the device has them.",
+                   info->text[0] ? " To know more," : "Not enough metrics:", info->missing);
     } else if (advice->naming == ZT__NAMING_COUNT) {
         strcpy(info->text, "Not enough metrics: none is known to show what limits a region.");
     } else {
@@ -26176,17 +26187,42 @@ ZT__PRIVATE int zt__compare_kernel_rows(const void *a, const void *b) {
     return one->index < other->index ? -1 : 1;
 }
 
+/* Returns whether kernels of different modules have the same name; also without the memory to find out. */
+ZT__PRIVATE int zt__share_names(const zt_allocator *allocator, const zt__figure_table *table,
+                                zt__sizes_text *modules) {
+    zt__map first_of_name = {NULL, 64, 0}; /* the text of the module of the first kernel with each name */
+    uint32_t i;
+    int are_shared;
+    while (first_of_name.capacity / 2 <= table->row_count) {
+        first_of_name.capacity *= 2;
+    }
+    first_of_name.entries =
+        (zt__map_entry *)zt__allocate(allocator, first_of_name.capacity, sizeof *first_of_name.entries);
+    are_shared = !first_of_name.entries;
+    for (i = 0; i < table->row_count && !are_shared; i++) {
+        const char *name = table->rows[i].name;
+        const char *first = (const char *)zt__map_find(&first_of_name, name, strlen(name));
+        if (first) {
+            are_shared = strcmp(first, modules[i].text) != 0;
+        } else {
+            zt__map_add(&first_of_name, name, strlen(name), modules[i].text);
+        }
+    }
+    zt__map_free(&first_of_name, allocator);
+    return are_shared;
+}
+
 /* Writes a table of kernels, and below it the advice about those with the largest shares, a paragraph each. */
 ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
     enum { ADVISED = 10 };
     const zt_allocator *allocator = &document->profiler->config.allocator;
-    uint32_t i, j, count = zt_get_kernel_count(document->profiler), shown = 0, others = 0;
+    uint32_t i, count = zt_get_kernel_count(document->profiler), shown = 0, others = 0;
     zt__figure_column columns[ZT__KERNEL_ROW_FIGURES];
     zt__figure_table table;
     double *figures;
     zt__sizes_text *sizes, *modules;         /* of each kernel */
     const char **size_texts, **module_texts; /* the same, for zt__add_texts */
-    int is_ambiguous = 0;                    /* kernels of different modules have one name */
+    int needs_modules;
     zt_kernel_info info;
     char text[128];
     if (count == 0) {
@@ -26236,11 +26272,8 @@ ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
         }
         size_texts[i] = sizes[i].text;
         module_texts[i] = modules[i].text;
-        for (j = 0; j < i && !is_ambiguous; j++) {
-            is_ambiguous =
-                strcmp(table.rows[j].name, row->name) == 0 && strcmp(modules[j].text, modules[i].text) != 0;
-        }
     }
+    needs_modules = zt__share_names(allocator, &table, modules);
     if (table.row_count > 0) {
         qsort(table.rows, count, sizeof *table.rows, zt__compare_kernel_rows);
     }
@@ -26249,7 +26282,7 @@ ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
         const char *name = zt__kernel_columns[i].name, *units = zt__kernel_columns[i].units;
         if (units) {
             zt__add_figures(&table, figure, name, units, units[0] == 'b', zt__kernel_columns[i].rank);
-        } else if (figure == ZT__KERNEL_ROW_SIZE || is_ambiguous) {
+        } else if (figure == ZT__KERNEL_ROW_SIZE || needs_modules) {
             zt__add_texts(&table, figure, name, figure == ZT__KERNEL_ROW_SIZE ? size_texts : module_texts);
         }
     }

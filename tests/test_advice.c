@@ -419,15 +419,23 @@ static const rule_case cases[] = {
      1e6,
      {{"GPU_BUSY", 99}, {"XVE_ACTIVE", 30}},
      ZT_LIMIT_UNKNOWN,
-     {"add XVE_STALL,XVE_THREADS_OCCUPANCY_ALL to config.metrics or ZT_METRICS, if the device has them."},
+     {"Not the host, because the GPU is busy (GPU busy 99%). To know more, add XVE_STALL,"
+      "XVE_THREADS_OCCUPANCY_ALL to config.metrics or ZT_METRICS, if the device has them."},
+     "XVE_STALL,XVE_THREADS_OCCUPANCY_ALL"},
+    {xe2,
+     7,
+     1e6,
+     {{"XVE_ACTIVE", 30}},
+     ZT_LIMIT_UNKNOWN,
+     {"Not enough metrics: add XVE_STALL,XVE_THREADS_OCCUPANCY_ALL to config.metrics or ZT_METRICS, if the "
+      "device has them."},
      "XVE_STALL,XVE_THREADS_OCCUPANCY_ALL"},
     {xe2,
      8,
      1e6,
      {{"GPU_BUSY", 99}, {"XVE_ACTIVE", 30}, {"XVE_STALL", 60}},
      ZT_LIMIT_UNKNOWN,
-     {"Not enough metrics: add XVE_THREADS_OCCUPANCY_ALL to config.metrics or ZT_METRICS, if the device has "
-      "them."},
+     {"To know more, add XVE_THREADS_OCCUPANCY_ALL to config.metrics or ZT_METRICS, if the device has them."},
      "XVE_THREADS_OCCUPANCY_ALL"},
     {alchemist,
      3,
@@ -854,6 +862,13 @@ static void test_peaks(void **state) {
     ok(zt_get_limit(profiler, 0, &info));
     assert_int_equal(info.limit, ZT_LIMIT_MEMORY_BANDWIDTH);
     assert_contains(info.text, "88% of the peak bandwidth");
+    ok(zt_set_peaks(profiler, 4000e9, 14.6e12, NULL));
+    ok(zt_get_limit(profiler, 0, &info));
+    assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
+    assert_contains(info.text,
+                    "Not the host, because the GPU is busy (GPU busy 99%). Not memory bandwidth: 10% of "
+                    "the peak bandwidth. To know more, add ");
+    ok(zt_set_peaks(profiler, 456e9, 14.6e12, NULL));
     assert_contains(json_of(profiler), "\"peaks\":{\"bytes_per_second\":456000000000,"
                                        "\"operations_per_second\":14600000000000,"
                                        "\"source\":\"given by the program\"}");
