@@ -358,9 +358,9 @@ test-windows: windows ## the tests that can run on Windows, under Wine, with the
 
 # README.md says why the others are not run.
 I386_TESTS := $(filter-out test_debug test_every_call test_hotspots test_kernels test_plugins test_preload test_softgpu_debug test_watch,$(TESTS))
-ARM64_TESTS := $(filter-out test_all_functions test_bench test_callbacks test_debug test_every_call test_faults \
-    test_hotspots test_interrupted test_plugins test_preload test_process test_reader test_reports test_sequences \
-    test_softgpu_debug test_softgpu_sampling test_thread test_watch,$(TESTS))
+ARM64_TESTS := $(filter-out test_all_functions test_bench test_debug test_every_call test_hotspots test_interrupted \
+    test_plugins test_preload test_process test_reader test_reports test_sequences test_softgpu_debug \
+    test_softgpu_sampling test_watch,$(TESTS))
 MUSL_TESTS := $(filter-out test_every_call test_hotspots test_preload test_scoped test_watch,$(TESTS))
 
 build/%/complete: tests/cross.sh tests/apt.sh | deps-%
