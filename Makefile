@@ -207,7 +207,7 @@ endef
 $(eval $(call variant,build,))
 $(eval $(call variant,build/asan,-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer))
 $(eval $(call variant,build/tsan,-fsanitize=thread))
-$(eval $(call variant,build/coverage,-O0 --coverage -fprofile-update=atomic))
+$(eval $(call variant,build/coverage,-O0 --coverage -fprofile-update=atomic -DCOVERAGE))
 # gcov reads what gcc's programs count.
 build/coverage/%: CC = gcc
 build/coverage/%: CXX = g++
