@@ -207,7 +207,7 @@ endef
 $(eval $(call variant,build,))
 $(eval $(call variant,build/asan,-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer))
 $(eval $(call variant,build/tsan,-fsanitize=thread))
-$(eval $(call variant,build/coverage,-O0 --coverage -fprofile-update=atomic))
+$(eval $(call variant,build/coverage,-O0 --coverage -fprofile-update=atomic -DCOVERAGE))
 # gcov reads what gcc's programs count.
 build/coverage/%: CC = gcc
 build/coverage/%: CXX = g++
@@ -292,7 +292,7 @@ test-page: build/libze_softgpu.so build/tests/test_page $(KERNEL_BINARIES) | dep
 	PYTHONDONTWRITEBYTECODE=1 tests/page/test_page.py build/page
 
 # Run under the newest loader too, for the functions that the system's may lack.
-COVERAGE_NEWER := test_trace test_open test_kernels test_streams test_passes
+COVERAGE_NEWER := test_trace test_open test_kernels test_streams test_passes test_watch
 
 .PHONY: coverage
 coverage: build/coverage/all $(KERNEL_BINARIES) ## lines and branches of the header that tests run, by chapter

@@ -7,8 +7,8 @@ DIRECTORY has programs that gcc built with --coverage, and that have run. Writes
 no program ran, and each line with a branch that none took. Exits with 1 if fewer than 95 % of the lines ran.
 
 Every program has a copy of the library. A line is covered if any copy ran it. Copies built with other options or in
-another language can have other branches on a line: those of most copies count. Branches that only exceptions of C++
-take do not count.
+another language can have other branches on a line, or none, such as after calls in C++ alone: those of most copies
+count. Branches that only exceptions of C++ take do not count.
 """
 import collections
 import glob
@@ -46,9 +46,8 @@ def merge(all_reports):
             seen[number] += line["count"]
             branches[number] += [branch["count"] > 0 for branch in line["branches"] if not branch["throw"]]
         calls.update(seen)
-        for number, taken in branches.items():
-            if taken:
-                variants[number][len(taken)].append(taken)
+        for number in seen:
+            variants[number][len(branches[number])].append(branches[number])
     taken = {}
     for number, by_length in variants.items():
         copies = max(by_length.values(), key=len)

@@ -21,6 +21,13 @@ extern "C" { /* cmocka does not say it itself */
 #endif
 
 #include "softgpu/softgpu_control.h"
+/* In a process that ends so, gcov writes what it has counted only if it is asked to. */
+#ifdef COVERAGE
+#include <gcov.h>
+#include <unistd.h>
+#define _exit(status) (__gcov_dump(), _exit(status))
+#endif
+
 #define ZETOOLS_TRACER
 #define ZETOOLS_DEBUG
 #include "zetools.h"

@@ -365,6 +365,60 @@ static void a_hang_ends_by_itself(void **state) {
     close_profiler(w, profiler);
 }
 
+/* On two threads of the device, and one of them does not tell where it is. */
+static void two_kernels_hang(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    uint32_t reads = 0;
+    if (!can_tell_immediate())
+        skip();
+    gpu.behave(SOFTGPU_CONCURRENT_ENGINES, 1);
+    zt_profiler *profiler = open_watched(w, &config);
+    for (int hidden = 0; hidden < 2; hidden++) {
+        work beside = begin_counting(w), of = load_work(w, w->device, "count");
+        last_words = of.words;
+        if (hidden) /* the last call of the first hang was for the place of a thread */
+            inject("zetDebugReadRegisters", reads, ZE_RESULT_ERROR_UNKNOWN);
+        gpu.reset_calls();
+        begin_submitting();
+        append_kernel(profiler, of.list, of.kernel, "stuck");
+        await_kernel(&of);
+        await_hang(hidden + 1);
+        reads = (uint32_t)calls("zetDebugReadRegisters");
+        assert_int_equal(heard_hang.hang.stopped, 2);
+        assert_int_equal(heard_hang.hang.threads_elsewhere, hidden);
+        assert_string_equal(heard_hang.region, "stuck");
+        assert_contains(heard_hang.kernel, "count");
+        assert_contains(heard_hang.text, "2 stopped");
+        if (hidden)
+            assert_contains(heard_hang.text, "1  elsewhere");
+        if (heard_hang.hang.place_count == 1)
+            assert_int_equal(heard_hang.place.threads, 2 - hidden);
+        else
+            assert_int_equal(heard_hang.hang.place_count, 2);
+        assert_counts_on(&of);
+        assert_counts_on(&beside);
+        let_go(&of);
+        finish_immediate(w, of.list);
+        unload_hang(w, profiler, &of);
+        finish_work(w, &beside);
+    }
+    close_profiler(w, profiler);
+}
+
+/* A millisecond: less would be noise. */
+static void the_shortest_hang(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    config.hang_ns = 1;
+    zt_profiler *profiler = open_watched(w, &config);
+    work of = begin_hang(w, profiler, "stuck");
+    await_hang(1);
+    assert_in_range(heard_hang.hang.running_ns, MS, A_WHILE);
+    finish_hang(w, profiler, &of);
+    close_profiler(w, profiler);
+}
+
 static void threads_are_left_stopped(void **state) {
     world *w = (world *)*state;
     for (int by_helper = 0; by_helper < 2; by_helper++) {
@@ -559,6 +613,76 @@ static void any_call_fails_once(void **state) {
         finish_hang(w, profiler, &of);
         close_profiler(w, profiler);
         inject(names[i], 0, ZE_RESULT_SUCCESS);
+    }
+}
+
+static pid_t helper_of(pid_t parent);
+static void await_no_helper(pid_t parent);
+
+/* Of the device of a world with two devices of two tiles, or of a tile. A helper of an environment in which
+   there is but one device does not find the second. */
+static void the_helper_finds_the_device(void **state) {
+    world *w = (world *)*state;
+    ze_device_handle_t devices[2], tiles[2];
+    uint32_t count = 2;
+    zt_watch_config config = config_of_watch();
+    zt_config of_profiler = config_of(w);
+    of_profiler.groups = "";
+    gpu.set_devices(2, 2);
+    ok(zeDeviceGet(w->driver, &count, devices));
+    ok(zeDeviceGetSubDevices(devices[1], &count, tiles));
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
+    gpu.behave(SOFTGPU_DEBUG_SUB_DEVICES, 1);
+    zt_profiler *profiler = open_on(w, devices[1], &of_profiler);
+    ok(zt_watch(profiler, &config));
+    assert_debugged_by(profiler, ZT_DEBUGGED_BY_NOBODY);
+    assert_contains(zt_watch_get_info(profiler).reason, "the helper does not find the device");
+    assert_int_equal(heard(w, "[NOT_DEBUGGED]"), 1);
+    await_no_helper(getpid());
+    setenv("SOFTGPU_DEVICES", "2", 1);
+    setenv("SOFTGPU_SUB_DEVICES", "2", 1);
+    ok(zt_watch(profiler, &config));
+    assert_debugged_by(profiler, ZT_DEBUGGED_BY_HELPER);
+    close_profiler(w, profiler);
+    setenv("SOFTGPU_BEHAVE", "DEBUG_SUB_DEVICES", 1);
+    profiler = open_on(w, tiles[1], &of_profiler);
+    ok(zt_watch(profiler, &config));
+    assert_debugged_by(profiler, ZT_DEBUGGED_BY_HELPER);
+    close_profiler(w, profiler);
+    unsetenv("SOFTGPU_DEVICES");
+    unsetenv("SOFTGPU_SUB_DEVICES");
+    unsetenv("SOFTGPU_BEHAVE");
+}
+
+/* Killed, or stopped for longer than the watch waits. The next hang has a new one. */
+static void the_helper_is_lost(void **state) {
+    world *w = (world *)*state;
+    static const int signals[] = {SIGKILL, SIGSTOP};
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
+    for (int i = 0; i < 2; i++) {
+        zt_watch_config config = config_of_watch();
+        zt_profiler *profiler = open_watched(w, &config);
+        uint64_t end = now_ns() + A_WHILE;
+        assert_debugged_by(profiler, ZT_DEBUGGED_BY_HELPER);
+        assert_int_equal(kill(helper_of(getpid()), signals[i]), 0);
+        while (zt_watch_get_info(profiler).debugged_by != ZT_DEBUGGED_BY_NOBODY) {
+            assert_true(now_ns() < end);
+            if (signals[i] == SIGSTOP) {
+                pass_time(100 * MS);
+                end += 100 * MS;
+            }
+            nap();
+        }
+        assert_contains(zt_watch_get_info(profiler).reason,
+                        "the helper process has ended, or does not answer");
+        await_no_helper(getpid());
+        work of = begin_hang(w, profiler, "stuck");
+        await_hang(1);
+        assert_int_equal(heard_hang.hang.debugged_by, ZT_DEBUGGED_BY_HELPER);
+        assert_place("count");
+        finish_hang(w, profiler, &of);
+        close_profiler(w, profiler);
     }
 }
 
@@ -945,6 +1069,66 @@ static void inert_and_refused(void **state) {
     close_profiler(w, profiler);
 }
 
+/* It has no device. */
+static void an_unpacked_profiler_is_not_watched(void **state) {
+    world *w = (world *)*state;
+    static unsigned char bytes[1 << 16];
+    size_t size = sizeof bytes;
+    zt_config config = config_of(w);
+    config.groups = "";
+    zt_profiler *packed = open_profiler(w, &config), *unpacked;
+    ok(zt_pack(packed, bytes, &size));
+    ok(zt_unpack(bytes, size, NULL, &unpacked));
+    assert_result(zt_watch(unpacked, NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
+    assert_contains(zt_get_last_error(unpacked), "the device of the profiler");
+    assert_false(zt_watch_get_info(unpacked).is_watching);
+    close_profiler(w, packed);
+    zt_close(unpacked);
+}
+
+static int is_inside, may_return;
+
+static void stay_inside(const zt_hang *hang, void *user) {
+    (void)hang, (void)user;
+    __atomic_store_n(&is_inside, 1, __ATOMIC_SEQ_CST);
+    while (!__atomic_load_n(&may_return, __ATOMIC_SEQ_CST))
+        nap();
+}
+
+/* Time passes as long as this runs, so that nobody waits for it. */
+static void *let_time_pass(void *ended) {
+    while (!__atomic_load_n((int *)ended, __ATOMIC_SEQ_CST)) {
+        pass_time(100 * MS);
+        nap();
+    }
+    return NULL;
+}
+
+static void the_function_does_not_return_in_time(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    pthread_t passing;
+    int ended = 0;
+    config.function = stay_inside;
+    is_inside = may_return = 0;
+    zt_profiler *profiler = open_watched(w, &config);
+    work of = begin_hang(w, profiler, "stuck");
+    await(&is_inside);
+    assert_int_equal(pthread_create(&passing, NULL, let_time_pass, &ended), 0);
+    ze_result_t stopped = zt_watch_stop(profiler), replaced = zt_watch(profiler, &config);
+    __atomic_store_n(&ended, 1, __ATOMIC_SEQ_CST);
+    pthread_join(passing, NULL);
+    assert_true(zt_watch_get_info(profiler).is_watching);
+    __atomic_store_n(&may_return, 1, __ATOMIC_SEQ_CST);
+    assert_result(stopped, ZE_RESULT_NOT_READY);
+    assert_result(replaced, ZE_RESULT_NOT_READY);
+    assert_true(heard(w, "[WATCH_HANGS]") > 0);
+    ok(zt_watch_stop(profiler));
+    assert_false(zt_watch_get_info(profiler).is_watching);
+    finish_hang(w, profiler, &of);
+    close_profiler(w, profiler);
+}
+
 static zt_profiler *profiler_of_callback;
 static int calls_inside;
 
@@ -984,6 +1168,8 @@ int main(int argc, char **argv) {
         HANG_TEST(regions_of_immediate_lists_hang),
         HANG_TEST(traced_launches_hang),
         HANG_TEST(a_hang_ends_by_itself),
+        HANG_TEST(two_kernels_hang),
+        HANG_TEST(the_shortest_hang),
         HANG_TEST(threads_are_left_stopped),
         cmocka_unit_test_setup_teardown(the_profiler_is_closed_while_it_hangs, open_leaky_world,
                                         abandon_world),
@@ -996,6 +1182,8 @@ int main(int argc, char **argv) {
         HANG_TEST(the_debugger_is_detached),
         HANG_TEST(no_thread_can_be_stopped),
         HANG_TEST(any_call_fails_once),
+        HANG_TEST(the_helper_finds_the_device),
+        HANG_TEST(the_helper_is_lost),
         cmocka_unit_test_setup_teardown(a_page_fault_is_reported, open_leaky_world, abandon_world),
         cmocka_unit_test_setup_teardown(a_null_pointer_is_reported, open_leaky_world, abandon_world),
         cmocka_unit_test_setup_teardown(a_fault_is_reported_after_the_loss, open_leaky_world, abandon_world),
@@ -1010,7 +1198,9 @@ int main(int argc, char **argv) {
         HANG_TEST(a_shared_library_has_a_helper),
         HANG_TEST(the_example_finds_its_line),
         HANG_TEST(inert_and_refused),
+        HANG_TEST(an_unpacked_profiler_is_not_watched),
         HANG_TEST(the_function_must_not_end_the_watch),
+        HANG_TEST(the_function_does_not_return_in_time),
     };
     if (argc > 1 && strcmp(argv[1], "--return-42") == 0)
         return 42;
