@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,19 +21,6 @@ static __attribute__((constructor)) void choose_tests(void) {
     if (getenv("ZT_TEST"))
         cmocka_set_test_filter(getenv("ZT_TEST"));
 }
-
-#ifdef COUNTS_COVERAGE
-
-/* Processes that end by _exit, as the helper of a watch and children of tests do, count what they have run, too. */
-void __gcov_dump(void);
-
-void _exit(int status) {
-    __gcov_dump();
-    for (;;)
-        syscall(SYS_exit_group, status);
-}
-
-#endif
 
 /* ==== the library: counted are its use of the heap and what it registers; its clock can be advanced ======= */
 
