@@ -343,9 +343,9 @@
 
        - captured into a graph, or waiting for events while another list is captured
        - on copy engines, if the profiler measures metrics
-       - on lists that can be cloned, because clones would write to the same queries and events. Loaders
-         before API version 1.17 do not report this of lists that were created before zt_trace_start: do not
-         clone these
+       - on lists that can be cloned, because clones would write to the same queries and events. Of lists that
+         were created before zt_trace_start this is not known with loaders before API version 1.17, or if
+         zeCommandListGetFlags fails: do not clone these
        - on mutable lists, once the application has queried the identifier of a command, because nothing may
          be appended before that command
 

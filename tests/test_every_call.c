@@ -1367,7 +1367,8 @@ static int is_silent(const char *call) {
         "zeModuleGetNativeBinary", "zeKernelGetBinaryExp", "zetKernelGetProfileInfo", "zetModuleGetDebugInfo",
         "zexKernelGetBaseAddress", "zeDriverGetExtensionFunctionAddress",
         "zeDeviceGetCommandQueueGroupProperties", "zeCommandListIsImmediate", "zeCommandListGetOrdinal",
-        "zeCommandListGetIndex", "zetMetricGroupGetGlobalTimestampsExp", "zeCommandListGetDeviceHandle",
+        "zeCommandListGetIndex", "zeCommandListGetFlags", "zeCommandListImmediateGetFlags",
+        "zetMetricGroupGetGlobalTimestampsExp", "zeCommandListGetDeviceHandle",
         "zeCommandListGetContextHandle", "zetDeviceGetConcurrentMetricGroupsExp",
         "streams:zetMetricGroupGetProperties" /* for their clock */};
     size_t i = 0, count = sizeof calls_without_error / sizeof calls_without_error[0];
