@@ -259,7 +259,7 @@ build/musl/%: private CXX = musl-gcc -fno-exceptions -fno-rtti
 build/musl/lib/libze_loader.so: tests/musl/loader.c build/musl/loader/functions.def tests/softgpu/tables.def build/musl/complete
 	$(CC) $(C_FLAGS) $(call cross_flags,musl) -Ibuild/musl/loader -fPIC -shared -Wl,-soname,$(@F).1 -o $@.1 $<
 	ln -sfn $(@F).1 $@
-build/musl/loader/functions.def: tests/softgpu/functions.def
+build/musl/loader/functions.def: tests/softgpu/functions.def | build/musl/complete
 	mkdir -p $(@D)
 	sed 's/^SG_FUNCTION(\(ze[A-Z][^,]*, [^,]*, [^,]*, [^,]*, ze\)\([^,]*\),/SG_TRACED("zelTracer\2RegisterCallback", \1\2,/' $< >$@
 build/arm64/%: private CC = aarch64-linux-gnu-gcc
@@ -363,15 +363,16 @@ ARM64_TESTS := $(filter-out test_all_functions test_bench test_debug test_every_
     test_softgpu_sampling test_watch,$(TESTS))
 MUSL_TESTS := $(filter-out test_every_call test_hotspots test_preload test_scoped test_watch,$(TESTS))
 
+# Whatever else is made in this directory waits for this, which empties it.
 build/%/complete: tests/cross.sh tests/apt.sh | deps-%
 	tests/cross.sh $*
 
 define cross
-build/$(1)/kernels/%.so: examples/kernels/%.cl tests/softgpu/kernel.h | deps-$(1)
+build/$(1)/kernels/%.so: examples/kernels/%.cl tests/softgpu/kernel.h | build/$(1)/complete
 	mkdir -p $$(@D)
 	$$(CC) -O2 -g -shared -fPIC -Wl,--unique='.text.*' -include tests/softgpu/kernel.h -x c -o $$@ $$<
 
-build/$(1)/kernels/%.so: tests/kernels/%.cl tests/softgpu/kernel.h | deps-$(1)
+build/$(1)/kernels/%.so: tests/kernels/%.cl tests/softgpu/kernel.h | build/$(1)/complete
 	mkdir -p $$(@D)
 	$$(CC) -O2 -g -shared -fPIC -Wl,--unique='.text.*' -include tests/softgpu/kernel.h -x c -o $$@ $$<
 
