@@ -68,13 +68,13 @@ jobs() {
     done
 }
 
-# The device, the tests and the examples; without what is of Windows, or needs more than
+# The device, the tests and the examples; without what is of Windows or musl, or needs more than
 # Level Zero and cmocka.
 other_sources() { # LANGUAGE
     case $1 in
     c) find "$top/tests" "$top/examples" "$top/bench" -name '*.c' 2>/dev/null ;;
     c++) find "$top/tests" "$top/examples" "$top/bench" -name '*.cpp' -o -name '*.cc' 2>/dev/null ;;
-    esac | grep -vE '/softgpu/windows\.c$|/tests/windows/' | xargs -r grep -LE '# *include <(mpi\.h|benchmark/)'
+    esac | grep -vE '/softgpu/windows\.c$|/tests/(windows|musl)/' | xargs -r grep -LE '# *include <(mpi\.h|benchmark/)'
 }
 
 compile() { # COMPILER STANDARD HEADERS MODE PROGRAM
