@@ -361,7 +361,7 @@ I386_TESTS := $(filter-out test_debug test_every_call test_hotspots test_kernels
 ARM64_TESTS := $(filter-out test_all_functions test_bench test_debug test_every_call test_hotspots test_interrupted \
     test_plugins test_preload test_process test_reader test_reports test_sequences test_softgpu_debug \
     test_softgpu_sampling test_watch,$(TESTS))
-MUSL_TESTS := $(filter-out test_every_call test_hotspots test_preload test_scoped test_watch,$(TESTS))
+MUSL_TESTS := $(filter-out test_every_call test_hotspots test_plugins test_preload test_scoped test_watch,$(TESTS))
 
 # Whatever else is made in this directory waits for this, which empties it.
 build/%/complete: tests/cross.sh tests/apt.sh | deps-%
