@@ -93,7 +93,12 @@ compile() { # COMPILER STANDARD HEADERS MODE PROGRAM
 
     libraries="-lze_loader -lm"
     case $3 in
-    system) search= ;;
+    system)
+        # Compilers for Windows do not look for headers where this system has them.
+        mkdir -p "$build/system"
+        ln -sfn /usr/include/level_zero "$build/system/"
+        case $1 in *-*) search="-isystem $build/system" ;; *) search= ;; esac
+        ;;
     none)
         search="-DNO_LEVEL_ZERO -nostdinc $(without_level_zero "$compiler" "$language")"
         libraries=
