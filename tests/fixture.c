@@ -273,7 +273,9 @@ static void check_invariant(int holds, const char *condition) {
 #define geteuid assumed_geteuid
 #define fopen assumed_fopen
 #define clock_gettime advanced_clock
+#ifndef _WIN32
 #define pthread_cond_timedwait advanced_timedwait
+#endif
 #define malloc counted_malloc
 #define calloc counted_calloc
 #define realloc counted_realloc
@@ -288,7 +290,9 @@ static void check_invariant(int holds, const char *condition) {
 #undef geteuid
 #undef fopen
 #undef clock_gettime
+#ifndef _WIN32
 #undef pthread_cond_timedwait
+#endif
 #undef malloc
 #undef calloc
 #undef realloc
