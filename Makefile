@@ -178,13 +178,15 @@ $(1)/tests/test_preload: | build/libzt_auto.so build/examples/simulate build/lib
 
 $(1)/tests/test_softgpu_engines $(1)/tests/test_stamps $(1)/tests/test_latency $(1)/tests/test_every $(1)/tests/test_lost: | build/kernels/meet.so
 # Runs the examples, on a device without sanitizers.
-$(1)/tests/test_every_call: | build/libze_softgpu.so build/libzt_auto.so build/kernels/saxpy.so build/kernels/endless.so \
+$(1)/tests/test_every_call: | build/tests/plugins/failing.so build/libze_softgpu.so build/libzt_auto.so build/kernels/saxpy.so build/kernels/endless.so \
     $(filter-out build/examples/bench_google build/examples/ranks,$(EXAMPLES:%=build/examples/%)) build/examples/simulate
 $(1)/tests/test_softgpu_sampling: | build/kernels/hot.so build/kernels/functions.so
 $(1)/tests/test_softgpu_debug $(1)/tests/test_debug $(1)/tests/test_watch: | build/kernels/endless.so build/kernels/hot.so
 # Runs the example, on a device without sanitizers.
 $(1)/tests/test_hotspots: | build/kernels/hot.so build/examples/hotspots build/examples/simulate \
-    build/libzt_auto.so build/libze_softgpu.so build/kernels/cbrt.so build/kernels/saxpy.so build/kernels/reduce.so
+    build/libzt_auto.so build/libze_softgpu.so build/kernels/cbrt.so build/kernels/saxpy.so build/kernels/reduce.so \
+    build/kernels/cpp.so build/kernels/replacements.so
+$(1)/tests/test_kernels: | build/kernels/cpp.so build/kernels/saxpy.so
 $(1)/tests/test_softgpu_modules: | build/kernels/functions.so build/kernels/imports.so build/kernels/matmul.so \
     build/kernels/replacements.so
 $(1)/tests/test_modules: | build/kernels/functions.so build/kernels/matmul.so build/kernels/reduce.so \
@@ -211,6 +213,10 @@ $(eval $(call variant,build/coverage,-O0 --coverage -fprofile-update=atomic -DCO
 # gcov reads what gcc's programs count.
 build/coverage/%: CC = gcc
 build/coverage/%: CXX = g++
+
+# A second driver for the loader, which does not load a file twice.
+build/libze_second.so: build/libze_softgpu.so
+	cp $< $@
 
 # Programs for what an option of the compiler can break, each with the library and the device compiled so.
 # lto: what is optimised across files: copies of the library in two of them, locks, the rings of streams.
@@ -249,8 +255,9 @@ $(eval $(call variant,build/arm64,$(call cross_flags,arm64),build/arm64/complete
 # With these, i386 programs need no launcher, so that they can execute themselves and each other.
 I386_LINKING := -Wl$(comma)--dynamic-linker=/usr/i686-linux-gnu/lib/ld-linux.so.2 \
     -Wl$(comma)--disable-new-dtags$(comma)-rpath$(comma)$(CURDIR)/build/i386/lib:/usr/i686-linux-gnu/lib
-# The device and the tests are written for 64 bits: there, sizes of 64 bits are kept in size_t. The header is
-# compiled for 32 bits without these, in the matrix.
+# The device and the tests are written for 64 bits: there, sizes of 64 bits are kept in size_t (conversion), and
+# compared with what no size_t of 32 bits exceeds (type-limits). psabi is a note about how older compilers have passed
+# a structure. The header is compiled for 32 bits without these, in the matrix.
 $(eval $(call variant,build/i386,$(call cross_flags,i386) $(I386_LINKING) -Wno-conversion -Wno-type-limits -Wno-psabi,build/i386/complete))
 # On this machine, with the C library musl and a loader of the tests' own.
 $(eval $(call variant,build/musl,$(call cross_flags,musl) -Wl$(comma)-rpath$(comma)$(CURDIR)/build/musl/lib,build/musl/complete build/musl/lib/libze_loader.so))
@@ -267,6 +274,10 @@ build/arm64/%: private CXX = aarch64-linux-gnu-g++
 build/i386/%: private CC = i686-linux-gnu-gcc
 build/i386/%: private CXX = i686-linux-gnu-g++
 
+build/tests/plugins/failing.so: tests/plugins/failing.c | deps-test
+	mkdir -p $(@D)
+	$(CC) $(C_FLAGS) -fPIC -shared -o $@ $< -ldl
+
 build/tests/plugins/watching.so: tests/plugins/watching.c | deps-test
 	mkdir -p $(@D)
 	$(CC) $(C_FLAGS) -fPIC -shared -o $@ $< $(ZE_LIBS)
@@ -279,7 +290,7 @@ build/windows/test_fast_math.o: CFLAGS += -ffast-math
 %/tests/test_strict.o: C_FLAGS = -std=c11 $(WARNINGS) $(CFLAGS) -MMD -MP -I.
 
 .PHONY: test
-test: build/all build/asan/all build/tsan/all $(HEADERS:%=build/%/all) $(FLAG_TESTS) $(FLAGS:%=build/%/libze_softgpu.so) $(KERNEL_BINARIES) ## all tests: plain, sanitizers, options of the compiler, layers, other loaders
+test: build/libze_second.so build/all build/asan/all build/tsan/all $(HEADERS:%=build/%/all) $(FLAG_TESTS) $(FLAGS:%=build/%/libze_softgpu.so) $(KERNEL_BINARIES) ## all tests: plain, sanitizers, options of the compiler, layers, other loaders
 	tests/run-tests.sh
 
 test-%: build/libze_softgpu.so build/tests/test_% $(KERNEL_BINARIES) ## one test program, plain
@@ -292,12 +303,13 @@ test-page: build/libze_softgpu.so build/tests/test_page $(KERNEL_BINARIES) | dep
 	PYTHONDONTWRITEBYTECODE=1 tests/page/test_page.py build/page
 
 # Run under the newest loader too, for the functions that the system's may lack.
-COVERAGE_NEWER := test_trace test_open test_kernels test_streams test_passes test_watch
+COVERAGE_NEWER := test_trace test_open test_kernels test_streams test_passes test_watch test_stamps test_trace_off \
+    test_lists test_lost test_regions test_auto
 
 .PHONY: coverage
 coverage: build/coverage/all $(KERNEL_BINARIES) ## lines and branches of the header that tests run, by chapter
 	find build/coverage -name '*.gcda' -delete
-	tests/run-tests.sh --variant coverage
+	ZT_TEST_TIMEOUT=300 tests/run-tests.sh --variant coverage
 	if [ -x build/suites/sid/run ]; then tests/run-tests.sh --variant coverage-sid $(COVERAGE_NEWER); fi
 	PYTHONDONTWRITEBYTECODE=1 tests/coverage.py build/coverage
 
@@ -311,7 +323,8 @@ sequence: build/libze_softgpu.so build/tests/test_sequences $(KERNEL_BINARIES) #
 WINDOWS_DEVICE := $(filter-out agent debug elf registers remote sampling signals stop target,$(DEVICE)) windows
 WINDOWS_TESTS := $(shell tests/run-windows.sh --list)
 WINDOWS_CC := x86_64-w64-mingw32-gcc-posix
-# The compiler checks formats of printf as those of the C library of Microsoft, whose read and write take unsigned.
+# The compiler checks formats of printf as those of the C library of Microsoft (format), although the tests use those of
+# mingw-w64. read and write of Microsoft take unsigned (conversion).
 WINDOWS_FLAGS = $(filter-out -Wconversion,$(WARNINGS)) -Wno-format $(CFLAGS) -D__USE_MINGW_ANSI_STDIO=1 -MMD -MP -I. -Itests/windows \
     -isystem build/windows/include -include tests/windows/posix.h
 

@@ -852,8 +852,9 @@
        A page (.html) shows all of this in a browser, from one file that loads nothing: regions by their
        share, what limits them, every metric with its description, the distribution of GPU times, a
        roofline, the timeline if one is kept, and what was lost. It contains the same object as JSON, in
-       which the figures of "metrics" are arrays in the order above, and "timeline" has the newest 100,000
-       samples as {"begin_ns", "end_ns", "spans": [[region, begin, end], ...]}.
+       which the figures of "metrics" are arrays in the order above, and "timeline" has the newest samples
+       that are kept, at most 100,000, as {"samples", "begin_ns", "end_ns", "spans": [[region, begin, end],
+       ...]}. "samples" is how many there were.
 
    OPENMETRICS
 
@@ -2189,7 +2190,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 /* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
    incomplete one. Symbolic links at `path` are followed, those at the name beside it are not. Pipes and
-   devices are written to directly.
+   devices are written to directly; that nobody reads a pipe any more is an error, and raises no SIGPIPE.
    path  the suffix chooses the format: .html or .htm, .csv, .json, .trace.json, .prom (OpenMetrics),
          .folded (stacks for flame graphs) or .instances.csv, in upper or lower case; with .txt, a number or
          no suffix, the report is a table. "-" and "/dev/stdout" are a table on standard output, as wide as
@@ -2335,8 +2336,9 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
 /* Stops tracing and the sampling of hot spots. Waits for traced calls that other threads have in progress,
    and for launches that are measured by an event of the application, or have one that commands of the library
    follow: once it has signalled, the application may destroy event and list. It waits up to
-   config.wait_timeout_ns for launches, and then as long for calls. What was measured stays. Lists that were
-   recorded may still be executed, with zt_execute.
+   config.wait_timeout_ns for launches, and then as long for calls. Loaders before 1.16 cannot tell that a list
+   from before zt_trace_start is immediate: there, it waits for launches on each such list that is not closed.
+   What was measured stays. Lists that were recorded may still be executed, with zt_execute.
    Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not end in time, which is then
    traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
@@ -2596,6 +2598,7 @@ ZT_API zt_watch_info zt_watch_get_info(const zt_profiler *profiler);
 #define ZT__SUCCESS ((ZT__RESULT)0)
 #define ZT__OFF static inline ZT__UNUSED
 
+/* The parameters have the names of those of the functions that they replace, and are not used. */
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -3148,7 +3151,7 @@ typedef zt__disabled_scope zt_scope;
 #include <io.h>
 #include <process.h>
 #include <sys/stat.h>
-#if (defined(_MSC_VER) || defined(ZT__AS_BY_CL)) && defined(__cplusplus)
+#if defined(_MSC_VER) && defined(__cplusplus)
 #include <type_traits>
 #endif
 #else
@@ -3199,8 +3202,8 @@ extern "C" {
 
 /* zt__load() acquires and zt__store() releases. zt__add() returns the sum, and zt__exchange() what was there.
    zt__increment_if() increments a number if it is `expected`, and returns whether it did: of several threads
-   that try, one succeeds. With ZT__AS_BY_CL, tests/compile has another compiler take what is for cl. */
-#if (defined(__GNUC__) || defined(__clang__)) && !defined(ZT__AS_BY_CL)
+   that try, one succeeds. */
+#if defined(__GNUC__) || defined(__clang__)
 
 #define ZT__THREAD_LOCAL __thread
 #define zt__load(pointer) __atomic_load_n(pointer, __ATOMIC_ACQUIRE)
@@ -3229,7 +3232,7 @@ ZT__PRIVATE int zt__count_bits(uint64_t bits) {
 #define ZT__CHECKED_FORMAT(text, first) __attribute__((format(printf, text, first)))
 #endif
 
-#elif defined(ZT__AS_BY_CL) || (defined(_MSC_VER) && _MSC_VER >= 1939 && defined(_M_X64))
+#elif defined(_MSC_VER) && _MSC_VER >= 1939 && defined(_M_X64)
 
 /* On this processor cl reads a volatile number with acquire, and writes it with release. */
 #ifdef __cplusplus
@@ -3289,10 +3292,16 @@ ZT__PRIVATE int zt__count_bits(uint64_t bits) {
 #ifdef SIG_SETMASK
 typedef sigset_t zt__signal_set;
 #else
+#define SIG_BLOCK 0
 #define SIG_SETMASK 2
 typedef struct zt__signal_set {
     unsigned long words[1024 / (8 * sizeof(unsigned long))];
 } zt__signal_set;
+#endif
+#ifdef SI_USER
+typedef siginfo_t zt__signal_information;
+#else
+typedef void zt__signal_information;
 #endif
 #ifndef __cplusplus
 int clock_gettime(int clock, struct timespec *now);
@@ -3301,6 +3310,11 @@ int setenv(const char *name, const char *value, int overwrite);
 int pthread_condattr_setclock(pthread_condattr_t *attributes, int clock);
 int sigfillset(zt__signal_set *set);
 int sigemptyset(zt__signal_set *set);
+int sigaddset(zt__signal_set *set, int signal);
+int sigismember(const zt__signal_set *set, int signal);
+int sigpending(zt__signal_set *set);
+int sigtimedwait(const zt__signal_set *set, zt__signal_information *information,
+                 const struct timespec *timeout);
 int kill(int process, int signal);
 int fileno(FILE *file);
 FILE *fdopen(int descriptor, const char *mode);
@@ -3311,6 +3325,9 @@ struct tm *gmtime_r(const time_t *seconds, struct tm *utc);
 int unsetenv(const char *name);
 char *realpath(const char *path, char *resolved);
 extern char **environ;
+#ifdef ZETOOLS_DEBUG
+int dirfd(DIR *directory);
+#endif
 #endif
 
 /* Time */
@@ -3467,8 +3484,9 @@ ZT__PRIVATE void *zt__get_thread_value(zt__thread_key key) {
     return pthread_getspecific(key);
 }
 
-ZT__PRIVATE void zt__set_thread_value(zt__thread_key key, void *value) {
-    pthread_setspecific(key, value);
+/* Returns 0 without memory. */
+ZT__PRIVATE int zt__set_thread_value(zt__thread_key key, void *value) {
+    return pthread_setspecific(key, value) == 0;
 }
 
 /* The process */
@@ -3552,14 +3570,34 @@ ZT__PRIVATE FILE *zt__open_file(const char *path, const char *mode) {
     return file;
 }
 
-/* A zt_write_fn for a FILE. fwrite would lose bytes when a signal interrupts it. */
-ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *user) {
-    FILE *file = (FILE *)user;
-    const char *next = (const char *)bytes;
-    int descriptor = fileno(file);
-    if (descriptor < 0) { /* a stream in memory */
-        return fwrite(bytes, 1, size, file) != size;
+/* Writes to a pipe that nobody reads any more end the program by SIGPIPE, unless this thread blocks it. */
+ZT__PRIVATE void zt__block_pipe_signal(zt__signal_set *before, int *was_pending) {
+    zt__signal_set pipe_signal, pending;
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    sigemptyset(&pending);
+    sigpending(&pending);
+    *was_pending = sigismember(&pending, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_signal, before);
+}
+
+/* Removes the signal of a write that has failed, and leaves one that was pending before. Keeps errno. */
+ZT__PRIVATE void zt__unblock_pipe_signal(const zt__signal_set *before, int was_pending) {
+    const struct timespec at_once = {0, 0};
+    int reason = errno;
+    if (reason == EPIPE && !was_pending) {
+        zt__signal_set pipe_signal;
+        sigemptyset(&pipe_signal);
+        sigaddset(&pipe_signal, SIGPIPE);
+        while (sigtimedwait(&pipe_signal, NULL, &at_once) < 0 && errno == EINTR) {
+        }
     }
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+    errno = reason;
+}
+
+/* Returns 0 if all was written. */
+ZT__PRIVATE int zt__write_to_descriptor(FILE *file, int descriptor, const char *next, size_t size) {
     while (fflush(file) != 0) { /* what the application has written before */
         if (errno != EINTR) {
             return 1;
@@ -3575,6 +3613,21 @@ ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *user) {
         size -= written > 0 ? (size_t)written : 0;
     }
     return 0;
+}
+
+/* A zt_write_fn for a FILE. fwrite would lose bytes when a signal interrupts it. */
+ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *user) {
+    FILE *file = (FILE *)user;
+    int descriptor = fileno(file), was_pending, has_failed;
+    zt__signal_set before;
+    if (descriptor < 0) { /* a stream in memory */
+        return fwrite(bytes, 1, size, file) != size;
+    }
+    zt__block_pipe_signal(&before, &was_pending);
+    errno = 0;
+    has_failed = zt__write_to_descriptor(file, descriptor, (const char *)bytes, size);
+    zt__unblock_pipe_signal(&before, was_pending);
+    return has_failed;
 }
 
 typedef struct zt__file_properties {
@@ -3890,8 +3943,8 @@ ZT__PRIVATE void *zt__get_thread_value(zt__thread_key key) {
     return FlsGetValue(key);
 }
 
-ZT__PRIVATE void zt__set_thread_value(zt__thread_key key, void *value) {
-    FlsSetValue(key, value);
+ZT__PRIVATE int zt__set_thread_value(zt__thread_key key, void *value) {
+    return FlsSetValue(key, value) != 0;
 }
 
 /* The process */
@@ -4813,9 +4866,9 @@ ZT__PRIVATE int zt__is_selected(const char *list, const char *name) {
     return !excluded && (matched || !has_patterns);
 }
 
-/* Returns whether a text consists of digits. NULL does not. */
-ZT__PRIVATE int zt__is_number(const char *text) {
-    return text && *text && !text[strspn(text, "0123456789")];
+/* Returns whether a text is a number of 32 bits, in digits. NULL is not. */
+ZT__PRIVATE int zt__is_uint32(const char *text) {
+    return text && *text && !text[strspn(text, "0123456789")] && strtoull(text, NULL, 10) <= UINT32_MAX;
 }
 
 /* Returns whether a text ends with another. `compare` is strcmp, or strcasecmp for the suffix of a file. */
@@ -5042,6 +5095,24 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(2, 3) void zt__print(zt__writer *writer, const ch
     zt__write_text(writer, text);
 }
 
+/* Appends to a text of `room` bytes, as much as fits. */
+ZT__PRIVATE ZT__CHECKED_FORMAT(3, 4) void zt__append(char *text, size_t room, const char *format, ...) {
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, room - used, format, arguments);
+    va_end(arguments);
+}
+
+/* Appends a number to a sentence: with three digits, from 1000 on as an integer, and without an exponent. */
+ZT__PRIVATE void zt__append_number(char *text, size_t room, double number) {
+    if (number > 0 && number < 0.0005) {
+        zt__append(text, room, "<0.001");
+    } else {
+        zt__append(text, room, fabs(number) < 999.5 ? "%.3g" : "%.0f", number);
+    }
+}
+
 /* Writes a finite number in so many significant digits, with a point in any locale. */
 ZT__PRIVATE void zt__write_digits(zt__writer *writer, double number, int digits) {
     char text[40], point[40];
@@ -5220,7 +5291,7 @@ typedef struct zt__table_column {
     const char *heading; /* lines, separated by line feeds; the last lines of all headings are in one row */
     int is_text;         /* aligned to the left; numbers are aligned to the right */
     size_t longest;      /* wider texts are shortened to this width. 0: none is */
-    size_t width;        /* filled in by zt__measure_table. A column of width 0 is left out */
+    size_t width; /* filled in by zt__measure_table. Without headings, it may be 0: then it is left out */
 } zt__table_column;
 
 typedef struct zt__table {
@@ -5328,7 +5399,7 @@ ZT__PRIVATE void zt__write_cells(zt__writer *writer, const zt__table *table) {
 
 /* Writes headings, a line below them, and the rows. */
 ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table) {
-    uint32_t i, shown = 0, lines = zt__measure_table(table);
+    uint32_t i, lines = zt__measure_table(table);
     size_t width = 0;
     while (lines > 0) {
         zt__fill_heading(table, --lines);
@@ -5336,9 +5407,7 @@ ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table) {
     }
     if (!table->no_headings) {
         for (i = 0; i < table->column_count; i++) {
-            if (table->columns[i].width > 0) {
-                width += table->columns[i].width + (shown++ ? 2 : 0);
-            }
+            width += table->columns[i].width + (i > 0 ? 2 : 0);
         }
         zt__write_repeated(writer, ' ', table->indent);
         zt__write_repeated(writer, '-', width);
@@ -5365,7 +5434,7 @@ typedef struct zt__figure_column {
 
 typedef struct zt__figure_row {
     const char *name;
-    char *demangled;       /* the same, if it must be freed; else NULL */
+    char *demangled;       /* the same pointer, if the row owns the text; else NULL */
     size_t indent;         /* blanks before it */
     const double *figures; /* NaN: not measured */
     uint32_t index;        /* of what the row describes */
@@ -5385,6 +5454,16 @@ static const struct {
     const char *name;
     double ns;
 } zt__time_units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+
+/* Appends a time to a sentence, in a unit that suits it: "12.3 ms", "2002 s". */
+ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns) {
+    uint32_t unit = 0;
+    while (unit + 1 < ZT__COUNT_OF(zt__time_units) && ns >= zt__time_units[unit + 1].ns * 0.9995) {
+        unit++;
+    }
+    zt__append_number(text, room, ns / zt__time_units[unit].ns);
+    zt__append(text, room, " %s", zt__time_units[unit].name);
+}
 
 /* Chooses the largest unit in which the smallest figure of one column is at least 0.1, or 1 in a precise
    table; or a larger one, if the largest figure of another column would have eight digits or more. */
@@ -5467,7 +5546,7 @@ ZT__PRIVATE int zt__make_heading(char heading[64], const char *name, const char 
             }
         }
         width = is_shortened ? LONGEST - 3 : cut;
-        while (zt__continues_character(text[width])) {
+        while (width > 0 && zt__continues_character(text[width])) {
             width--;
         }
     }
@@ -5495,9 +5574,9 @@ ZT__PRIVATE void zt__show_figure(zt__cell *cell, const zt__figure_column *column
     }
 }
 
-/* Stores the decimals that a column needs, and its width. */
+/* Stores the decimals of a column, and its width. */
 ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_column *column, int is_share) {
-    double smallest = zt__nan(), largest = zt__nan(), power;
+    double smallest = zt__nan(), largest = 0, power;
     double enough = table->is_precise ? 999.5 : 99.95;
     const char *second_line = strchr(column->heading, '\n');
     size_t width = zt__shown_width(column->heading);
@@ -5510,16 +5589,18 @@ ZT__PRIVATE void zt__measure_column(const zt__figure_table *table, zt__figure_co
             continue;
         }
         are_integers &= fabs(value) < 1e15 && (double)(int64_t)value == value;
-        if (zt__is_positive(value) && (zt__is_nan(smallest) || value < smallest)) {
+        value = fabs(value);
+        if (value > 0 && (zt__is_nan(smallest) || value < smallest)) {
             smallest = value;
         }
-        largest = zt__is_nan(largest) || value > largest ? value : largest;
+        largest = value > largest ? value : largest;
     }
-    /* Three or four significant digits of the smallest figure, and not more than six of the largest. */
+    /* Three or four significant digits of the smallest figure, as far as three decimals have them, and not more
+       than six of the largest. Shares have one decimal. */
     column->decimals = 0;
     if (!are_integers && is_share) {
         column->decimals = 1;
-    } else if (!are_integers && !zt__is_nan(smallest)) {
+    } else if (!are_integers) {
         for (power = 1; column->decimals < 3 && smallest * power < enough && largest * power < 99999.5;
              power *= 10) {
             column->decimals++;
@@ -5822,8 +5903,10 @@ ZT__PRIVATE uintptr_t zt__get_depth(void) {
 ZT__PRIVATE void zt__change_depth(int by) {
     zt__process *process = zt__get_process();
     if (process) {
-        uintptr_t depth = (uintptr_t)zt__get_thread_value(process->depth) + (uintptr_t)(intptr_t)by;
-        zt__set_thread_value(process->depth, (void *)depth);
+        uintptr_t depth = (uintptr_t)zt__get_thread_value(process->depth);
+        if (by > 0 || depth > 0) { /* the begin of a section is not counted without memory */
+            zt__set_thread_value(process->depth, (void *)(depth + (uintptr_t)(intptr_t)by));
+        }
     }
 }
 
@@ -5858,8 +5941,9 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     messages = (zt__thread_messages *)zt__get_thread_value(process->messages);
     if (!messages) {
         messages = (zt__thread_messages *)calloc(1, sizeof *messages);
-        if (messages) {
-            zt__set_thread_value(process->messages, messages);
+        if (messages && !zt__set_thread_value(process->messages, messages)) {
+            free(messages);
+            messages = NULL;
         }
     }
     return messages;
@@ -5983,7 +6067,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(CALL_FAILED, "%s failed: %s. %s")                                                                      \
     X(NULL_ARGUMENT, "%s: %s is NULL. Pass a valid one.")                                                    \
     X(BAD_ALLOCATOR, "%s: config.allocator has only one of its two functions. Set both or none.")            \
-    X(NO_MEMORY, "%s: out of host memory for %s. Free some, or lower config.max_slots and config.samples.")  \
+    X(NO_MEMORY, "%s: out of host memory for %s. Free some, or lower config.max_slots, config.samples and "  \
+                 "config.timeline.")                                                                         \
     X(DEVICE_LOST, "%s failed: %s. The device is lost; samples in flight are counted as lost. Open a new "   \
                    "profiler when the device is back.")                                                      \
     X(TOO_MANY_PROFILERS, "zt_open: %u profilers are open in this process. Close some.")                     \
@@ -6009,8 +6094,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(GROUPS_CONFLICT,                                                                                       \
       "zt_open: metric groups '%s' and '%s' share domain %u and cannot be active together. "                 \
       "Name one of them, or repeat the work with ZT_PASSES and raise config.max_passes.")                    \
-    X(TOO_MANY_PASSES, "zt_open: the metric groups need %u passes, and config.max_passes is %u. Name fewer " \
-                       "groups, or raise it.")                                                               \
+    X(TOO_MANY_PASSES, "zt_open: the metric groups need %u passes, of at most %u. Name fewer groups%s.")     \
     X(PASS_FAILED, "ZT_PASSES: pass %u is left out, because its metric groups cannot be used: %s failed: "   \
                    "%s. Other users of the counters: %s. Close them, then repeat.")                          \
     X(NO_THREAD, "zt_open: config.thread is set, but no thread can be started%s. Call zt_collect() now and " \
@@ -6018,7 +6102,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
     X(NO_SLOT, "zt_begin: all %u slots are in use, %u of them bound to recorded lists. Region '%.64s' is "   \
                "not measured. Call zt_collect() more often, zt_reset() or zt_release() for lists that are "  \
                "reset or destroyed, or raise config.max_slots.")                                             \
-    X(TOO_MANY_NAMES, "zt_begin: more than %u names of regions. Do not put numbers that change into names.") \
+    X(TOO_MANY_NAMES, "%s: more than %u names of regions. Do not put numbers that change into names.")       \
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
     X(REGION_OPEN, "zt_collect: region '%.64s' is not ended, so it is not collected. Call zt_end() for it.") \
@@ -6037,8 +6121,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                        "freed. Synchronise with the device before, or raise config.wait_timeout_ns.")        \
     X(INSIDE_CALLBACK, "%s was called from the sample or log function, which runs while samples are "        \
                        "collected. Call it elsewhere.")                                                      \
-    X(INSIDE_LOG, "%s was called from the log function. What reports this message still uses what it would " \
-                  "free. Call it elsewhere.")                                                                \
+    X(INSIDE_LOG, "%s was called from the log function, or from the function of a watch. Their caller "      \
+                  "still uses what it would free. Call it elsewhere.")                                       \
     X(COLLECTOR_BUSY, "%s: another thread was still collecting when the time was up. Try again, or shorten " \
                       "the sample function.")                                                                \
     X(BAD_FIGURE, "%s: %s is %g. Pass a finite number that is not negative.")                                \
@@ -6697,7 +6781,7 @@ ZT__PRIVATE void zt__describe_holder(const zt__active_group *active, zt__counter
 }
 
 ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t root) {
-    ze_device_handle_t sub_devices[ZT__MAX_TILES];
+    ze_device_handle_t sub_devices[ZT__MAX_TILES] = {NULL};
     uint32_t i, count = ZT__MAX_TILES;
     ze_result_t result;
     ZT__INTERNAL(result = zeDeviceGetSubDevices(root, &count, sub_devices));
@@ -7081,7 +7165,8 @@ ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
     if (needed > most) {
         selector->availability = ZT_GROUPS_CONFLICT;
         return zt__report(selector->diagnostics, TOO_MANY_PASSES, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          (unsigned)needed, (unsigned)most);
+                          (unsigned)needed, (unsigned)most,
+                          most < ZT__MAX_PASSES ? ", or raise config.max_passes" : "");
     }
     for (pass = 0; pass < needed; pass++) {
         selection->pass_sizes[pass] = 0;
@@ -9003,9 +9088,8 @@ ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     if (columns) {
         config.columns = columns;
     }
-    if (zt__is_number(timeline)) {
-        unsigned long long samples = strtoull(timeline, NULL, 10);
-        config.timeline = samples < UINT32_MAX ? (uint32_t)samples : UINT32_MAX;
+    if (zt__is_uint32(timeline)) {
+        config.timeline = (uint32_t)strtoull(timeline, NULL, 10);
     }
     if (!config.log) {
         config.log = zt__default_log();
@@ -9428,8 +9512,7 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
         times->begin_ticks = slot->saved_stamps[0];
         times->end_ticks = slot->saved_stamps[1];
         result = ZE_RESULT_SUCCESS;
-    } else if (slot->measurement == ZT__KEPT_EVENT_STAMPS && reading->from == ZT__SLOT_PENDING &&
-               reading->kept) {
+    } else if (slot->measurement == ZT__KEPT_EVENT_STAMPS && reading->from == ZT__SLOT_PENDING) {
         /* All executions are submitted by zt_execute or seen by the tracer, which then reads the event. So
            what has signalled it is the last one. */
         result = zt__read_kept_stamps(profiler, slot, reading->kept, times, &reading->call);
@@ -9782,7 +9865,7 @@ ZT__PRIVATE void zt__run_collection(zt_profiler *profiler, ze_command_list_handl
     uint32_t i;
     memset(&collection, 0, sizeof collection);
     collection.one_list = handle != NULL;
-    collection.thorough = thorough || (!handle && profiler->collections % THOROUGH_EVERY == 0);
+    collection.thorough = thorough || profiler->collections % THOROUGH_EVERY == 0;
     if (profiler->before_collection) {
         profiler->before_collection(profiler);
     }
@@ -10288,7 +10371,7 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
                    (unsigned)profiler->config.max_slots,
                    (unsigned)(states[ZT__SLOT_RECORDED] + states[ZT__SLOT_ARMED]), name);
     } else if (!slot && cause == ZT_DROPPED_TOO_MANY_NAMES) {
-        zt__report(&profiler->diagnostics, TOO_MANY_NAMES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+        zt__report(&profiler->diagnostics, TOO_MANY_NAMES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "zt_begin",
                    (unsigned)ZT__MAX_REGIONS);
     } else if (!slot) {
         zt__report_no_memory(&profiler->diagnostics, "zt_begin", "a region");
@@ -10711,6 +10794,27 @@ ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_han
     zt__unlock(&profiler->mutex);
 }
 
+/* If executions of a list have overlapped, all on this queue as far as can be told, queries whether all have
+   ended. Returns whether they have: then the samples that are read next are those of the last one. No mutex is
+   held. */
+ZT__PRIVATE int zt__end_overlaps(zt_profiler *profiler, ze_command_queue_handle_t queue,
+                                 ze_command_list_handle_t handle) {
+    ze_result_t result = ZE_RESULT_NOT_READY;
+    const zt__list *list;
+    int overlaps;
+    zt__lock(&profiler->mutex);
+    list = zt__find_list(profiler, handle);
+    overlaps = list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_SUBMITTED;
+    zt__unlock(&profiler->mutex);
+    if (overlaps) {
+        ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__note_idle_queue(profiler, queue);
+    }
+    return result == ZE_RESULT_SUCCESS;
+}
+
 /* Moves the slots of a list that is about to be executed to PENDING. With the mutex held. */
 ZT__PRIVATE void zt__submit_slots(zt_profiler *profiler, zt__list *list, ze_command_queue_handle_t queue,
                                   uint64_t now) {
@@ -10776,8 +10880,6 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
                                       const ze_command_list_handle_t *lists, int waits, const char *call) {
     uint64_t now, deadline = zt__deadline(profiler->config.wait_timeout_ns);
     uint32_t i;
-    int overlaps;
-    ze_result_t result;
     zt__list *list;
     /* Inside a function that the collector calls, nothing can be read before it is overwritten. */
     if (zt__refuse_inside_callback(profiler, call)) {
@@ -10792,20 +10894,10 @@ ZT__PRIVATE void zt__before_execution(zt_profiler *profiler, ze_command_queue_ha
         return;
     }
     for (i = 0; i < count; i++) {
+        /* Before anything is read, because times that are read while executions may still overlap are lost. */
+        zt__end_overlaps(profiler, queue, lists[i]);
         zt__finish_list(profiler, lists[i], deadline, waits);
-        /* If executions have overlapped, all on this queue as far as can be told, and all have ended, the
-           samples of the last one are read. */
-        zt__lock(&profiler->mutex);
-        list = zt__find_list(profiler, lists[i]);
-        overlaps =
-            list && list->overlaps && queue && list->queue == queue && list->state == ZT__LIST_SUBMITTED;
-        zt__unlock(&profiler->mutex);
-        result = ZE_RESULT_NOT_READY;
-        if (overlaps) {
-            ZT__INTERNAL(result = zeCommandQueueSynchronize(queue, 0));
-        }
-        if (result == ZE_RESULT_SUCCESS) {
-            zt__note_idle_queue(profiler, queue);
+        if (zt__end_overlaps(profiler, queue, lists[i])) {
             zt__try_collect(profiler, lists[i], 1);
         }
         zt__note_earlier_signals(profiler, lists[i]);
@@ -13270,10 +13362,10 @@ ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint
     if (!profiler || metric >= zt_get_streamed_count(profiler)) {
         return NULL;
     }
-    do {
+    do { /* what is counted belongs to a stream that is attached */
         data = zt__next_attached_stream(zt__mutable(profiler), data);
-    } while (data && metric - data->first_streamed >= data->group.metric_count);
-    return data ? &data->metrics[metric - data->first_streamed] : NULL;
+    } while (metric - data->first_streamed >= data->group.metric_count);
+    return &data->metrics[metric - data->first_streamed];
 }
 
 ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
@@ -13361,10 +13453,11 @@ enum {
 
 /* The role of a figure: what it shows of the work, whatever a device calls the metric. A metric has a role if
    its name is one of the role's and its quantity is that of the role. Roles without names of metrics are
-   derived from other roles. Columns: role; 1 if tables show it, in this order; quantity; name in texts; names
-   of the metric on Xe2, on Alchemist, and before Alchemist. Sources of the names: Intel, "Metrics Discovery
-   Application Programming Interface" (metric sets of each device), and the metric sets of Mesa
-   (src/intel/perf). ALU0, ALU1 and ALU2 of Xe2 are the pipes that Alchemist calls FPU, EM and XMX. */
+   derived from other roles. Columns: role; 1 if tables show it; quantity; name in texts; names of the
+   metric on Xe2, on Alchemist, and before Alchemist. Tables show roles in the order of this list. Sources
+   of the names: Intel, "Metrics Discovery Application Programming Interface" (metric sets of each device),
+   and the metric sets of Mesa (src/intel/perf). ALU0, ALU1 and ALU2 of Xe2 are the pipes that Alchemist
+   calls FPU, EM and XMX. */
 /* clang-format off */
 #define ZT__ROLES(X)                                                                                         \
     X(EU_ACTIVE,         1, SHARE,  "EU active",                   "XVE_ACTIVE", "XveActive", "EuActive")    \
@@ -13494,6 +13587,41 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
     }
 }
 
+/* Returns the peaks that are given. Without any, the peak is the bandwidth for which the memory is designed, if
+   the driver reports it by ZE_extension_device_memory_properties. It cannot be computed from the clock rate and
+   bus width that every device reports: their units and the transfers in a clock cycle are not specified. Reads
+   and writes are assumed to share one bus. With several memories or tiles it is not known which of them a region
+   uses. The mutex is not held. */
+ZT__PRIVATE zt__peaks zt__get_peaks(zt_profiler *profiler) {
+    ze_device_memory_properties_t memories[2];
+    ze_device_memory_ext_properties_t extended[2];
+    uint32_t count = 2, i;
+    ze_result_t result;
+    zt__peaks peaks;
+    zt__lock(&profiler->mutex);
+    peaks = profiler->peaks;
+    zt__unlock(&profiler->mutex);
+    if (peaks.bytes > 0 || peaks.operations > 0 || !profiler->device || profiler->tile_count > 0 ||
+        zt__is_device_lost(&profiler->diagnostics)) {
+        return peaks;
+    }
+    memset(memories, 0, sizeof memories);
+    memset(extended, 0, sizeof extended);
+    for (i = 0; i < count; i++) {
+        memories[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
+        memories[i].pNext = &extended[i];
+        extended[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES;
+    }
+    ZT__INTERNAL(result = zeDeviceGetMemoryProperties(profiler->device, &count, memories));
+    if (result == ZE_RESULT_SUCCESS && count == 1 && extended[0].readBandwidth > 0 &&
+        extended[0].bandwidthUnit == ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC) {
+        uint32_t read = extended[0].readBandwidth, write = extended[0].writeBandwidth;
+        peaks.bytes = (read > write ? read : write) * 1e9;
+        strcpy(peaks.source, "reported by the driver");
+    }
+    return peaks;
+}
+
 /* Fills in what is the same for all regions. The mutex is not held. */
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
     uint32_t i, streamed = zt_get_streamed_count(profiler);
@@ -13509,41 +13637,11 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
     }
     for (i = 0; i < streamed; i++) {
         const zt_metric *metric = zt_get_streamed_metric(profiler, i);
-        if (metric && zt__quantity_of(metric) == ZT__QUANTITY_SHARE) {
+        if (zt__quantity_of(metric) == ZT__QUANTITY_SHARE) {
             zt__match_roles(metric, i, advice->streamed, &advice->naming);
         }
     }
-    zt__lock(&zt__mutable(profiler)->mutex);
-    advice->peaks = profiler->peaks;
-    zt__unlock(&zt__mutable(profiler)->mutex);
-
-    /* Without peaks, the bandwidth for which the memory is designed is the peak, if the driver reports it by
-       ZE_extension_device_memory_properties. It cannot be computed from the clock rate and bus width that
-       every device reports: their units and the transfers in a clock cycle are not specified. Reads and
-       writes are assumed to share one bus. With several memories or tiles it is not known which of them a
-       region uses. */
-    if (!(advice->peaks.bytes > 0) && !(advice->peaks.operations > 0) && profiler->device &&
-        profiler->tile_count == 0 && !zt__is_device_lost(&zt__mutable(profiler)->diagnostics)) {
-        ze_device_memory_properties_t memories[2];
-        ze_device_memory_ext_properties_t extended[2];
-        uint32_t count = 2, bandwidth;
-        ze_result_t result;
-        memset(memories, 0, sizeof memories);
-        memset(extended, 0, sizeof extended);
-        for (i = 0; i < count; i++) {
-            memories[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
-            memories[i].pNext = &extended[i];
-            extended[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES;
-        }
-        ZT__INTERNAL(result = zeDeviceGetMemoryProperties(profiler->device, &count, memories));
-        if (result == ZE_RESULT_SUCCESS && count == 1 && extended[0].readBandwidth > 0 &&
-            extended[0].bandwidthUnit == ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC) {
-            bandwidth = extended[0].readBandwidth > extended[0].writeBandwidth ? extended[0].readBandwidth
-                                                                               : extended[0].writeBandwidth;
-            advice->peaks.bytes = bandwidth * 1e9;
-            strcpy(advice->peaks.source, "reported by the driver");
-        }
-    }
+    advice->peaks = zt__get_peaks(zt__mutable(profiler));
 
     /* The share of regions in the time from the first kept sample to the last. Samples that overlap count
        twice, so it is an upper bound. */
@@ -13631,7 +13729,7 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
     zt__hide_uncertain(&launch, record->launch_error_ns);
     zt__unlock(&profiler->mutex);
     figures[ZT__ROLE_LEAST_LAUNCH] =
-        launch.min / 1000; /* it is least of all that of work before the region */
+        launch.min / 1000; /* others may contain the time of work before the region */
     figures[ZT__ROLE_L3_HIT_SHARE] =
         zt__percent_of(figures[ZT__ROLE_L3_HITS], figures[ZT__ROLE_L3_HITS] + figures[ZT__ROLE_L3_MISSES]);
     figures[ZT__ROLE_LSC_HIT_SHARE] =
@@ -13761,15 +13859,6 @@ static const zt__rule zt__rules[] = {
      {ZT__ROLE_KERNEL_TIME, ZT__ROLE_LEAST_LAUNCH}},
 };
 
-/* Appends to a text of `room` bytes, as much as fits. */
-ZT__PRIVATE ZT__CHECKED_FORMAT(3, 4) void zt__append(char *text, size_t room, const char *format, ...) {
-    size_t used = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text + used, room - used, format, arguments);
-    va_end(arguments);
-}
-
 /* Appends a figure with its name, unless it was not measured. */
 ZT__PRIVATE void zt__append_figure(zt_limit_info *info, zt__role role, const double figures[ZT__ROLE_COUNT]) {
     const char *name = zt__roles[role].name, *opening = strchr(info->text, '(') ? ", " : " (";
@@ -13779,14 +13868,16 @@ ZT__PRIVATE void zt__append_figure(zt_limit_info *info, zt__role role, const dou
     }
     if (role == ZT__ROLE_MEMORY_SHARE || role == ZT__ROLE_WALL_SHARE) {
         zt__append(info->text, sizeof info->text, "%s%.0f%% %s", opening, figure, name);
-    } else if (zt__roles[role].quantity == ZT__QUANTITY_SHARE) {
-        zt__append(info->text, sizeof info->text, "%s%s %.0f%%", opening, name, figure);
+        return;
+    }
+    zt__append(info->text, sizeof info->text, "%s%s ", opening, name);
+    if (zt__roles[role].quantity == ZT__QUANTITY_SHARE) {
+        zt__append(info->text, sizeof info->text, "%.0f%%", figure);
     } else if (zt__roles[role].quantity == ZT__QUANTITY_RATE) {
-        zt__append(info->text, sizeof info->text, "%s%s %.3g GB/s", opening, name, figure);
-    } else if (figure >= 999.5) {
-        zt__append(info->text, sizeof info->text, "%s%s %.3g ms", opening, name, figure / 1000);
-    } else {
-        zt__append(info->text, sizeof info->text, "%s%s %.3g us", opening, name, figure);
+        zt__append_number(info->text, sizeof info->text, figure);
+        zt__append(info->text, sizeof info->text, " GB/s");
+    } else { /* a time in microseconds */
+        zt__append_time(info->text, sizeof info->text, figure * 1000);
     }
 }
 
@@ -13872,8 +13963,8 @@ ZT__PRIVATE void zt__apply_rules(const zt__advice *advice, const double figures[
     }
 }
 
-/* Finds what limits a region, with what is the same for all regions prepared. Traffic above 110% of the peak
-   shows that the peak is wrong; counters are not exact to the last percent. */
+/* Finds what limits a region. Counters are not exact to the last percent, so only traffic of 110% of the peak or
+   more shows that the peak is wrong. */
 ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
                                 const zt__region_record *record, zt_limit_info *info) {
     double figures[ZT__ROLE_COUNT];
@@ -13886,9 +13977,11 @@ ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
     }
     zt__apply_rules(advice, figures, info);
     if (peak_is_wrong) {
-        zt__append(info->text, sizeof info->text,
-                   " The memory traffic of %.3g GB/s is above the peak of %.3g GB/s: set ZT_PEAKS.",
-                   figures[ZT__ROLE_MEMORY_TRAFFIC], advice->peaks.bytes / 1e9);
+        zt__append(info->text, sizeof info->text, " The memory traffic of ");
+        zt__append_number(info->text, sizeof info->text, figures[ZT__ROLE_MEMORY_TRAFFIC]);
+        zt__append(info->text, sizeof info->text, " GB/s is above the peak of ");
+        zt__append_number(info->text, sizeof info->text, advice->peaks.bytes / 1e9);
+        zt__append(info->text, sizeof info->text, " GB/s: set ZT_PEAKS.");
     }
 }
 
@@ -14158,8 +14251,13 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
         record->operations = operations;
     }
     zt__unlock(&profiler->mutex);
-    return record ? result
-                  : zt__report_no_memory(&profiler->diagnostics, "zt_set_operations", "the name of a region");
+    if (!record && cause == ZT_DROPPED_TOO_MANY_NAMES) {
+        result = zt__report(&profiler->diagnostics, TOO_MANY_NAMES, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                            "zt_set_operations", (unsigned)ZT__MAX_REGIONS);
+    } else if (!record) {
+        result = zt__report_no_memory(&profiler->diagnostics, "zt_set_operations", "the name of a region");
+    }
+    return result;
 }
 
 /* ==== >>loaded: modules and kernels that exist, their names and binaries =================================== */
@@ -15196,7 +15294,8 @@ ZT__PRIVATE void zt__advise_kernel(const zt__device_limits *limits, const zt__ke
             } else if (figure != ZT__KERNEL_NOTHING && figures[figure] < 1024) {
                 zt__append(text, room, "%.0f bytes", figures[figure]);
             } else if (figure != ZT__KERNEL_NOTHING) {
-                zt__append(text, room, "%.4g KiB", figures[figure] / 1024);
+                zt__append_number(text, room, figures[figure] / 1024);
+                zt__append(text, room, " KiB");
             }
         }
     }
@@ -15520,11 +15619,10 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     const char *list = getenv("ZT_REPORT"), *log = getenv("ZT_LOG"), *timeline = getenv("ZT_TIMELINE");
     const char *text = getenv("ZT_PEAKS"), *rest = text;
     zt__peaks *peaks = &profiler->peaks;
-    zt__process *process = zt__get_process();
     if (log && !zt__is_off(log) && strcmp(log, "stderr") != 0) {
         zt__report_variable(profiler, "ZT_LOG", log, "'stderr'");
     }
-    if (timeline && !zt__is_number(timeline)) {
+    if (timeline && !zt__is_uint32(timeline)) {
         zt__report_variable(profiler, "ZT_TIMELINE", timeline, "a number of samples");
     }
     if (text && *text) {
@@ -15542,10 +15640,10 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
                                 "bytes and operations a second, such as '456e9,14.6e12'");
         }
     }
-    if (zt__is_off(list) || !process) {
+    if (zt__is_off(list)) {
         return;
     }
-    profiler->report_number = zt__add(&process->reporting, 1);
+    profiler->report_number = zt__add(&zt__get_process()->reporting, 1); /* a profiler is registered there */
     profiler->reports = zt__duplicate_text(&profiler->config.allocator, list);
     if (!profiler->reports) {
         zt__report_no_memory(&profiler->diagnostics, "zt_open", "the paths of reports");
@@ -15561,18 +15659,18 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
    devices of each, and their sub-devices. */
 ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
     enum { MOST_DRIVERS = 16, MOST_DEVICES = 256 };
-    ze_driver_handle_t drivers[MOST_DRIVERS];
-    ze_device_handle_t devices[MOST_DEVICES];
+    ze_driver_handle_t drivers[MOST_DRIVERS] = {NULL};
+    ze_device_handle_t devices[MOST_DEVICES] = {NULL}; /* not all that are counted need be there */
     uint32_t i, j, device_count, driver_count = MOST_DRIVERS;
     if (zeDriverGet(&driver_count, drivers) != ZE_RESULT_SUCCESS) {
         return NULL;
     }
-    for (i = 0; i < driver_count && i < MOST_DRIVERS; i++) {
+    for (i = 0; i < driver_count && i < MOST_DRIVERS && drivers[i]; i++) {
         device_count = MOST_DEVICES;
         if (zeDeviceGet(drivers[i], &device_count, devices) != ZE_RESULT_SUCCESS) {
             continue;
         }
-        for (j = 0; j < device_count && j < MOST_DEVICES; j++) {
+        for (j = 0; j < device_count && j < MOST_DEVICES && devices[j]; j++) {
             if (devices[j] == device || zt__is_sub_device(device, devices[j])) {
                 return drivers[i];
             }
@@ -16790,7 +16888,7 @@ ZT__PRIVATE int zt__next_row(zt_stream *stream, uint64_t end, int is_wanted, zt_
     zt__lock(&stream->data->mutex);
     row->values = stream->values + (size_t)stream->row_next * group->metric_count;
     report = stream->row_report + stream->row_next;
-    row->may_follow_gap = report >= stream->gap_first && stream->gap_first != UINT64_MAX;
+    row->may_follow_gap = report >= stream->gap_first;
     row->is_last_to_follow = row->may_follow_gap && report >= stream->gap_last;
     row->gap_ns = zt__convert_time(&stream->clock, stream->gap_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
     row->read_ns = zt__convert_time(&stream->clock, stream->written_ns, ZT__HOST_CLOCK, ZT__DEVICE_CLOCK);
@@ -17592,6 +17690,11 @@ ZT__PRIVATE ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_e
         if (result == ZE_RESULT_SUCCESS || zt__means_device_loss(result)) {
             break;
         }
+    }
+    /* So drivers refuse an event that they do not wait for any more: an equal one was acknowledged, or its
+       module has been unloaded meanwhile. */
+    if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT || result == ZE_RESULT_ERROR_UNINITIALIZED) {
+        return ZE_RESULT_SUCCESS;
     }
     return zt__check_debug(debugger, result, "zetDebugAcknowledgeEvent");
 }
@@ -18863,6 +18966,7 @@ typedef struct zt__hotspots {
     uint32_t count_count; /* counts of a row */
     char count_names[ZT__MOST_COUNTS][64];
     uint32_t active_count; /* the index of Active; UINT32_MAX: the device does not count it */
+    int has_started;       /* once: its counts are not changed any more */
     zt_hotspots_counts counts;
     zt__sampled_kernel *kernels;
     zt__sampled_module *modules;
@@ -19117,12 +19221,14 @@ ZT__PRIVATE int zt__run_sampling_thread(void *user) {
 ZT__PRIVATE int zt__read_kernel_binary(const zt_allocator *allocator, zt__get_binary_fn get_binary,
                                        ze_kernel_handle_t kernel, zt__code *code) {
     uint8_t *bytes = NULL;
-    size_t size = 0;
+    size_t room = 0, size;
     int is_known;
-    if (get_binary && get_binary(kernel, &size, NULL) == ZE_RESULT_SUCCESS && size > 0) {
-        bytes = (uint8_t *)zt__allocate(allocator, size, 1);
+    if (get_binary && get_binary(kernel, &room, NULL) == ZE_RESULT_SUCCESS && room > 0) {
+        bytes = (uint8_t *)zt__allocate(allocator, room, 1);
     }
+    size = room;
     is_known = bytes && get_binary(kernel, &size, bytes) == ZE_RESULT_SUCCESS;
+    size = size < room ? size : room;
     if (is_known) {
         code->size = size;
         code->hash = zt__hash(bytes, size);
@@ -19145,8 +19251,7 @@ ZT__PRIVATE zt__sampled_kernel *zt__add_sampled_kernel(zt__hotspots *hotspots, c
     }
     zt__lock(&hotspots->mutex);
     kernel = hotspots->kernels;
-    while (kernel && (kernel->code.hash != code->hash || kernel->code.size != code->size ||
-                      strcmp(kernel->name, name) != 0)) {
+    while (kernel && (kernel->code.hash != code->hash || strcmp(kernel->name, name) != 0)) {
         kernel = kernel->next;
     }
     if (!kernel && made) {
@@ -19431,7 +19536,7 @@ ZT__PRIVATE ze_result_t zt__start_stops(zt__hotspots *hotspots, zt_stream *strea
     stream->info.period_ns = 1000000000 / (stops < MOST_STOPS ? stops : (uint32_t)MOST_STOPS);
     zt__lock(&hotspots->mutex);
     is_same =
-        !hotspots->count_count || (hotspots->count_count == 1 && strcmp(hotspots->count_names[0], name) == 0);
+        !hotspots->has_started || (hotspots->count_count == 1 && strcmp(hotspots->count_names[0], name) == 0);
     if (is_same) {
         zt__copy_text(hotspots->count_names[0], sizeof hotspots->count_names[0], name, strlen(name));
         hotspots->count_count = 1;
@@ -19529,7 +19634,7 @@ ZT__PRIVATE ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stre
     const zt__driver *driver = &hotspots->profiler->driver;
     const zt__group *group = &stream->data->group;
     uint32_t i, count = 0;
-    uint32_t known = hotspots->count_count; /* of an earlier start: these are not changed any more */
+    uint32_t known = hotspots->has_started ? hotspots->count_count : 0;
     int is_same = 1;
     ze_driver_handle_t handle;
     void *base = NULL, *binary = NULL;
@@ -19546,7 +19651,7 @@ ZT__PRIVATE ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stre
         return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                           "the driver has no zexKernelGetBaseAddress");
     }
-    if (!driver->zetMetricGroupCalculateMultipleMetricValuesExp) {
+    if (!stream->driver.zetMetricGroupCalculateMultipleMetricValuesExp) {
         return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                           "the loader has no zetMetricGroupCalculateMultipleMetricValuesExp");
     }
@@ -19648,6 +19753,7 @@ ZT__PRIVATE ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *l
     zt__lock(&hotspots->mutex);
     zt__copy_text(hotspots->group, sizeof hotspots->group, stream->info.group, strlen(stream->info.group));
     hotspots->period_ns = stream->info.period_ns;
+    hotspots->has_started = 1;
     hotspots->place_count = 0; /* of what was not observed since the last stop */
     hotspots->places_overlap = 0;
     zt__unlock(&hotspots->mutex);
@@ -19745,7 +19851,7 @@ ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_co
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
-    if (!loaded || !zt__load(&loaded->is_observed) || !profiler->device) {
+    if (!loaded || !zt__load(&loaded->is_observed)) {
         return zt__report(&profiler->diagnostics, NOT_TRACING, ZE_RESULT_NOT_READY);
     }
     if (!hotspots) { /* it is the first start */
@@ -19846,11 +19952,8 @@ ZT__PRIVATE int zt__find_lines_of_module(zt__hotspots *hotspots, const zt__sampl
     zt__elf elf;
     int is_elf, has_run, of_device;
     zt__lock(&hotspots->mutex);
-    room = hotspots->spot_count;
+    room = hotspots->spot_count; /* the module has samples */
     zt__unlock(&hotspots->mutex);
-    if (room == 0) {
-        return 1;
-    }
     lines.spots = (zt__spot **)zt__allocate(&hotspots->allocator, room, sizeof *lines.spots);
     addresses = (uint64_t *)zt__allocate(&hotspots->allocator, room, sizeof *addresses);
     if (!lines.spots || !addresses) {
@@ -20060,7 +20163,7 @@ ZT__PRIVATE void zt__report_not_saved(zt__modules *modules, const char *director
 
 /* Stores the directory, which is made if it is missing, or NULL. Later changes of the working directory do
    not matter. Called while nothing is traced. */
-ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directory, const char *call) {
+ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directory) {
     enum { LONGEST = 4096 };
     size_t size = directory ? strlen(directory) + 1 : 0;
     char *absolute;
@@ -20076,7 +20179,8 @@ ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directo
     }
     absolute = (char *)zt__allocate(&modules->allocator, LONGEST + size, 1);
     if (!absolute) {
-        zt__report_no_memory(modules->diagnostics, call, "the name of a directory");
+        zt__report_not_saved(modules, directory, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc",
+                             "no memory for a path", "Free some.");
         return;
     }
     if (!zt__is_absolute(directory)) {
@@ -20259,9 +20363,11 @@ ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_c
         return;
     }
     result = zt__read_binary(&modules->allocator, module, 0, SIZE_MAX, &binary);
-    if (result != ZE_RESULT_SUCCESS || !binary.bytes) {
-        zt__report_not_saved(modules, modules->directory, result, "zeModuleGetNativeBinary",
-                             zt_result_name(result), remedy);
+    if (!binary.bytes) {
+        int is_empty = result == ZE_RESULT_SUCCESS;
+        zt__report_not_saved(modules, modules->directory, is_empty ? ZE_RESULT_ERROR_UNKNOWN : result,
+                             "zeModuleGetNativeBinary",
+                             is_empty ? "the binary has no bytes" : zt_result_name(result), remedy);
         return;
     }
     if (binary.size >= 4 && memcmp(binary.bytes, "\177ELF", 4) == 0) {
@@ -20306,7 +20412,7 @@ ZT__PRIVATE ze_result_t zt__change_replacements(zt__modules *modules, const char
         zt__replacement **place = &modules->replacements, *ended = NULL;
         int is_used = 1;
         zt__lock(&modules->mutex);
-        for (; *place && is_used; place = &(*place)->next) {
+        for (; *place; place = &(*place)->next) {
             if ((*place)->has_ended) {
                 ended = *place;
                 is_used = ended->users > 0;
@@ -21040,6 +21146,7 @@ typedef struct zt__tracer {
 
     struct zt__tracer *next; /* the next live tracer; guarded by the dispatcher's mutex */
     int is_live;             /* atomic */
+    uint32_t starting;       /* 1: a thread starts it. Atomic */
 
     /* The configuration, which changes only while the tracer is not live. */
     uint8_t measured[ZT__CALL_COUNT]; /* launches and copies that become regions */
@@ -21609,7 +21716,7 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
                                                      sizeof *known);
     if (known) {
         known->has_stamps = ((*p->pdesc)->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;
-        known->may_be_kept = zt__pool_allows_keeping(*p->pdesc) && (known->has_stamps || frame->pool_desc);
+        known->may_be_kept = tracer->keeps_events && zt__pool_allows_keeping(*p->pdesc);
     }
     zt__unlock(&tracer->mutex);
 }
@@ -21618,7 +21725,6 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
    or it went with its pool. A counter-based event has no pool, and is never kept. */
 ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    const zt__known_pool *pool;
     zt__known_event *event;
     if (frame->call == ZT__CALL_EventCounterBasedCreate) {
         const zt__event_counter_based_create_params *p =
@@ -21632,14 +21738,18 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
         zt__unlock(&tracer->mutex);
     } else {
         const ze_event_create_params_t *p = ZT__PARAMETERS(frame, ze_event_create_params_t);
+        const zt__known_pool *known;
+        zt__known_pool pool = {NULL, 0, 0};
         zt__forget_handle(tracer, &tracer->events, **p->pphEvent);
         zt__lock(&tracer->mutex);
-        pool = zt__find_pool(tracer, *p->phEventPool);
-        event = pool ? zt__remember_event(tracer, **p->pphEvent) : NULL;
+        known = zt__find_pool(tracer, *p->phEventPool);
+        if (known) {
+            pool = *known; /* it may be stale when the event has a record */
+        }
+        event = known ? zt__remember_event(tracer, **p->pphEvent) : NULL;
         if (event) {
-            pool = zt__find_pool(tracer, *p->phEventPool);
-            event->has_stamps = !pool || pool->has_stamps;
-            event->may_be_kept = tracer->keeps_events && pool && pool->may_be_kept;
+            event->has_stamps = pool.has_stamps;
+            event->may_be_kept = pool.may_be_kept;
             event->pool = *p->phEventPool;
         }
         zt__unlock(&tracer->mutex);
@@ -22496,6 +22606,26 @@ ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_h
     return found;
 }
 
+/* Returns whether zt__has_unread_launches of a list that may be immediate, although its kind is unknown. The
+   list of a profiler does not know whether it was closed, so the tracer is asked for one after the other. */
+ZT__PRIVATE int zt__has_unread_unknown_lists(zt__tracer *tracer, zt_profiler *profiler) {
+    uint32_t i = 0;
+    for (;;) {
+        ze_command_list_handle_t handle = NULL;
+        zt__lock(&tracer->mutex);
+        for (; i < tracer->lists.capacity && !handle; i++) {
+            const zt__known_list *known = (const zt__known_list *)tracer->lists.entries[i].value;
+            if (known && known->kind == ZT__LIST_UNKNOWN && !known->was_closed) {
+                memcpy(&handle, &known->handle, sizeof handle);
+            }
+        }
+        zt__unlock(&tracer->mutex);
+        if (!handle || zt__has_unread_launches(profiler, handle, 1)) {
+            return handle != NULL;
+        }
+    }
+}
+
 /* Called before a list is reset or destroyed. The application may do that as soon as its own events have
    signalled, so this waits for commands of the library that follow them, and reads the events. */
 ZT__PRIVATE void zt__await_unread_launches(zt__tracer *tracer, ze_command_list_handle_t list,
@@ -22683,6 +22813,8 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
                 device->profiler->config.thread = 0;
                 zt__collect_what_runs(device->profiler);
                 zt__abandon_slots(device->profiler, "zeContextDestroy");
+                device->profiler->peaks =
+                    zt__get_peaks(device->profiler); /* the device cannot be queried later */
                 zt__detach_profiler(device->profiler);
             }
         }
@@ -22963,7 +23095,7 @@ ZT__PRIVATE void zt__epilogue(ze_result_t result, void **instance) {
         }
         if (signalled != ZE_RESULT_SUCCESS) { /* on a copy engine; or the driver has refused the other */
             signalled = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
-            if (zt__load(&frame->state) == ZT__FRAME_CALLBACK && frame->region.slot) {
+            if (zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
                 ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
             }
         }
@@ -23220,7 +23352,7 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
     tracer->every = config->every ? config->every : 1;
     tracer->limit = config->limit;
     tracer->timeline = timeline;
-    zt__configure_modules(&tracer->modules, config->modules, zt__starting_call(tracer));
+    zt__configure_modules(&tracer->modules, config->modules);
     tracer->modules.profile_flags = config->profile_flags;
     tracer->modules.refuses_flags = 0;
     while (rest && zt__next_name(&rest, &pattern, &length)) { /* each pattern must match a call */
@@ -23320,8 +23452,9 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     }
     if (flags) {
         char *end;
-        config.profile_flags = (uint32_t)strtoul(flags, &end, 16);
-        if (end == flags || *end) {
+        unsigned long long value = strtoull(flags, &end, 16);
+        config.profile_flags = (uint32_t)value;
+        if (end == flags || *end || value > UINT32_MAX) {
             return zt__report(tracer->diagnostics, BAD_PROFILE_FLAGS, ZE_RESULT_ERROR_INVALID_ARGUMENT,
                               zt__starting_call(tracer), flags);
         }
@@ -23355,9 +23488,9 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
 }
 
 /* Stops the sampling of hot spots, which depends on the tracer, and then the tracer. While calls are still
-   observed, measures no more launches, waits for those of which zt__has_unread_launches is true, and releases
-   the events that slots keep. At last waits for calls in progress on other threads, with a deadline of their
-   own: most of them end at once, also where a launch has used up the first one. */
+   observed, measures no more launches, waits for those that the application may find signalled before they are
+   read, and releases the events that slots keep. At last waits for calls in progress on other threads, with a
+   deadline of their own: most of them end at once, also where a launch has used up the first one. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) {
     zt__wait wait;
     zt__traced_device *device = zt__next_measured(tracer, NULL);
@@ -23376,7 +23509,9 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
         }
         for (device = zt__next_measured(tracer, NULL); device; device = zt__next_measured(tracer, device)) {
             zt_profiler *profiler = device->profiler;
-            while (!zt__is_owner(&profiler->collector) && zt__has_unread_launches(profiler, NULL, 0) &&
+            while (!zt__is_owner(&profiler->collector) &&
+                   (zt__has_unread_launches(profiler, NULL, 0) ||
+                    zt__has_unread_unknown_lists(tracer, profiler)) &&
                    zt__wait_again(&launches)) {
                 zt__try_collect(profiler, NULL, 1);
             }
@@ -23535,28 +23670,34 @@ ZT__PRIVATE zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char
 
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config) {
     zt__tracer *tracer;
+    ze_result_t result = ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    int is_first;
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
     if (zt__is_inside_hook()) {
-        return zt__report(&profiler->diagnostics, INSIDE_HOOK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
-                          "zt_trace_start");
+        return zt__report(&profiler->diagnostics, INSIDE_HOOK, result, "zt_trace_start");
     }
     if (!profiler->device) {
         return zt__report_null_handle(&profiler->diagnostics, "zt_trace_start", "the profiler's device");
-    }
-    tracer = zt__load(&profiler->tracer);
-    if (tracer && zt__load(&tracer->is_live)) {
-        return zt__report(&profiler->diagnostics, TRACING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     }
     tracer = zt__find_or_add_tracer(profiler, "zt_trace_start");
     if (!tracer) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (config && (config->every > 1 || config->limit)) {
-        zt__prepare_times_alone(profiler);
+    is_first = zt__increment_if(&tracer->starting, 0);
+    if (!is_first || zt__load(&tracer->is_live)) {
+        zt__report(&profiler->diagnostics, TRACING_ALREADY, result);
+    } else {
+        if (config && (config->every > 1 || config->limit)) {
+            zt__prepare_times_alone(profiler);
+        }
+        result = zt__start_tracer(tracer, config, profiler->config.timeline);
     }
-    return zt__start_tracer(tracer, config, profiler->config.timeline);
+    if (is_first) {
+        zt__store(&tracer->starting, 0);
+    }
+    return result;
 }
 
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
@@ -23734,12 +23875,12 @@ ZT__PRIVATE void zt__get_kept_calls(const zt_profiler *profiler, uint64_t *first
     }
 }
 
-/* Returns 0 if a newer call has replaced it. */
+/* Copies a call of zt__get_kept_calls. Returns 0 if a newer one has replaced it. */
 ZT__PRIVATE int zt__copy_kept_call(const zt_profiler *profiler, uint64_t index, zt__kept_call *call) {
     zt__tracer *tracer = zt__load(&profiler->tracer);
     int is_kept;
     zt__lock(&tracer->mutex);
-    is_kept = index < tracer->span_count && tracer->span_count - index <= tracer->span_capacity;
+    is_kept = tracer->span_count - index <= tracer->span_capacity;
     if (is_kept) {
         const zt__host_span *span = &tracer->spans[index % tracer->span_capacity];
         call->name = zt__call_name(span->call);
@@ -23762,7 +23903,7 @@ typedef struct zt__histogram {
     double first; /* where the first bucket begins */
     double ratio;
     uint32_t counts[ZT__HISTOGRAM_BUCKETS];
-    uint32_t used; /* 0: no times are kept */
+    uint32_t used; /* buckets up to the last one that is not empty; 0: no times are kept */
 } zt__histogram;
 
 ZT__PRIVATE int zt__is_countable(double time) {
@@ -23771,9 +23912,9 @@ ZT__PRIVATE int zt__is_countable(double time) {
 
 /* Where a region is, and its part of all GPU time. */
 typedef struct zt__nesting {
-    uint32_t parent; /* this and the next two as in zt_region_info */
-    double own_ns, total_ns;
-    double share; /* from 0 to 1. An estimate where own_ns is not known; NaN without any GPU time */
+    uint32_t parent;         /* as in zt_region_info */
+    double own_ns, total_ns; /* as there */
+    double share; /* from 0 to 1. An estimate where own_ns is not known; NaN if no region has GPU time */
 } zt__nesting;
 
 /* A report that is being written. zt__read_region reads one region at a time into it. */
@@ -23796,7 +23937,7 @@ typedef struct zt__document {
     uint32_t shown_count; /* regions so far that have samples, also lost or dropped ones */
     int differs;          /* passes of one of them differ */
     int out_of_memory;    /* the report is incomplete */
-    zt_overlap overlap;   /* as zt__read_overlap has read it */
+    zt_overlap overlap;   /* filled in by zt__read_overlap */
 } zt__document;
 
 /* Returns the GPU time of the samples with the metrics of a pass, by which these are divided. */
@@ -23805,8 +23946,8 @@ ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t
     return column > 0 ? &document->stats[column] : &document->time_with_metrics;
 }
 
-/* Returns whether the region that was read last has samples with times alone, beside those with metrics: then
-   the GPU time of the latter is written, too. */
+/* Returns whether the region that was read last also has samples without metrics, of which only the times are
+   measured. Then the GPU time of those with metrics is written, too. */
 ZT__PRIVATE int zt__has_times_alone(const zt__document *document) {
     return document->profiler->metric_count > 0 && document->region.with_metrics < document->region.count;
 }
@@ -23963,9 +24104,9 @@ ZT__PRIVATE const zt_metric *zt__metric_at(const zt_profiler *profiler, int is_s
 ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, int is_streamed, uint32_t index) {
     const zt_metric *metric = zt__metric_at(profiler, is_streamed, index), *earlier;
     uint32_t i;
-    for (i = 0; i < index && metric; i++) {
+    for (i = 0; i < index; i++) {
         earlier = zt__metric_at(profiler, is_streamed, i);
-        if (earlier && strcmp(earlier->name, metric->name) == 0) {
+        if (strcmp(earlier->name, metric->name) == 0) {
             return 1;
         }
     }
@@ -23978,10 +24119,11 @@ typedef struct zt__date {
 } zt__date;
 
 ZT__PRIVATE zt__date zt__format_date(uint64_t seconds) {
+    const time_t moment = (time_t)seconds; /* may have 32 bits */
     struct tm utc;
     zt__date date;
     date.text[0] = 0;
-    if (seconds && zt__convert_to_utc((time_t)seconds, &utc)) {
+    if (moment > 0 && (uint64_t)moment == seconds && zt__convert_to_utc(moment, &utc)) {
         date.text[strftime(date.text, sizeof date.text, "%Y-%m-%dT%H:%M:%SZ", &utc)] = 0;
     }
     return date;
@@ -24113,8 +24255,9 @@ ZT__PRIVATE uint32_t zt__merge_hot_lines(zt__hot_row *rows, uint32_t count) {
     return merged;
 }
 
-/* Returns all hot spots, sorted by kernel and source line, to be freed, and the counts of the same moment.
-   With `merges`, instructions of one line are one row. NULL if there are none, or without memory. */
+/* Returns all hot spots, sorted by kernel and source line, and stores the counts of the same moment. The caller
+   frees the array. With `merges`, instructions of one line are one row. Returns NULL if there are none, or
+   without memory. */
 ZT__PRIVATE zt__hot_row *zt__read_hot_rows(zt__document *document, int merges, uint32_t *count,
                                            zt_hotspots_counts *counts) {
     zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
@@ -24126,12 +24269,10 @@ ZT__PRIVATE zt__hot_row *zt__read_hot_rows(zt__document *document, int merges, u
         return NULL;
     }
     zt__lock(&hotspots->mutex);
-    while (room < hotspots->spot_count) { /* samples may go on */
+    while (room < hotspots->spot_count) { /* more may be added while the mutex is unlocked */
         room = hotspots->spot_count;
         zt__unlock(&hotspots->mutex);
-        if (rows) {
-            zt__free(&hotspots->allocator, rows);
-        }
+        zt__free(&hotspots->allocator, rows);
         rows = (zt__hot_row *)zt__allocate(&hotspots->allocator, room, sizeof *rows);
         if (!rows) {
             document->out_of_memory = 1;
@@ -24229,18 +24370,19 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
     if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
             zt__add_note(document, note,
-                         "%llu launches: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
-                         (unsigned long long)counts.launches, (unsigned long long)counts.measured,
-                         (unsigned long long)counts.filtered);
+                         "%llu launch%s: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
+                         (unsigned long long)counts.launches, counts.launches == 1 ? "" : "es",
+                         (unsigned long long)counts.measured, (unsigned long long)counts.filtered);
         } else {
             note(document, "No kernel was launched while tracing.");
         }
-        while (device && device->profiler != document->profiler) {
+        while (device->profiler != document->profiler) { /* it is one of the tracer's */
             device = zt__load(&device->next);
         }
-        if (device && device->copies_seen) {
-            zt__add_note(document, note, "%llu copies and fills were not measured: set ZT_COPIES=1.",
-                         (unsigned long long)device->copies_seen);
+        if (device->copies_seen) {
+            zt__add_note(document, note, "%llu %s not measured: set ZT_COPIES=1.",
+                         (unsigned long long)device->copies_seen,
+                         device->copies_seen == 1 ? "copy or fill was" : "copies and fills were");
         } else if (counts.launches == 0 && !tracer->automatic &&
                    !tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]) {
             note(document, "zt_trace_config.copies measures copies and fills.");
@@ -24327,9 +24469,9 @@ ZT__PRIVATE void zt__note_hotspots(zt__document *document, zt__note_fn note) {
     }
     if (counts.drops > 0) {
         zt__add_note(document, note,
-                     "The device has dropped instruction samples %llu times, because they were not read in "
+                     "The device has dropped instruction samples %llu time%s, because they were not read in "
                      "time. Raise zt_hotspots_config.period_ns.",
-                     (unsigned long long)counts.drops);
+                     (unsigned long long)counts.drops, counts.drops == 1 ? "" : "s");
     }
     if (counts.matched > 0 && lacks_tool) {
         note(document, "Source lines of hot spots are not known: install addr2line or llvm-symbolizer.");
@@ -24544,7 +24686,7 @@ ZT__PRIVATE void zt__write_summary(zt__writer *writer, zt__family *family, const
         {"0.0", time_ns->min}, {"0.5", time_ns->median}, {"0.95", time_ns->p95}, {"1.0", time_ns->max}};
     uint32_t i;
     for (i = 0; i < ZT__COUNT_OF(quantiles); i++) {
-        /* Figures of a buffer that was forged may be negative, which OpenMetrics forbids. */
+        /* Packed statistics that were forged may have negative figures, which OpenMetrics forbids. */
         if (zt__is_finite(quantiles[i].ns) && quantiles[i].ns >= 0) {
             zt__begin_sample(writer, family, "");
             zt__write_label(writer, label, value);
@@ -24566,20 +24708,21 @@ ZT__PRIVATE void zt__write_summary(zt__writer *writer, zt__family *family, const
 
 /* What the samples of a family describe. */
 typedef enum zt__family_kind {
-    ZT__OF_REGIONS, /* sums of regions: the first four, by their index */
-    ZT__OF_PASSES,  /* the GPU time of samples with metrics, by which these are to be divided */
-    ZT__OF_DEVICE,  /* metrics, by their index, here and below */
-    ZT__OF_TILES,
-    ZT__STREAMED_MEAN, /* this and the next are of streams, while regions run */
-    ZT__STREAMED_PEAK,
+    ZT__OF_REGIONS,    /* a figure of each region: the index is one of ZT__SUM_ */
+    ZT__OF_PASSES,     /* the GPU time of samples with metrics, by which these are to be divided */
+    ZT__OF_DEVICE,     /* a metric of regions. Here and below, the index is that of a metric */
+    ZT__OF_TILES,      /* the same, of each tile */
+    ZT__STREAMED_MEAN, /* the mean of a streamed metric while regions run */
+    ZT__STREAMED_PEAK, /* its peak */
     ZT__FAMILY_KIND_COUNT
 } zt__family_kind;
 
-/* The sums of ZT__OF_REGIONS. */
+/* The figures of ZT__OF_REGIONS. */
 enum { ZT__SUM_OWN_TIME, ZT__SUM_BYTES, ZT__SUM_LOST, ZT__SUM_DROPPED, ZT__REGION_SUMS };
 
-/* Writes the samples of a family: the figure of each region, and of its tiles or passes, times `factor`. One
-   that is not known is left out, and a counter that is negative, as it is in a buffer that was forged. */
+/* Writes the samples of a family: the figure of each region, and of its tiles or passes, times `factor`. Figures
+   that are not known are left out, and so are negative counters, which packed statistics may have that were
+   forged. */
 ZT__PRIVATE void zt__write_samples(zt__document *document, zt__family *family, zt__family_kind kind,
                                    uint32_t index, double factor) {
     zt_profiler *profiler = document->profiler;
@@ -24595,8 +24738,7 @@ ZT__PRIVATE void zt__write_samples(zt__document *document, zt__family *family, z
     if (kind >= ZT__STREAMED_MEAN) { /* the number of the stream that has the metric, from 1 */
         const zt__stream_data *data = zt__next_attached_stream(profiler, NULL);
         stream = 1;
-        while (data &&
-               (index < data->first_streamed || index >= data->first_streamed + data->group.metric_count)) {
+        while (index - data->first_streamed >= data->group.metric_count) { /* as in zt_get_streamed_metric */
             data = zt__load(&data->next);
             stream++;
         }
@@ -24710,10 +24852,12 @@ static const struct {
     {"GBpS", "bytes_per_second", 1e9},
 };
 
-/* Describes the family of a metric. `infix` makes its name differ from those of other families. Metrics that
-   neither add up nor have a mean have none: then its name is "". */
+/* Describes the family of a metric. `infix` makes its name differ from those of other families. A metric that is
+   not combined (ZT_AGGREGATE_NONE) has no family, and neither has a flag of a stream: then the name is "". A
+   long name, as packed statistics may have, is cut, so that there is room for what is appended. */
 ZT__PRIVATE void zt__describe_family(zt__metric_family *described, zt__family_kind kind,
                                      const zt_metric *metric, const char *infix) {
+    enum { APPENDED = sizeof described->unit + 32 }; /* infix, unit, "_value" */
     static const char *const reserved[] = {"_total", "_count", "_sum", "_bucket", "_created", "_info"};
     static const char *const prefixes[ZT__FAMILY_KIND_COUNT] = {"",
                                                                 "",
@@ -24747,7 +24891,7 @@ ZT__PRIVATE void zt__describe_family(zt__metric_family *described, zt__family_ki
         length -= strlen(units); /* "FrequencyMHz" in MHz becomes "frequency_hertz" */
     }
     strcpy(name, prefixes[kind]);
-    zt__append_snake_case(name, sizeof described->name, metric->name, length);
+    zt__append_snake_case(name, sizeof described->name - APPENDED, metric->name, length);
     zt__append(name, sizeof described->name, "%s%s%s%s", *infix ? "_" : "", infix,
                *described->unit ? "_" : "", described->unit);
     for (i = 0; i < ZT__COUNT_OF(reserved); i++) {
@@ -24819,7 +24963,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
                             "Samples that were begun and are not collected yet", 0};
     zt__family unobserved = {"zetools_unobserved_lists", "counter", "lists",
                              "Command lists that ran outside of zt_execute", 0};
-    zt__family times[] = {/* of regions of which there is more than a sum */
+    zt__family times[] = {/* summaries by region */
                           {"zetools_region_gpu_time_seconds", "summary", "seconds",
                            "GPU time of the samples of a region, with regions inside it", 0},
                           {"zetools_region_queue_latency_seconds", "summary", "seconds",
@@ -24912,7 +25056,7 @@ ZT__PRIVATE void zt__write_csv_field(zt__writer *writer, const char *text) {
     zt__write_text(writer, "\"");
 }
 
-/* What is no finite number is empty. */
+/* Writes nothing for NaN and infinite numbers. */
 ZT__PRIVATE void zt__write_csv_number(zt__writer *writer, double number) {
     if (zt__is_finite(number)) {
         zt__write_number(writer, number);
@@ -24926,7 +25070,7 @@ typedef struct zt__csv_line {
     const zt_stats *stats;
     const char *tile, *pass;
     uint32_t differs;
-    const char *text; /* what is no figure; NULL: empty */
+    const char *text; /* the last field; NULL: empty */
 } zt__csv_line;
 
 ZT__PRIVATE void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line) {
@@ -25055,7 +25199,7 @@ ZT__PRIVATE void zt__write_csv_region(zt__document *document) {
         stats.count = streamed.rows;
         stats.mean = streamed.mean;
         stats.max = streamed.peak;
-        if (streamed_line.metric && streamed.rows) {
+        if (streamed.rows) {
             zt__write_csv_line(writer, &streamed_line);
         }
     }
@@ -25335,8 +25479,9 @@ ZT__PRIVATE void zt__write_stack(zt__writer *writer, const char *const *names, u
 }
 
 /* Writes a line for each path: the names of the regions on it, and its own time in nanoseconds. Where that is
-   not known, the time outside of the samples inside that were collected, in a frame of its own. The own time
-   of a kernel with hot spots is divided among these. Without any path, kernels have a number of samples. */
+   not known, it is estimated from the samples that were collected, and the last frame is "(estimate)". The own
+   time of a kernel with hot spots is divided among these. If no path has a time, the hot spots are written with
+   their numbers of samples. */
 ZT__PRIVATE void zt__write_folded(zt__document *document) {
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
@@ -25424,7 +25569,7 @@ ZT__PRIVATE void zt__write_json_counts(zt__writer *writer, const zt_counts *coun
     zt__write_json_count(writer, "in_flight", counts->in_flight);
 }
 
-/* Writes `null` in place of what is no finite number. */
+/* Writes `null` for NaN and infinite numbers. */
 ZT__PRIVATE void zt__write_json_number(zt__writer *writer, double number) {
     if (zt__is_finite(number)) {
         zt__write_number(writer, number);
@@ -25444,7 +25589,7 @@ ZT__PRIVATE void zt__write_json_index(zt__writer *writer, const char *name, uint
     zt__write_json_figure(writer, name, index == UINT32_MAX ? zt__nan() : index);
 }
 
-/* Writes `null` for what is not known, which is 0. */
+/* Writes `null` for 0, which stands for what is not known. */
 ZT__PRIVATE void zt__write_json_known(zt__writer *writer, const char *name, double figure) {
     zt__write_json_figure(writer, name, figure > 0 ? figure : zt__nan());
 }
@@ -25609,7 +25754,7 @@ ZT__PRIVATE void zt__write_json_region(zt__document *document, const zt__json *j
         const zt_metric *metric = zt_get_streamed_metric(profiler, i);
         zt_streamed streamed;
         zt_get_streamed(profiler, document->index, i, &streamed);
-        if (metric && streamed.rows) {
+        if (streamed.rows) {
             zt__write_json_key(writer, metric, json->is_repeated[profiler->metric_count + i]);
             zt__write_text(writer, "{");
             zt__write_json_count(writer, "rows", streamed.rows);
@@ -25775,9 +25920,9 @@ ZT__PRIVATE void zt__write_json_source_line(zt__document *document, uint32_t lin
     zt__write_text(writer, "}");
 }
 
-/* Writes a kernel: its instructions with samples, and its annotated source by file, for which the
-   instructions are merged into lines: those that have samples, with the text of these and of those between and
-   around them, if the file can be read, is not very large, and they are not too many. Returns how many rows
+/* Writes a kernel: its instructions with samples, and its source lines with samples, for which the rows are
+   merged. Lines have their text if the file can be read and is not very large. Then lines without samples are
+   written, too: those around the others, and those between them if they are not too many. Returns how many rows
    are of the kernel. */
 ZT__PRIVATE uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_row *rows, uint32_t count,
                                                uint64_t all) {
@@ -25956,14 +26101,14 @@ ZT__PRIVATE void zt__write_json_traced(zt__document *document) {
 
 #endif
 
-/* Writes begin and end of the newest samples of the timeline, in nanoseconds from the begin of the first. A
-   page does not become useful by more of them. */
+/* Writes begin and end of the newest samples of the timeline, in nanoseconds from the begin of the first, and
+   how many samples there were. A page cannot show more than these to anybody's use. */
 ZT__PRIVATE void zt__write_json_timeline(zt__document *document) {
     enum { MOST_SPANS = 100000 };
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     zt__writer *writer = &document->writer;
-    uint64_t first, end, i, begin_ns = UINT64_MAX, end_ns = 0;
+    uint64_t first, end, i, all, begin_ns = UINT64_MAX, end_ns = 0;
     uint32_t count = 0, written;
     zt__timeline_sample *samples;
     double *values;
@@ -25975,15 +26120,22 @@ ZT__PRIVATE void zt__write_json_timeline(zt__document *document) {
     samples = (zt__timeline_sample *)zt__allocate(allocator, (size_t)(end - first), sizeof *samples);
     values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
     document->out_of_memory |= !samples || !values;
+    all = end;
     for (i = first; i < end && samples && values; i++) {
         zt__timeline_sample *sample = &samples[count];
-        if (zt__copy_kept_sample(profiler, i, sample, values) && sample->region < document->region_count) {
-            begin_ns = sample->begin_ns < begin_ns ? sample->begin_ns : begin_ns;
-            end_ns = sample->end_ns > end_ns ? sample->end_ns : end_ns;
-            count++;
+        if (!zt__copy_kept_sample(profiler, i, sample, values)) {
+            continue; /* replaced by a newer one */
         }
+        if (sample->region >= document->region_count) {
+            all--; /* the region is newer than the report */
+            continue;
+        }
+        begin_ns = sample->begin_ns < begin_ns ? sample->begin_ns : begin_ns;
+        end_ns = sample->end_ns > end_ns ? sample->end_ns : end_ns;
+        count++;
     }
     zt__write_text(writer, ",\n\"timeline\":{");
+    zt__write_json_count(writer, "samples", all);
     zt__write_json_count(writer, "begin_ns", 0);
     zt__write_json_count(writer, "end_ns", count ? end_ns - begin_ns : 0);
     zt__write_text(writer, ",\"spans\":[");
@@ -26045,10 +26197,8 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     }
     zt__write_text(writer, json.streamed_count > 0 ? "},\n\"streamed\":{" : "");
     for (i = 0; i < json.streamed_count && !document->out_of_memory; i++) {
-        const zt_metric *metric = zt_get_streamed_metric(profiler, i);
-        if (metric) {
-            zt__write_json_description(writer, metric, json.is_repeated[profiler->metric_count + i], NULL);
-        }
+        zt__write_json_description(writer, zt_get_streamed_metric(profiler, i),
+                                   json.is_repeated[profiler->metric_count + i], NULL);
     }
     zt__write_text(writer, "},\n\"regions\":[");
     for (i = 0; i < document->region_count && !document->out_of_memory; i++) {
@@ -26092,7 +26242,8 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
 
 /* ==== >>region_table: what zt_report writes for people ==================================================== */
 
-/* Returns the width of the terminal if the report goes to one; else, on standard output, COLUMNS. */
+/* Returns the columns of a line, at least 40: on standard output, those of the terminal if it is one, or COLUMNS
+   of the environment; else 80. */
 ZT__PRIVATE size_t zt__get_room(int to_standard_output) {
     enum { DEFAULT = 80, LEAST = 40 };
     const char *columns = getenv("COLUMNS");
@@ -26184,7 +26335,7 @@ ZT__PRIVATE int zt__compare_kernel_rows(const void *a, const void *b) {
             return left < right ? 1 : -1;
         }
     }
-    return one->index < other->index ? -1 : 1;
+    return (int)one->index - (int)other->index;
 }
 
 /* Returns whether kernels of different modules have the same name; also without the memory to find out. */
@@ -26447,8 +26598,8 @@ enum {
     ZT__TIME_FIGURES
 };
 
-/* Columns of times, and the bytes that were copied. config.columns can add those that are not shown anyway,
-   and makes sure that there is room for those with a rank. */
+/* Columns of times, and of the bytes that were copied. Those that config.columns names are always shown. The
+   others are shown if they are default columns, as far as their rank leaves room. */
 static const struct {
     const char *name, *units;
     uint32_t figure;
@@ -26467,15 +26618,15 @@ typedef struct zt__region_table {
     double *figures; /* of each row */
     uint32_t figure_count;
     uint32_t left_out; /* metrics with something to show, for which there was no room */
-    int shows_launch;  /* though not in config.columns: launching takes much of the time of a region */
+    int shows_launch; /* even if config.columns does not name it: launches take as long as half of a region */
 } zt__region_table;
 
 /* Where a region is in the table. The links are indices of regions, UINT32_MAX at the end. */
 typedef struct zt__row_place {
     uint32_t row;   /* UINT32_MAX: it has none */
-    uint32_t outer; /* the nearest region around it that has a row, */
-    uint32_t next;  /* the next one inside that, */
-    uint32_t first; /* and the first one inside the region */
+    uint32_t outer; /* the nearest region around it that has a row */
+    uint32_t next;  /* the next region inside `outer` */
+    uint32_t first; /* the first region inside this one */
 } zt__row_place;
 
 /* Sorts by the share of a region and those inside it, the largest first. */
@@ -26485,7 +26636,7 @@ ZT__PRIVATE int zt__compare_rows(const void *a, const void *b) {
     if (share > other_share || share < other_share) {
         return share > other_share ? -1 : 1;
     }
-    return one->index < other->index ? -1 : one->index > other->index;
+    return (int)one->index - (int)other->index;
 }
 
 /* Orders the rows: the largest share of a region and those inside it first, and regions inside a region below
@@ -26566,8 +26717,7 @@ ZT__PRIVATE int zt__is_other_column(const zt_profiler *profiler, const char *nam
         }
     }
     for (i = 0; i < streamed; i++) {
-        const zt_metric *metric = zt_get_streamed_metric(profiler, i);
-        if (metric && strcmp(metric->name, name) == 0) {
+        if (strcmp(zt_get_streamed_metric(profiler, i)->name, name) == 0) {
             return 1;
         }
     }
@@ -26690,17 +26840,8 @@ ZT__PRIVATE uint32_t zt__count_metric_columns(const zt__figure_table *table) {
     return count;
 }
 
-/* Appends a time in a unit that suits it: "12.3 ms". */
-ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns) {
-    uint32_t unit = 0;
-    while (unit + 1 < ZT__COUNT_OF(zt__time_units) && ns >= zt__time_units[unit + 1].ns * 0.9995) {
-        unit++;
-    }
-    zt__append(text, room, "%.3g %s", ns / zt__time_units[unit].ns, zt__time_units[unit].name);
-}
-
-/* Writes what the table does not show, why, and what to do; what its columns of latencies are; and how
-   samples cover the time of the device. */
+/* Writes the sentences below the table: what its columns mean, how samples cover the time of the device, and what
+   is not shown, why, and what to do. */
 ZT__PRIVATE void zt__write_footer(zt__document *document, const zt__region_table *table) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt_get_availability(profiler);
@@ -27156,7 +27297,11 @@ ZT__PRIVATE int zt__make_tracks(zt__trace *trace) {
     uint32_t i, k, lists = 0, first = 0; /* the first track of a list */
     zt__track *track;
     trace->tracks = (zt__track *)zt__allocate(allocator, room, sizeof *trace->tracks);
-    for (i = 0; i < trace->span_count && order && trace->tracks; i++) {
+    if (!order || !trace->tracks) {
+        zt__free(allocator, (void *)order);
+        return 0;
+    }
+    for (i = 0; i < trace->span_count; i++) {
         zt__span *span = &trace->spans[i];
         const zt__timeline_sample *sample = &span->sample;
         if (first < trace->track_count &&
@@ -27185,7 +27330,7 @@ ZT__PRIVATE int zt__make_tracks(zt__trace *trace) {
         track->last = i;
         span->track = k;
     }
-    for (i = 0; i < trace->missing_count && order && trace->tracks; i++) {
+    for (i = 0; i < trace->missing_count; i++) {
         const zt__missing *missing = &trace->missing[i];
         if (missing->list && !zt__find_track(trace, missing)) {
             track = &trace->tracks[trace->track_count++];
@@ -27206,7 +27351,7 @@ ZT__PRIVATE int zt__make_tracks(zt__trace *trace) {
         order[i]->list_number = lists;
     }
     zt__free(allocator, (void *)order);
-    return order && trace->tracks;
+    return 1;
 }
 
 /* ---- events ---------------------------------------------------------------------------------------------- */
@@ -27737,7 +27882,7 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
         zt__write_name(&trace, "process_name", trace.program, 0, name[0] ? name : "program");
         zt__write_place(&trace, "process_sort_index", trace.program, 0, 0);
     }
-    for (i = 0; i < trace.slice_count && has_memory; i++) {
+    for (i = 0; i < trace.slice_count; i++) { /* without memory there are none */
         const zt__host_slice *slice = &trace.slices[i];
         if (i == 0 || trace.slices[i - 1].thread != slice->thread) {
             zt__read_thread_name(slice->thread, name, sizeof name);
@@ -27923,7 +28068,7 @@ static const char *const zt__page[] = {
     "<h1 id=\"program\">GPU profile</h1>",
     "<dl id=\"facts\"></dl>",
     "<p id=\"summary\"></p>",
-    "<section id=\"notes\" aria-labelledby=\"notes-heading\" hidden><h2 id=\"notes-heading\">Not everything was measured</h2><ul></ul></section>",
+    "<section id=\"notes\" aria-labelledby=\"notes-heading\" hidden><h2 id=\"notes-heading\">What to know about these figures</h2><ul></ul></section>",
     "<nav aria-label=\"Parts of this page\"></nav>",
     "</header>",
     "<noscript><p>This page draws its data with JavaScript, which is switched off. The data is in the source of the page, as JSON.</p></noscript>",
@@ -27979,18 +28124,21 @@ static const char *const zt__page[] = {
     "",
     "const PREFIXES = [[1, \"\"], [1e3, \"k\"], [1e6, \"M\"], [1e9, \"G\"], [1e12, \"T\"], [1e15, \"P\"]];",
     "const TIMES = [[1, \"ns\"], [1e3, \"\\u00b5s\"], [1e6, \"ms\"], [1e9, \"s\"]];",
-    "const SYMBOLS = new Map([[\"bytes\", \"B\"], [\"B/s\", \"B/s\"], [\"op/s\", \"op/s\"], [\"Hz\", \"Hz\"]]); /* which prefixes precede */",
-    "const FIXED = new Map([[\"percent\", \"%\"], [\"GBpS\", \"GB/s\"], [\"MHz\", \"MHz\"]]);",
+    "const SYMBOLS = new Map([[\"bytes\", \"B\"], [\"B/s\", \"B/s\"], [\"op/s\", \"op/s\"], [\"Hz\", \"Hz\"], [\"W\", \"W\"]]); /* which prefixes precede */",
+    "const FIXED = new Map([[\"percent\", \"%\"], [\"%\", \"%\"], [\"kHz\", \"kHz\"], [\"MHz\", \"MHz\"], [\"GHz\", \"GHz\"]]);",
     "",
     "/* Returns the units that values in the units of a metric may be written in, from small to large: [size, unit]. */",
     "function stepsOf(units) {",
-    "    if (FIXED.has(units)) { return [[1, FIXED.get(units)]]; }",
-    "    const symbol = SYMBOLS.get(units);",
-    "    return units === \"ns\" ? TIMES : PREFIXES.map(([size, prefix]) => [size, symbol ? prefix + symbol : (prefix + \" \" + units).trim()]);",
+    "    const rate = /^([KMGT]?B)p[Ss]$/.exec(units), symbol = SYMBOLS.get(units); /* GBpS */",
+    "    if (FIXED.has(units) || rate) { return [[1, rate ? rate[1] + \"/s\" : FIXED.get(units)]]; }",
+    "    const time = TIMES.find(([, unit]) => unit === units.replace(\"us\", \"\\u00b5s\"));",
+    "    if (time) { return TIMES.map(([size, unit]) => [size / time[0], unit]); }",
+    "    return PREFIXES.map(([size, prefix]) => [size, symbol ? prefix + symbol : (prefix + \" \" + units).trim()]);",
     "}",
     "",
     "const formatter = (decimals) => new Intl.NumberFormat(\"en-US\", {minimumFractionDigits: decimals, maximumFractionDigits: decimals});",
     "",
+    "const DIGITS = new Intl.NumberFormat(\"en-US\", {maximumSignificantDigits: 3});",
     "const COUNT = formatter(0), SHARES = {size: 1, smallest: 0.1, format: formatter(1)};",
     "",
     "/* Chooses one unit and one number of decimals for all values of a column. */",
@@ -28006,7 +28154,7 @@ static const char *const zt__page[] = {
     "    const step = steps.find(([size]) => largest / size < 10000) || steps[steps.length - 1];",
     "    const top = largest / step[0];",
     "    let decimals = top >= 1000 ? 1 : top >= 100 ? 2 : 3;",
-    "    if (units === \"percent\") { decimals = 1; }",
+    "    if (step[1] === \"%\") { decimals = 1; }",
     "    if (areWhole && step[0] === 1) { decimals = 0; }",
     "    return {size: step[0], unit: step[1], smallest: Math.pow(10, -decimals), format: formatter(decimals)};",
     "}",
@@ -28018,19 +28166,17 @@ static const char *const zt__page[] = {
     "    return scale.format.format(value / scale.size);",
     "}",
     "",
-    "/* Returns a value with a unit of its own, for sentences and axes. */",
-    "function quantity(value, units) {",
+    "/* Returns a value in three digits with the unit that suits it, or that suits `other`, for sentences and axes. */",
+    "function quantity(value, units, other) {",
     "    if (!isNumber(value)) { return MISSING; }",
-    "    let [size, unit] = stepsOf(units)[0];",
-    "    for (const step of stepsOf(units)) {",
-    "        if (Math.abs(value) >= step[0]) { [size, unit] = step; }",
-    "    }",
-    "    const digits = Math.abs(value / size) >= 1000 ? COUNT.format(value / size) : String(Number((value / size).toPrecision(3)));",
+    "    const most = Math.abs(isNumber(other) ? other : value), steps = stepsOf(units);",
+    "    const [size, unit] = steps.findLast((step) => most >= step[0] * 0.9995) || steps[0];",
+    "    const digits = Math.abs(value / size) >= 999.5 ? COUNT.format(value / size) : DIGITS.format(value / size);",
     "    return unit ? digits + \"\\u00a0\" + unit : digits;",
     "}",
     "",
     "const percent = (share) => isNumber(share) ? scaled(100 * share, SHARES) + \"\\u00a0%\" : MISSING;",
-    "const capital = (text) => text[0].toUpperCase() + text.slice(1);",
+    "const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);",
     "const plural = (count, word) => COUNT.format(count) + \" \" + word + (count === 1 ? \"\" : \"s\");",
     "",
     "/* ---- the document ---- */",
@@ -28080,6 +28226,7 @@ static const char *const zt__page[] = {
     "        region.time_ns = region.time_ns || {};",
     "        region.limit = region.limit || {};",
     "        region.limit.what = region.limit.what === \"unknown\" ? \"\" : region.limit.what;",
+    "        region.share = region.count > 0 ? region.share : null;",
     "        region.notes = notesOf(region);",
     "        region.children = [];",
     "        region.shareWithChildren = 0;",
@@ -28139,7 +28286,7 @@ static const char *const zt__page[] = {
     "        [\"Core clock\", isNumber(device.core_clock_mhz) ? COUNT.format(device.core_clock_mhz) + \" MHz\" : \"\"],",
     "        [\"Timer\", isNumber(device.timer_hz) ? quantity(device.timer_hz, \"Hz\") : \"\"],",
     "        [\"Date\", readable(doc.date)], [\"Measured from\", readable(doc.opened)],",
-    "        [\"zetools\", doc.zetools], [\"Metrics\", availability === \"[AVAILABLE]\" ? groups.join(\", \") : explanation],",
+    "        [\"zetools\", doc.zetools], [\"Metrics\", availability === \"[AVAILABLE]\" ? groups.join(\", \") : capital(explanation.replace(/^zt_\\w+: /, \"\"))],",
     "    ];",
     "    document.title = (doc.program || \"Program\") + \": GPU profile\";",
     "    byId(\"program\").textContent = doc.program || \"GPU profile\";",
@@ -28204,7 +28351,8 @@ static const char *const zt__page[] = {
     "",
     "function metricColumn(name, isHidden) {",
     "    const metric = metrics[name];",
-    "    return {label: metric.label || name, units: metric.units || \"\", metric: name, isHidden,",
+    "    const units = metric.aggregation === \"flag\" ? \"samples\" : metric.units || \"\";",
+    "    return {label: metric.label || name, units, metric: name, isHidden,",
     "        description: name + \": \" + (metric.description || \"\"), value: (region) => figureOf(region, name, shownFigure(metric))};",
     "}",
     "",
@@ -28481,8 +28629,8 @@ static const char *const zt__page[] = {
     "        add(facts, \"p\", \"\", \"Inside \" + path.join(\" \\u203a \") + \".\");",
     "    }",
     "    for (const note of region.notes) { add(facts, \"p\", \"mark\", note); }",
-    "    const rates = [quantity(region.bytes, \"B/s\"), quantity(region.operations, \"op/s\"), quantity(region.instructions, \"instr/s\")]",
-    "        .filter((text) => text !== MISSING);",
+    "    const traffic = isNumber(region.bytes) ? \"memory traffic \" + quantity(region.bytes, \"B/s\") : MISSING;",
+    "    const rates = [traffic, quantity(region.operations, \"op/s\"), quantity(region.instructions, \"instr/s\")].filter((text) => text !== MISSING);",
     "    if (rates.length) {",
     "        if (region.bytes > 0 && region.operations > 0) { rates.push(quantity(region.operations / region.bytes, \"op/B\")); }",
     "        add(facts, \"p\", \"\", \"While it runs: \" + rates.join(\", \") + \".\");",
@@ -28572,13 +28720,13 @@ static const char *const zt__page[] = {
     "    const last = all.findLastIndex((count) => count > 0), margin = Math.max(1, Math.ceil((11 - (last - first)) / 2));",
     "    const low = histogram.first_ns * Math.pow(histogram.ratio, first - margin);",
     "    const high = histogram.first_ns * Math.pow(histogram.ratio, last + 1 + margin), most = Math.max(...all);",
-    "    const left = 60, right = 620, bottom = 130, top = 34, x = logAxis(low, high, left, right);",
+    "    const left = 90, right = 620, bottom = 130, top = 34, x = logAxis(low, high, left, right);",
     "    const svg = drawing(box, 640, 150, \"Distribution of GPU time: minimum \" + quantity(time.min, \"ns\") + \", median \" +",
     "        quantity(time.median, \"ns\") + \", 95th percentile \" + quantity(time.p95, \"ns\") + \", maximum \" + quantity(time.max, \"ns\"));",
     "    const kept = all.reduce((sum, count) => sum + count, 0);",
     "    addSvg(svg, \"text\", {x: left, y: 10, class: \"muted\"}, \"GPU time of \" + (kept < time.count ? COUNT.format(kept) + \" of \" : \"\") +",
     "        plural(Math.max(kept, time.count || 0), \"sample\") + (kept < time.count ? \", chosen at random\" : \"\") + \", logarithmic\");",
-    "    addSvg(svg, \"text\", {x: left - 6, y: top + 8, \"text-anchor\": \"end\"}, COUNT.format(most));",
+    "    addSvg(svg, \"text\", {x: left - 6, y: top + 8, \"text-anchor\": \"end\"}, plural(most, \"sample\"));",
     "    all.forEach((count, index) => {",
     "        const begin = histogram.first_ns * Math.pow(histogram.ratio, index), from = x(begin), to = x(begin * histogram.ratio);",
     "        if (!(count > 0)) { return; }",
@@ -28665,7 +28813,7 @@ static const char *const zt__page[] = {
     "    for (const region of points) {",
     "        const at = {x: x(region[kind] / region.bytes), y: y(region[kind])}, radius = 3 + 9 * Math.sqrt(region.share || 0);",
     "        const point = addSvg(svg, \"circle\", {cx: at.x, cy: at.y, r: radius, class: \"point\"});",
-    "        addSvg(point, \"title\", {}, region.name + \": \" + quantity(region[kind], rate) + \", \" + quantity(region.bytes, \"B/s\") +",
+    "        addSvg(point, \"title\", {}, region.name + \": \" + quantity(region[kind], rate) + \", \" + quantity(region.bytes, \"B/s\") + \" of memory traffic\" +",
     "            (hasOwnTimes ? \", \" + percent(region.share) + \" of GPU time\" : \"\"));",
     "        point.addEventListener(\"click\", () => reveal(region));",
     "        const text = shortName(region.name, 42), width = 7 * text.length, isOnLeft = at.x > leftFrom;",
@@ -28757,7 +28905,9 @@ static const char *const zt__page[] = {
     "    const others = rows.splice(TIMELINE_ROWS);",
     "    const part = byId(\"timeline\"), lost = spans.filter((span) => span[3]).length;",
     "    addLink(\"timeline\", \"Timeline\");",
-    "    add(part, \"p\", \"muted\", plural(spans.length, \"sample\") + \" in \" + quantity(duration, \"ns\") + \"; regions run for \" +",
+    "    const shown = timeline.samples > spans.length ? \"The newest \" + COUNT.format(spans.length) + \" of \" + plural(timeline.samples, \"sample\") + \",\"",
+    "        : plural(spans.length, \"sample\");",
+    "    add(part, \"p\", \"muted\", shown + \" in \" + quantity(duration, \"ns\") + \"; regions run for \" +",
     "        percent(coveredTime(spans) / duration) + \" of it. A row's figure is how much of the time its region runs.\" +",
     "        (lost ? \" \" + COUNT.format(lost) + \" lost, in the second colour.\" : \"\") + overlapText());",
     "    const strip = add(part, \"div\", \"strip\");",
@@ -28768,7 +28918,7 @@ static const char *const zt__page[] = {
     "    }",
     "    add(strip, \"span\");",
     "    const times = add(strip, \"span\", \"times\");",
-    "    for (let quarter = 0; quarter <= 4; quarter++) { add(times, \"span\", \"\", quarter === 0 ? \"0\" : quantity(quarter * duration / 4, \"ns\")); }",
+    "    for (let quarter = 0; quarter <= 4; quarter++) { add(times, \"span\", \"\", quantity(quarter * duration / 4, \"ns\", duration)); }",
     "}",
     "",
     "/* ---- hot spots ---- */",
@@ -28784,7 +28934,7 @@ static const char *const zt__page[] = {
     "",
     "/* Adds a table of source lines or instructions. Lines without samples show where the others are. */",
     "function addHotTable(parent, kernel, kinds, heading, rows, labelOf) {",
-    "    const body = addTable(parent, [[\"Share of kernel\"], [\"Samples\", \"number\"], [\"Active\", \"number\", \"%\"], [\"Main stall\"], [heading, \"number\"], [\"Source\"]]);",
+    "    const body = addTable(parent, [[\"Share of kernel\", \"\", \"%\"], [\"Samples\", \"number\"], [\"Active\", \"number\", \"%\"], [\"Main stall\"], [heading, \"number\"], [\"Source\"]]);",
     "    const most = Math.max(1, ...rows.map((row) => row.samples)), active = kinds.indexOf(\"Active\");",
     "    for (const row of rows) {",
     "        const line = add(body, \"tr\", row.samples ? \"\" : \"context\"), share = add(line, \"td\", \"share\");",
@@ -28820,8 +28970,8 @@ static const char *const zt__page[] = {
     "    const kernels = (spots.kernels || []).filter((kernel) => kernel.samples > 0);",
     "    if (kernels.length === 0) { return; }",
     "    addLink(\"hotspots\", \"Hot spots\");",
-    "    add(part, \"p\", \"muted\", plural(counts.matched || 0, \"sample\") + \" of instructions, taken every \" + quantity(spots.period_ns, \"ns\") +",
-    "        \", in \" + plural(kernels.length, \"kernel\") + (kernels.length > HOT_KERNELS ? \", of which these have most. \" : \". \") +",
+    "    add(part, \"p\", \"muted\", plural(counts.matched || 0, \"sample\") + \" of instructions\" + (spots.period_ns > 0 ? \", taken every \" + quantity(spots.period_ns, \"ns\") + \",\" : \"\") +",
+    "        \" in \" + plural(kernels.length, \"kernel\") + (kernels.length > HOT_KERNELS ? \", of which these have most. \" : \". \") +",
     "        \"An active sample executes the instruction, the others wait at it.\");",
     "    kernels.slice(0, HOT_KERNELS).forEach((kernel, index) => addHotKernel(part, kernel, spots.kinds || [], index === 0));",
     "}",
@@ -28840,12 +28990,12 @@ static const char *const zt__page[] = {
     "function showKernels() {",
     "    if (kernels.length === 0) { return; }",
     "    addLink(\"kernels\", \"Kernels\");",
-    "    add(byId(\"kernels\"), \"p\", \"muted\", \"Memory is in bytes: of a work-group for SLM, of a thread for private and spill. \" +",
+    "    add(byId(\"kernels\"), \"p\", \"muted\", \"SLM is that of a work-group; private and spilled memory are those of a thread. \" +",
     "        \"Occupancy is the share of the threads of a subslice that the work-groups of most launches can fill.\");",
-    "    const figures = [[\"SIMD\", \"simd_width\"], [\"Registers\", \"registers\"], [\"SLM\", \"slm_bytes\"], [\"Private\", \"private_bytes\"],",
-    "        [\"Spill\", \"spill_bytes\"], [\"Barriers\", \"barriers\"], [\"Arguments\", \"arguments\"], [\"Code\", \"code_bytes\"]];",
+    "    const figures = [[\"SIMD\", \"simd_width\"], [\"Registers\", \"registers\"], [\"SLM\", \"slm_bytes\", \"B\"], [\"Private\", \"private_bytes\", \"B\"],",
+    "        [\"Spill\", \"spill_bytes\", \"B\"], [\"Barriers\", \"barriers\"], [\"Arguments\", \"arguments\"], [\"Code\", \"code_bytes\", \"B\"]];",
     "    const body = addTable(byId(\"kernels\"), [[\"Kernel\"], [\"Module\"], [\"Share\", \"number\"], [\"Launches\", \"number\"],",
-    "        ...figures.map(([text]) => [text, \"number\"]), [\"Group size\"], [\"Group count\"], [\"Occupancy\", \"number\"], [\"What to do\"]]);",
+    "        ...figures.map(([text, , unit]) => [text, \"number\", unit]), [\"Group size\"], [\"Group count\"], [\"Occupancy\", \"number\"], [\"What to do\"]]);",
     "    const shareOf = (kernel) => (regions[kernel.region] || {}).share || 0;",
     "    for (const kernel of kernels.slice().sort((a, b) => shareOf(b) - shareOf(a))) {",
     "        const row = add(body, \"tr\"), shape = (kernel.shapes || [])[0] || {};",
@@ -29101,7 +29251,7 @@ ZT__PRIVATE ze_result_t zt__report_unwritable(const zt__output *output) {
                       strerror(errno));
 }
 
-/* Writes to `file`, and ends that with `end`: fclose, or fflush for a standard stream. */
+/* Writes to `file`, and then calls `end` with it: fclose, or fflush for a standard stream. */
 ZT__PRIVATE ze_result_t zt__write_content(const zt__output *output, FILE *file, int (*end)(FILE *)) {
     ze_result_t result;
     unsigned console;
@@ -29130,7 +29280,7 @@ typedef struct zt__target_file {
 ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
     enum { MOST_LINKS = 40 };
     FILE *stream = zt__find_standard_stream(output->path), *part;
-    zt__file_properties target, before;
+    zt__file_properties before = {0, 0666, 1, 0}; /* those of a new file, if there is none */
     zt__target_file *file;
     const char *name, *next = output->path;
     size_t directory = 0; /* length of the directory that `next` is relative to */
@@ -29140,7 +29290,11 @@ ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
     if (stream) {
         return zt__write_content(output, stream, fflush);
     }
-    if (zt__get_file_properties(output->path, &target) && !target.is_regular && !target.is_directory) {
+    has_before = zt__get_file_properties(output->path, &before);
+    if (!has_before && errno != ENOENT) { /* a file that may be there, whose permissions are not known */
+        return zt__report_unwritable(output);
+    }
+    if (has_before && !before.is_regular && !before.is_directory) {
         return zt__write_content(output, zt__open_file(output->path, "wb"), fclose);
     }
     file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
@@ -29166,10 +29320,9 @@ ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
     /* A long name is cut, because the name of a file has 255 bytes at the most. */
     snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
              file->path, name, zt__get_process_id(), (unsigned long)zt__this_thread());
-    has_before = zt__get_file_properties(file->path, &before);
-    part = zt__create_file(file->beside, has_before ? before.permissions : 0666);
+    part = zt__create_file(file->beside, before.permissions);
     if (part && has_before) {
-        zt__set_permissions(file->beside, before.permissions); /* what the process masks at creation */
+        zt__set_permissions(file->beside, before.permissions); /* umask has removed some at creation */
     }
     result = zt__write_content(output, part, fclose);
     if (result == ZE_RESULT_SUCCESS && !zt__rename_file(file->beside, file->path)) {
@@ -29449,9 +29602,6 @@ ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_reque
                      "the helper does not find the device (zeInit: %s)", zt_result_name(answer->result));
             answer->result = ZE_RESULT_ERROR_NOT_AVAILABLE;
         }
-    } else if (!server->debugger) {
-        answer->result = ZE_RESULT_ERROR_NOT_AVAILABLE;
-        answer->is_over = 1;
     } else if (request->call == ZT__WATCH_STOP) {
         zt__serve_stop(server, request);
     } else if (server->has_pending_fault) {
@@ -29517,8 +29667,14 @@ __attribute__((constructor(101))) ZT__PRIVATE void zt__become_helper(void) {
     int is_asked;
     memset(&peer, 0, sizeof peer);
     if (!value || getauxval(AT_SECURE) || sscanf(value, "%ld", &program) != 1 || program <= 1 ||
-        getppid() != program || getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
-        size != sizeof peer || peer.process != program) {
+        getppid() != program) {
+        return;
+    }
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 && errno != EBADF &&
+        errno != ENOTSOCK) {
+        _exit(0); /* it may be a helper: the program must not run again */
+    }
+    if (size != sizeof peer || peer.process != program) {
         return;
     }
     /* The helper is no child of the program, so that programs which wait for all their children do not wait
@@ -29679,6 +29835,9 @@ typedef struct zt__watch {
 ZT__PRIVATE int zt__is_ending(zt__watch *watch) {
     return zt__load(&watch->thread.stop_requested);
 }
+
+/* Why no helper answers, if the watch is ending. */
+static const char *const zt__watch_stopped = "the watch was stopped meanwhile";
 
 /* ---- asking the helper ----------------------------------------------------------------------------------- */
 
@@ -29902,6 +30061,7 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
         }
     }
     if (by == ZT_DEBUGGED_BY_NOBODY) {
+        failure = zt__is_ending(watch) ? zt__watch_stopped : failure;
         zt__append(reason, sizeof reason, " A helper process: %.180s.", failure);
         zt__dismiss_helper(watch);
         zt__report(&profiler->diagnostics, NOT_DEBUGGED, ZE_RESULT_ERROR_NOT_AVAILABLE, reason);
@@ -30003,8 +30163,10 @@ ZT__PRIVATE void zt__describe_hang(const zt_hang *hang, char *text, size_t room)
         zt__append(text, room, ".%s", *hang->region ? " " : "");
     }
     if (*hang->region) {
-        zt__append(text, room, "'%.256s' %s %.3g s%s.", hang->region,
-                   hang->is_fault ? "was running, for" : "has run for", (double)hang->running_ns / 1e9,
+        zt__append(text, room, "'%.256s' %s ", hang->region,
+                   hang->is_fault ? "was running, for" : "has run for");
+        zt__append_number(text, room, (double)hang->running_ns / 1e9);
+        zt__append(text, room, " s%s.",
                    hang->is_fault    ? ""
                    : hang->has_ended ? ", and ended while threads were being stopped"
                                      : ", and has not ended");
@@ -30050,7 +30212,9 @@ ZT__PRIVATE void zt__write_hang(zt__watch *watch, const zt_hang *hang, zt__file_
         zt__append(text, room, "threads      %u stopped, %u idle or could not be stopped. %s\n",
                    (unsigned)hang->stopped, (unsigned)hang->unstopped,
                    hang->is_left_stopped ? "They are left stopped" : "The work was resumed");
-        zt__append(text, room, "stopped for  %.3g ms\n", (double)watch->answer.stopped_ns / 1e6);
+        zt__append(text, room, "stopped for  ");
+        zt__append_number(text, room, (double)watch->answer.stopped_ns / 1e6);
+        zt__append(text, room, " ms\n");
         zt__append(text, room, "\nthreads  where\n");
     }
     for (i = 0; i < hang->place_count; i++) {
@@ -30164,7 +30328,8 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
     if (hang.debugged_by != ZT_DEBUGGED_BY_NOBODY &&
         !zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
         hang.debugged_by = ZT_DEBUGGED_BY_NOBODY;
-        snprintf(reason, sizeof reason, "the helper process does not answer");
+        snprintf(reason, sizeof reason, "%s",
+                 zt__is_ending(watch) ? zt__watch_stopped : "the helper process does not answer");
         zt__end_debugging(watch, reason);
     }
     if (hang.debugged_by != ZT_DEBUGGED_BY_NOBODY) {
@@ -30763,7 +30928,7 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     zt_bench_config *complete = &bench->config;
     const zt__driver *driver;
-    zes_freq_handle_t domains[16];
+    zes_freq_handle_t domains[16] = {NULL}; /* not all that are counted need be there */
     uint32_t i, count = ZT__COUNT_OF(domains);
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!config) {
@@ -30814,7 +30979,7 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
             ZE_RESULT_SUCCESS) {
         count = 0;
     }
-    for (i = 0; i < count && i < ZT__COUNT_OF(domains) && !bench->domain; i++) {
+    for (i = 0; i < count && i < ZT__COUNT_OF(domains) && domains[i] && !bench->domain; i++) {
         zes_freq_properties_t properties;
         memset(&properties, 0, sizeof properties);
         properties.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES;
@@ -31654,7 +31819,6 @@ ZT__PRIVATE void zt__print_auto_note(zt__document *document, const char *text) {
    order, and zt_auto has called zeInit before it registered this one. */
 ZT__PRIVATE void zt__end_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
-    zt__process *process = zt__get_process();
     zt__traced_device *device;
     const char *reports = zt__automatic.report;
     zt__file_path path;
@@ -31678,7 +31842,7 @@ ZT__PRIVATE void zt__end_auto(void) {
                 zt_collect(device->profiler, tracer->wait_timeout_ns);
             }
             zt__write_reports(device->profiler, zt__automatic.report,
-                              process ? zt__add(&process->automatic, 1) : 1);
+                              zt__add(&zt__get_process()->automatic, 1));
             if (zt_get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table says why itself */
                 zt__document document;
                 memset(&document, 0, sizeof document);

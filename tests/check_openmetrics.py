@@ -29,7 +29,8 @@ SAMPLE = re.compile(rf'({NAME})(?:\{{((?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\]|\\.)*
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"')
 NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?")
 SUFFIXES = {"counter": ["_total"], "gauge": [""], "info": ["_info"], "summary": ["", "_sum", "_count"]}
-UNITS = {"ns": ("_seconds", 1e-9), "percent": ("_ratio", 0.01), "MHz": ("_hertz", 1e6), "bytes": ("_bytes", 1),
+UNITS = {"ns": ("_seconds", 1e-9), "ms": ("_seconds", 1e-3), "%": ("_ratio", 0.01), "GHz": ("_hertz", 1e9),
+         "KBpS": ("_bytes_per_second", 1e3), "percent": ("_ratio", 0.01), "MHz": ("_hertz", 1e6), "bytes": ("_bytes", 1),
          "cycles": ("_cycles", 1), "GBpS": ("_bytes_per_second", 1e9), "": ("", 1)}
 
 
@@ -100,7 +101,7 @@ def compare(families, expected_path):
         assert key in found, (key, sorted(map(str, found)))
         assert math.isclose(found[key], value, rel_tol=1e-12), (key, found[key], value)
 
-    with open(expected_path, encoding="ascii") as file:
+    with open(expected_path, encoding="utf-8") as file:
         lines = [line.rstrip("\n").split("\t") for line in file]
     passes = len({fields[6] for fields in lines if fields[0] == "metric"})
     for kind, *fields in lines:
@@ -133,7 +134,7 @@ def compare(families, expected_path):
             if aggregation == "none" or math.isnan(value) or (kind == "streamed" and aggregation == "flag"):
                 continue
             suffix, factor = UNITS.get(units, ("_" + units.lower(), 1)) if aggregation != "flag" else ("_samples", 1)
-            suffix = re.sub("[^a-z0-9]", "_", suffix)
+            suffix = re.sub("[^a-z0-9]+", "_", suffix)
             labels = {"region": text_of(region), "metric": metric, "group": group}
             if passes > 1 and kind != "streamed":
                 labels["pass"] = number

@@ -25,7 +25,7 @@ static __attribute__((constructor)) void choose_tests(void) {
 /* ==== the library: counted are its use of the heap and what it registers; its clock can be advanced ======= */
 
 static atomic_uint_fast64_t allocation_count;
-static atomic_int_fast64_t allocated_bytes;
+static atomic_int_fast64_t allocated_bytes, allocated_blocks;
 
 static atomic_uint_fast64_t heap_fails_in; /* calls until the fault; 0: none */
 static atomic_int heap_fails_for_ever;
@@ -46,14 +46,18 @@ static int heap_fails(void) {
 }
 
 static void *count_in(void *memory) {
-    if (memory)
+    if (memory) {
         atomic_fetch_add(&allocated_bytes, (int64_t)malloc_usable_size(memory));
+        atomic_fetch_add(&allocated_blocks, 1);
+    }
     return memory;
 }
 
 static void count_out(void *memory) {
-    if (memory)
+    if (memory) {
         atomic_fetch_sub(&allocated_bytes, (int64_t)malloc_usable_size(memory));
+        atomic_fetch_sub(&allocated_blocks, 1);
+    }
 }
 
 static void *counted_malloc(size_t size) {
@@ -84,6 +88,10 @@ int64_t heap_bytes(void) {
     return atomic_load(&allocated_bytes);
 }
 
+int64_t heap_blocks(void) {
+    return atomic_load(&allocated_blocks);
+}
+
 int allocations_left = -1;
 
 static void *allocate_some(size_t size, void *user) {
@@ -102,6 +110,37 @@ static void release_some(void *memory, void *user) {
 zt_allocator scarce_allocator(void) {
     zt_allocator allocator = {allocate_some, release_some, NULL};
     return allocator;
+}
+
+static struct interruption {
+    atomic_int allocations_before; /* below 0: none */
+    void *(*function)(void *argument);
+    void *argument;
+} interruption = {-1, NULL, NULL};
+
+static void *allocate_interrupted(size_t size, void *user) {
+    pthread_t other;
+    (void)user;
+    if (atomic_load(&interruption.allocations_before) >= 0 &&
+        atomic_fetch_sub(&interruption.allocations_before, 1) == 0 &&
+        pthread_create(&other, NULL, interruption.function, interruption.argument) == 0)
+        pthread_join(other, NULL);
+    return malloc(size);
+}
+
+zt_allocator interrupted_allocator(void) {
+    zt_allocator allocator = {allocate_interrupted, release_some, NULL};
+    return allocator;
+}
+
+void interrupt_allocation(int allocations_before, void *(*function)(void *argument), void *argument) {
+    interruption.function = function;
+    interruption.argument = argument;
+    atomic_store(&interruption.allocations_before, allocations_before);
+}
+
+int interrupted_allocation(void) {
+    return atomic_exchange(&interruption.allocations_before, -1) < 0;
 }
 
 heap_use library_memory(void) {
@@ -129,6 +168,14 @@ static int64_t monotonic_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+void *pass_much_time(void *is_over) {
+    while (!__atomic_load_n((int *)is_over, __ATOMIC_ACQUIRE)) {
+        pass_time(UINT64_C(100000000));
+        nap();
+    }
+    return NULL;
+}
+
 void hold_time(int held) {
     atomic_store(&time_held, held ? monotonic_ns() : 0);
 }
@@ -148,7 +195,18 @@ static int advanced_clock(clockid_t clock, struct timespec *now) {
     return result;
 }
 
+int refused_threads;
+
 #ifndef _WIN32
+static int refusable_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *),
+                            void *argument) {
+    if (refused_threads > 0) {
+        refused_threads--;
+        return EAGAIN;
+    }
+    return pthread_create(thread, attributes, function, argument);
+}
+
 /* `until` is of the advanced clock. */
 static int advanced_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
                               const struct timespec *until) {
@@ -183,7 +241,17 @@ uint32_t registered(const char *call) {
     return count;
 }
 
+static uint32_t registrations_left; /* before the one that fails; 0: none does */
+static ze_result_t registration_result;
+
+void fail_registration(uint32_t nth_callback, ze_result_t result) {
+    registrations_left = nth_callback;
+    registration_result = result;
+}
+
 static ze_result_t register_counted(zel_tracer_handle_t tracer, zel_tracer_reg_t when, any_callback called) {
+    if (registrations_left > 0 && --registrations_left == 0)
+        return registration_result;
     if (registered_count < MOST_REGISTERED)
         strcpy(register_symbols[registered_count++], found_symbol);
     return found_function(tracer, when, called);
@@ -193,6 +261,31 @@ static const char *hidden_symbol;
 
 void hide_symbol(const char *name) {
     hidden_symbol = name;
+}
+
+enum { MOST_REPLACED = 4 };
+static struct {
+    const char *name;
+    any_function function;
+} replacements[MOST_REPLACED];
+static uint32_t replacement_count;
+
+void replace_symbol(const char *name, any_function function) {
+    assert_true(replacement_count < MOST_REPLACED);
+    replacements[replacement_count].name = name;
+    replacements[replacement_count++].function = function;
+}
+
+/* Returns whether a function is replaced, and stores what replaces it last. */
+static int find_replacement(const char *name, void **function) {
+    int is_replaced = 0;
+    for (uint32_t i = 0; i < replacement_count; i++) {
+        if (strcmp(name, replacements[i].name) == 0) {
+            memcpy(function, &replacements[i].function, sizeof *function);
+            is_replaced = 1;
+        }
+    }
+    return is_replaced;
 }
 
 kernel_base_function fake_kernel_base;
@@ -205,6 +298,8 @@ static ze_result_t find_watched_extension(ze_driver_handle_t driver, const char 
         memcpy(function, &fake_kernel_base, sizeof *function);
         return ZE_RESULT_SUCCESS;
     }
+    if (find_replacement(name, function))
+        return ZE_RESULT_SUCCESS;
     return __atomic_load_n(&find_extension, __ATOMIC_ACQUIRE)(driver, name, function);
 }
 
@@ -212,6 +307,7 @@ static void *watched_dlsym(void *library, const char *name) {
     static const register_function ours = register_counted;
     static const extension_function watched = find_watched_extension;
     void *symbol = hidden_symbol && strcmp(name, hidden_symbol) == 0 ? NULL : dlsym(library, name);
+    find_replacement(name, &symbol);
     if (symbol && strcmp(name, "zeDriverGetExtensionFunctionAddress") == 0) {
         extension_function found;
         memcpy(&found, &symbol, sizeof symbol);
@@ -275,6 +371,7 @@ static void check_invariant(int holds, const char *condition) {
 #define clock_gettime advanced_clock
 #ifndef _WIN32
 #define pthread_cond_timedwait advanced_timedwait
+#define pthread_create refusable_create
 #endif
 #define malloc counted_malloc
 #define calloc counted_calloc
@@ -292,6 +389,7 @@ static void check_invariant(int holds, const char *condition) {
 #undef clock_gettime
 #ifndef _WIN32
 #undef pthread_cond_timedwait
+#undef pthread_create
 #endif
 #undef malloc
 #undef calloc
@@ -389,17 +487,24 @@ void find_file(const char *name, char *path, size_t size) {
     fail_msg("there is no %s", name);
 }
 
-static const char *driver_path(void) {
+const char *driver_path(void) {
     static char path[PATH_MAX];
     const char *given = getenv("ZE_ENABLE_ALT_DRIVERS");
     char directory[PATH_MAX], beside[PATH_MAX + 32];
-    if (given)
-        return given;
+    if (given) {
+        snprintf(path, sizeof path, "%.*s", (int)strcspn(given, ","), given);
+        return path;
+    }
     program_directory(directory);
     snprintf(beside, sizeof beside, "%s/../" DRIVER_FILE, directory);
     if (!realpath(beside, path))
         fail_msg("there is no %s", beside);
     return path;
+}
+
+int loader_wraps_handles(void) {
+    const char *drivers = getenv("ZE_ENABLE_ALT_DRIVERS");
+    return getenv("ZE_ENABLE_LOADER_INTERCEPT") != NULL || (drivers && strchr(drivers, ','));
 }
 
 static void reach_control(const char *path) {
@@ -414,10 +519,10 @@ static void reach_control(const char *path) {
     dlclose(driver); /* the loader keeps it */
 }
 
-int start(void **state) {
+int start_without_library(void **state) {
     (void)state;
     const char *path = driver_path();
-    setenv("ZE_ENABLE_ALT_DRIVERS", path, 1);
+    setenv("ZE_ENABLE_ALT_DRIVERS", path, 0);
     setenv("ZET_ENABLE_METRICS", "1", 0);
     unsetenv("ZT_GROUPS");
     unsetenv("ZT_COLUMNS");
@@ -427,6 +532,11 @@ int start(void **state) {
     unsetenv("ZT_PEAKS");
     ok(zeInit(0));
     reach_control(path);
+    return 0;
+}
+
+int start(void **state) {
+    start_without_library(state);
     zt_get_last_error(NULL); /* takes what a process and a thread need once */
     return 0;
 }
@@ -542,7 +652,10 @@ int open_world(void **state) {
     assume_user(0, "1");
     assume_debug_switch(NULL);
     allocations_left = -1;
+    interrupt_allocation(-1, NULL, NULL);
     fake_kernel_base = NULL;
+    replacement_count = 0;
+    refused_threads = 0;
     w->live_before = gpu.live();
     create_context_and_queue(w);
     create_immediate(w, &w->immediate);
@@ -1054,6 +1167,15 @@ void run_in_time(world *w, void *(*function)(void *argument), void *argument) {
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, function, argument), 0);
     join_in_time(w, thread);
+}
+
+static void *close_it(void *profiler) {
+    zt_close((zt_profiler *)profiler);
+    return NULL;
+}
+
+void close_in_time(world *w, zt_profiler *profiler) {
+    run_in_time(w, close_it, profiler);
 }
 
 void await(const int *flag) {

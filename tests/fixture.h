@@ -104,6 +104,9 @@ void assert_close_(double got, double expected, const char *what, const char *fi
     X(set_kernel_clock)                                                                                      \
     X(set_metric_clock)                                                                                      \
     X(give_samples)                                                                                          \
+    X(list_registers)                                                                                        \
+    X(set_shape)                                                                                             \
+    X(set_native_binary)                                                                                     \
     X(detach_debuggers)                                                                                      \
     X(set_metric)                                                                                            \
     X(list_metrics)
@@ -169,6 +172,7 @@ typedef struct world {
 } world;
 
 int start(void **state); /* of a group of tests: initialises Level Zero with the software device */
+int start_without_library(void **state); /* the same, and does not call the library */
 int open_world(void **state);
 int close_world(void **state); /* fails where anything was leaked, destroyed twice or used wrongly */
 
@@ -280,9 +284,11 @@ void assume_debug_switch(const char *content);
 
 /* ==== the library's use of memory ========================================================================= */
 
-/* Calls of malloc, calloc and realloc by the library, and bytes that it holds. */
+/* Calls of malloc, calloc and realloc by the library, and what it holds. The C library rounds up the bytes of a block,
+   in one process more than in another: what two of them hold is compared by blocks. */
 uint64_t heap_allocations(void);
 int64_t heap_bytes(void);
+int64_t heap_blocks(void);
 typedef struct heap_use {
     uint64_t allocations;
     int64_t bytes;
@@ -297,6 +303,12 @@ void fail_heap(uint64_t nth_call, int for_ever);
 extern int allocations_left;
 zt_allocator scarce_allocator(void);
 
+/* An allocator of the application, and what another thread does before one of its allocations: before the first from
+ * now, or after so many others. A new world has none. */
+zt_allocator interrupted_allocator(void);
+void interrupt_allocation(int allocations_before, void *(*function)(void *argument), void *argument);
+int interrupted_allocation(void); /* whether it came; no other one is interrupted */
+
 /* ==== the library's use of the loader's tracer ============================================================ */
 
 /* Callbacks that the library registered since they were forgotten: for a call, such as "zeKernelCreate"; for
@@ -304,8 +316,16 @@ zt_allocator scarce_allocator(void);
 uint32_t registered(const char *call);
 void forget_registered(void);
 
+/* The n-th callback from now that the library registers is refused with this result; 0 takes that back. */
+void fail_registration(uint32_t nth_callback, ze_result_t result);
+
 /* From now on, the loader seems to lack a function. NULL: none. */
 void hide_symbol(const char *name);
+
+/* Until the world is closed, the library calls this function instead of the loader's of this name, also where
+   the loader has none, or of the driver's extension. For up to four names of functions that the library looks up. */
+typedef void (*any_function)(void);
+void replace_symbol(const char *name, any_function function);
 
 /* What zt_hotspots_start finds as the driver's zexKernelGetBaseAddress. NULL: the driver's own. */
 typedef ze_result_t (*kernel_base_function)(ze_kernel_handle_t kernel, uint64_t *base);
@@ -315,6 +335,12 @@ extern kernel_base_function fake_kernel_base;
 
 /* The whole path of a file of this project, wherever the program runs. */
 void find_file(const char *name, char *path, size_t size);
+
+/* The path of the software device. With several drivers in the loader, the first. */
+const char *driver_path(void);
+
+/* Whether handles are the loader's own, which it does not use again: by interception, or with several drivers. */
+int loader_wraps_handles(void);
 
 /* ==== what a report says ================================================================================== */
 
@@ -337,9 +363,10 @@ size_t captured_output(void); /* until here: how many bytes there were */
 /* ==== time ================================================================================================ */
 
 uint64_t now_ns(void);
-void pass_time(uint64_t ns); /* at once: the library and now_ns() find it later than it is */
-void hold_time(int held);    /* not 0: the library's clock stands still, but for what passes by pass_time() */
-void nap(void);              /* a millisecond, to let others run */
+void pass_time(uint64_t ns);         /* at once: the library and now_ns() find it later than it is */
+void *pass_much_time(void *is_over); /* on a thread: much of it, until this int is not 0 */
+void hold_time(int held); /* not 0: the library's clock stands still, but for what passes by pass_time() */
+void nap(void);           /* a millisecond, to let others run */
 
 /* ==== threads that may hang =============================================================================== */
 
@@ -348,9 +375,13 @@ void join_in_time(world *w, pthread_t thread);
 
 /* Runs a function on a thread of its own, and joins it likewise. */
 void run_in_time(world *w, void *(*function)(void *argument), void *argument);
+void close_in_time(world *w, zt_profiler *profiler);
 
 /* Waits until a flag is set; fails where it never is. */
 void await(const int *flag);
+
+/* So many threads of the library cannot be started from now on. Not on Windows. */
+extern int refused_threads;
 
 /* Threads of this process, and those of them that block the signals of an application. */
 uint32_t count_threads(void);

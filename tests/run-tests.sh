@@ -17,6 +17,7 @@ limit=${ZT_TEST_TIMEOUT:-120}
 
 # A variant is a directory of programs and what is put before them on the command line. LAYER runs on the loader
 # of this system, LAYER-SUITE on the one of another Debian suite.
+# drivers is with two drivers in the loader, of which the tests use the first.
 # headers-SUITE is compiled against the newest headers, and runs on the loader of that suite. arm64 and i386 are programs
 # and a loader for these machines, musl for that C library. windows is for tests/run-windows.sh.
 run_in_variant() { # VARIANT PROGRAM
@@ -69,6 +70,10 @@ run_in_variant() { # VARIANT PROGRAM
         ;;
     validation*) set -- "$2" $validation ZE_ENABLE_PARAMETER_VALIDATION=1 ;;
     leaks*) set -- "$2" $validation ZEL_ENABLE_BASIC_LEAK_CHECKER=1 ;;
+    drivers*)
+        driver=$build/libze_softgpu.so,$build/libze_second.so
+        set -- "$2"
+        ;;
     events*) set -- "$2" $validation ZEL_ENABLE_EVENTS_CHECKER=1 ;;
     intercept*) set -- "$2" ZE_ENABLE_LOADER_INTERCEPT=1 ;;
     esac
@@ -117,6 +122,7 @@ variants() {
     echo tsan
     echo validation
     echo intercept
+    echo drivers
     for options in lto o0 native fast hidden; do
         [ ! -d "$build/$options/tests" ] || echo "$options"
     done
@@ -128,7 +134,7 @@ variants() {
         fi
         [ "$suite" != bookworm ] || [ ! -d "$build/headers/tests" ] || echo headers-bookworm
         cmp -s "$own" "$build/suites/$suite/lib/libze_loader.so.1" ||
-            printf '%s\n' "loader-$suite" "validation-$suite" "intercept-$suite"
+            printf '%s\n' "loader-$suite" "validation-$suite" "intercept-$suite" "drivers-$suite"
         # The loader of bookworm has no checkers.
         [ "$suite" = bookworm ] || printf '%s\n' "leaks-$suite" "events-$suite"
     done
@@ -137,13 +143,13 @@ variants() {
 # What cannot be run in a variant, through no fault of the library.
 fits() { # VARIANT PROGRAM
     case $1:$2 in
-    # These pass wrong handles, which interception and the events checker dereference.
-    intercept*:test_softgpu* | events*:test_softgpu*) false ;;
+    # These pass wrong handles, which interception, with one driver or two, and the events checker dereference.
+    intercept*:test_softgpu* | drivers*:test_softgpu* | events*:test_softgpu*) false ;;
     # The events checker remembers every use of every event: memory grows.
     events*:test_completeness) false ;;
     # These fail calls and leave lists to the device, which layers take for mistakes.
-    validation*:test_sequences | intercept*:test_sequences | leaks*:test_sequences | events*:test_sequences) false ;;
-    validation*:test_every_call | intercept*:test_every_call | leaks*:test_every_call | events*:test_every_call) false ;;
+    validation*:test_sequences | intercept*:test_sequences | drivers*:test_sequences | leaks*:test_sequences | events*:test_sequences) false ;;
+    validation*:test_every_call | intercept*:test_every_call | drivers*:test_every_call | leaks*:test_every_call | events*:test_every_call) false ;;
     # Statistics without optimisation take minutes, and need no driver.
     headers*:test_bench) false ;;
     # The events checker is not thread-safe: with bare calls on two threads it corrupts the heap as well.

@@ -148,6 +148,7 @@ static zt_aggregation aggregation_of(zet_metric_type_t type, const char *units) 
 static uint32_t second_pass = UINT32_MAX;
 
 static double launch_ns = NAN; /* the launch latency of each sample */
+static double growth = 1;      /* of the time from a region to the next */
 
 /* A profiler of regions with one sample each. Metrics that a region does not name have no value in it. */
 static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_count, double time_ns,
@@ -180,6 +181,7 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
         put_u32(&packed, i >= second_pass);
     }
     for (uint32_t region = 0; region < region_count; region++) {
+        const double region_ns = time_ns * pow(growth, region);
         char name[32];
         snprintf(name, sizeof name, "region %u", (unsigned)region);
         put_text(&packed, name);
@@ -191,11 +193,11 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
         put_u64(&packed, 0); /* bytes, their time, and the error of latencies */
         put_u64(&packed, 0);
         put_u64(&packed, 0);
-        put_moments(&packed, time_ns, 1);
+        put_moments(&packed, region_ns, 1);
         put_moments(&packed, NAN, 1); /* latencies */
         put_moments(&packed, launch_ns, 1);
         put_u32(&packed, 0); /* kept samples */
-        put_moments(&packed, time_ns, 1);
+        put_moments(&packed, region_ns, 1);
         for (uint32_t i = 0; i < metric_count; i++) {
             zt_aggregation aggregation = aggregation_of(metrics[i].type, metrics[i].units);
             double value = NAN;
@@ -215,7 +217,8 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
         put_u32(&packed, UINT32_MAX);
         put_u32(&packed, region);
         put_u64(&packed, passes);
-        put(&packed, &time_ns, sizeof time_ns);
+        const double region_ns = time_ns * pow(growth, region);
+        put(&packed, &region_ns, sizeof region_ns);
         put_u64(&packed, 0);
         put_u32(&packed, 0);
         put_u32(&packed, 0);
@@ -521,6 +524,105 @@ static void test_measured_launches(void **state) {
             assert_null(strstr(info.text, "launch"));
         zt_close(profiler);
     }
+}
+
+/* Figures in texts have three digits, a unit that suits them, and no exponent. */
+static void test_figures_in_texts(void **state) {
+    (void)state;
+    static const struct {
+        double time_ns, traffic; /* of a region; GB a second */
+        const char *time, *shown;
+    } of[] = {{50e3, 0.0001, "time of a kernel 25 us", "memory traffic <0.001 GB/s"},
+              {199.9e3, 0.0995, "time of a kernel 100 us", "memory traffic 0.0995 GB/s"},
+              {1999.2e3, 9.995, "time of a kernel 1 ms", "memory traffic 9.99 GB/s"},
+              {2e6, 99.96, "time of a kernel 1 ms", "memory traffic 100 GB/s"},
+              {1.9999e9, 999.6, "time of a kernel 1 s", "memory traffic 1000 GB/s"},
+              {4004e9, 3277, "time of a kernel 2002 s", "memory traffic 3277 GB/s"},
+              {119998e9, 59999, "time of a kernel 59999 s", "memory traffic 59999 GB/s"}};
+    for (uint32_t i = 0; i < COUNT(of); i++) {
+        const given_value busy[METRICS] = {{"GPU_BUSY", 50}};
+        const given_value full[METRICS] = {
+            BUSY, {"GPU_MEMORY_REQUEST_QUEUE_FULL", 95}, {"GPU_MEMORY_BYTE_READ_RATE", of[i].traffic}};
+        zt_limit_info info;
+        zt_profiler *profiler = profiler_of(XE2, of[i].time_ns, &busy, 1);
+        ok(zt_get_limit(profiler, 0, &info));
+        assert_contains(info.text, of[i].time);
+        zt_close(profiler);
+        profiler = profiler_of(XE2, of[i].time_ns, &full, 1);
+        ok(zt_get_limit(profiler, 0, &info));
+        assert_contains(info.text, of[i].shown);
+        ok(zt_set_peaks(profiler, of[i].traffic * 1e9 / 2, 0, NULL));
+        ok(zt_get_limit(profiler, 0, &info));
+        assert_contains(info.text, of[i].shown);
+        assert_null(strstr(info.text, "e+"));
+        zt_close(profiler);
+    }
+}
+
+/* Also what no region reaches: 0, negative numbers, and very large ones. */
+static void test_numbers_in_texts(void **state) {
+    (void)state;
+    static const struct {
+        double number;
+        const char *shown, *as_time; /* of nanoseconds */
+    } of[] = {{0, "0", "0 ns"},
+              {1e-9, "<0.001", "<0.001 ns"},
+              {0.0995, "0.0995", "0.0995 ns"},
+              {1, "1", "1 ns"},
+              {99.95, "100", "100 ns"},
+              {999.4, "999", "999 ns"},
+              {999.6, "1000", "1 us"},
+              {1000, "1000", "1 us"},
+              {2002, "2002", "2 us"},
+              {59999, "59999", "60 us"},
+              {1e6, "1000000", "1 ms"},
+              {999.6e6, "999600000", "1 s"},
+              {60e9, "60000000000", "60 s"},
+              {1e15, "1000000000000000", "1000000 s"},
+              {-0.0995, "-0.0995", "-0.0995 ns"},
+              {-2002, "-2002", "-2002 ns"}};
+    for (uint32_t i = 0; i < COUNT(of); i++) {
+        char text[64] = "";
+        zt__append_number(text, sizeof text, of[i].number);
+        assert_string_equal(text, of[i].shown);
+        text[0] = 0;
+        zt__append_time(text, sizeof text, of[i].number);
+        assert_string_equal(text, of[i].as_time);
+    }
+}
+
+/* Rates are in GB/s, whatever their unit and that of percentages; without a time there is none. */
+static void test_units_of_rates(void **state) {
+    (void)state;
+    static const struct {
+        const char *units;
+        double rate;
+        const char *shown;
+    } of[] = {{"TBpS", 1.5, "traffic 1500 GB/s"},  {"GBpS", 1.5, "traffic 1.5 GB/s"},
+              {"MBpS", 2500, "traffic 2.5 GB/s"},  {"KBpS", 3e6, "traffic 3 GB/s"},
+              {"kBps", 3.5e6, "traffic 3.5 GB/s"}, {"BpS", 4e9, "traffic 4 GB/s"},
+              {"Bps", 4.5e9, "traffic 4.5 GB/s"}};
+    static const given_value bytes[METRICS] = {
+        {"GpuBusy", 99}, {"XveStall", 50}, {"XveThreadOccupancy", 30}, {"GtiReadThroughput", 4e7}};
+    zt_limit_info info;
+    for (uint32_t i = 0; i < COUNT(of); i++) {
+        const given_metric metrics[] = {{"GPU_BUSY", "%", DURATION},
+                                        {"GPU_MEMORY_REQUEST_QUEUE_FULL", "%", DURATION},
+                                        {"GPU_MEMORY_BYTE_READ_RATE", of[i].units, THROUGHPUT}};
+        const given_value values[METRICS] = {{"GPU_BUSY", 99},
+                                             {"GPU_MEMORY_REQUEST_QUEUE_FULL", 95},
+                                             {"GPU_MEMORY_BYTE_READ_RATE", of[i].rate}};
+        zt_profiler *profiler = profiler_of(metrics, 3, TIME_NS, &values, 1);
+        ok(zt_get_limit(profiler, 0, &info));
+        assert_contains(info.text, "memory queue full 95%");
+        assert_contains(info.text, of[i].shown);
+        zt_close(profiler);
+    }
+    zt_profiler *profiler = profiler_of(ALCHEMIST, 0, &bytes, 1);
+    ok(zt_get_limit(profiler, 0, &info));
+    assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
+    assert_contains(info.text, "have no values in this region");
+    zt_close(profiler);
 }
 
 /* What adds up is divided by the time of its own pass. */
@@ -868,6 +970,10 @@ static void test_peaks(void **state) {
     assert_contains(info.text,
                     "Not the host, because the GPU is busy (GPU busy 99%). Not memory bandwidth: 10% of "
                     "the peak bandwidth. To know more, add ");
+    ok(zt_set_peaks(profiler, 570e9, 0, NULL)); /* of which 70% neither limits nor excludes */
+    ok(zt_get_limit(profiler, 0, &info));
+    assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
+    assert_contains(info.text, "Not the host, because the GPU is busy (GPU busy 99%). To know more, add ");
     ok(zt_set_peaks(profiler, 456e9, 14.6e12, NULL));
     assert_contains(json_of(profiler), "\"peaks\":{\"bytes_per_second\":456000000000,"
                                        "\"operations_per_second\":14600000000000,"
@@ -908,6 +1014,28 @@ static void test_traffic_above_the_peak(void **state) {
     zt_close(profiler);
 }
 
+/* One unit for all times: none has more than seven digits, and what is not 0 is not shown as 0. */
+static void test_times_that_differ_much(void **state) {
+    (void)state;
+    static const given_value values[2][METRICS] = {{{NULL, 0}}, {{NULL, 0}}};
+    growth = 59999e9 / 5;
+    zt_profiler *profiler = profiler_of(xe2, 0, 5, values, 2);
+    growth = 1;
+    const char *text = written_as(profiler, ZT_FORMAT_TABLE);
+    assert_contains(text, "\nregion        %  count        s        s\n");
+    assert_contains(text, "\nregion 1  100.0      1  59999.0  59999.0\n");
+    assert_contains(text, "\nregion 0   <0.1      1     <0.1     <0.1\n");
+    zt_close(profiler);
+}
+
+/* A date that no calendar has is not known. */
+static void test_dates(void **state) {
+    (void)state;
+    assert_string_equal(zt__format_date(1790000000).text, "2026-09-21T14:13:20Z");
+    assert_string_equal(zt__format_date(0).text, "");
+    assert_string_equal(zt__format_date(UINT64_MAX / 4).text, "");
+}
+
 /* Operations are those that the program states; instructions, of any width, are counted by the device. */
 static void test_operations(void **state) {
     (void)state;
@@ -929,6 +1057,22 @@ static void test_operations(void **state) {
     assert_contains(written_as(profiler, ZT_FORMAT_CSV), "\"begins later\",\"GPU time\"");
     ok(zt_set_operations(NULL, "region", 1));
     zt_close(profiler);
+}
+
+static void test_operations_without_memory(void **state) {
+    world *w = (world *)*state;
+    zt_config config = config_of(w);
+    config.allocator = scarce_allocator();
+    zt_profiler *profiler = open_profiler(w, &config);
+    allocations_left = 0;
+    assert_result(zt_set_operations(profiler, "region", 1), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    allocations_left = -1;
+    assert_contains(zt_get_last_error(profiler),
+                    "zt_set_operations: out of host memory for the name of a region.");
+    assert_int_equal(zt_get_region_count(profiler), 0);
+    ok(zt_set_operations(profiler, "region", 1));
+    assert_int_equal(zt_get_region_count(profiler), 1);
+    close_profiler(w, profiler);
 }
 
 /* The share is that of the samples in the timeline's own times. */
@@ -1064,6 +1208,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_rule),
         cmocka_unit_test(test_measured_launches),
+        cmocka_unit_test(test_figures_in_texts),
+        cmocka_unit_test(test_numbers_in_texts),
         cmocka_unit_test(test_figures_of_two_passes),
         cmocka_unit_test(test_bandwidth_and_wall_time),
         cmocka_unit_test(test_thresholds),
@@ -1076,9 +1222,13 @@ int main(void) {
         cmocka_unit_test(test_peaks),
         cmocka_unit_test(test_traffic_above_the_peak),
         cmocka_unit_test(test_operations),
+        cmocka_unit_test(test_units_of_rates),
+        cmocka_unit_test(test_times_that_differ_much),
+        cmocka_unit_test(test_dates),
         TEST(test_arguments),
         TEST(test_metrics_of_a_stream),
         TEST(test_design_bandwidth),
+        TEST(test_operations_without_memory),
         TEST(test_wall_share),
         TEST(test_a_b580),
     };

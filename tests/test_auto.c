@@ -1,9 +1,12 @@
 /* zt_auto: programs that call nothing else of the library. Each is a process of its own that runs to its
    exit, and the test reads what it has written. Level Zero is initialised in these processes alone. */
+#define _GNU_SOURCE
 #include "fixture.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,8 +49,8 @@ static void set_variables(const program *p) {
 
 static void run_program(const program *p) {
     static const char *const unset[] = {
-        "ZE_ENABLE_TRACING_LAYER", "ZT_AUTO", "ZT_KERNELS", "ZT_COPIES", "ZT_CALLS", "ZT_MODULES",
-        "ZT_PROFILE_FLAGS"};
+        "ZE_ENABLE_TRACING_LAYER", "ZT_AUTO",    "ZT_KERNELS", "ZT_COPIES", "ZT_CALLS", "ZT_MODULES",
+        "ZT_PROFILE_FLAGS",        "ZT_HOTSPOTS"};
     void *state = NULL;
     for (size_t i = 0; i < sizeof unset / sizeof *unset; i++)
         unsetenv(unset[i]);
@@ -310,6 +313,84 @@ static void test_a_forked_child(void **state) {
     assert_contains(line_of(text_of("forked.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
 }
 
+/* A hook forks: the child returns from the call, and traces nothing any more. */
+static pid_t forked = -1;
+
+static void fork_in_hook(void *parameters, int result, void *user, void **instance) {
+    (void)parameters, (void)result, (void)user, (void)instance;
+    fflush(NULL);
+    forked = fork();
+}
+
+static void launch_and_fork_in_hook(world *w) {
+    ze_api_version_t version;
+    int status = -1;
+    launch_some(w);
+    ze_result_t result = zeDriverGetApiVersion(w->driver, &version);
+    if (forked == 0) {
+        ze_result_t again = zeDriverGetApiVersion(w->driver, &version);
+        _exit(result != ZE_RESULT_SUCCESS || again != ZE_RESULT_SUCCESS || forked != 0);
+    }
+    assert_true(forked > 0);
+    ok(result);
+    assert_int_equal(waitpid(forked, &status, 0), forked);
+    assert_int_equal(status, 0);
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+}
+
+static void test_a_fork_in_a_hook(void **state) {
+    zt_hook hook = {"zeDriverGetApiVersion", fork_in_hook, NULL, NULL};
+    (void)state;
+    zt_auto_config config = zt_auto_config_default();
+    config.report = in_directory("hook.csv");
+    config.trace.hooks = &hook;
+    config.trace.hook_count = 1;
+    config.trace.calls = "zeDriverGetApiVersion";
+    const program p = {.work = launch_and_fork_in_hook, .config = &config, .calls = 1};
+    expect_success(&p);
+    assert_contains(line_of(text_of("hook.csv"), "\"saxpy\",\"GPU time\""), ",sum,8,");
+    assert_contains(line_of(text_of("hook.csv"), "\"zeDriverGetApiVersion\",\"host time\""), ",sum,1,");
+}
+
+/* A forked child may call zt_auto for itself. What it inherits is not its own: neither a report, nor whether
+   something is traced. */
+static void fork_and_start(world *w) {
+    static const char *const calls[] = {"zeCommandQueeExecute", "zeCommandQueue*"};
+    launch_some(w);
+    for (int i = 0; i < 2; i++) {
+        int status;
+        fflush(NULL);
+        pid_t child = fork();
+        if (child == 0) {
+            setenv("ZT_CALLS", calls[i], 1);
+            assert_result(zt_auto(NULL), i ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT);
+            fprintf(stderr, "child %d exits\n", i);
+            exit(0);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status));
+#ifndef __SANITIZE_ADDRESS__ /* as above */
+        assert_int_equal(WEXITSTATUS(status), 0);
+#endif
+        assert_int_equal(access(getenv("ZT_AUTO"), F_OK), -1);
+    }
+}
+
+static void test_a_forked_child_that_calls_it(void **state) {
+    char path[PATH_MAX];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_directory("of parent.csv"));
+    const program p = {.work = fork_and_start, .environment = path, .calls = 1};
+    expect_success(&p);
+    assert_contains(line_of(text_of("of parent.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
+    assert_contains(text_of("errors"), "nothing is traced. [NO_SUCH_CALL]");
+    const char *second = strstr(text_of("errors"), "child 1 exits\n");
+    assert_non_null(second);
+    assert_int_equal(occurrences(text_of("errors"), "created no command list"), 1);
+    assert_contains(second, "created no command list");
+}
+
 /* A trace needs config.timeline, which is set if ZT_AUTO names a trace. */
 static void test_a_trace_by_the_environment(void **state) {
     char path[PATH_MAX];
@@ -346,7 +427,7 @@ static void test_a_page_by_the_environment(void **state) {
     snprintf(path, sizeof path, "%s", in_directory("environment.Html"));
     const program p = {.work = launch_some, .environment = path, .calls = 1};
     expect_success(&p);
-    assert_contains(text_of("environment.Html"), "\"timeline\":{\"begin_ns\":0,");
+    assert_contains(text_of("environment.Html"), "\"timeline\":{\"samples\":7,\"begin_ns\":0,");
 }
 
 /* Processes that inherit one ZT_AUTO write files of their own. */
@@ -370,6 +451,22 @@ static void test_a_report_for_each_context(void **state) {
     expect_success(&p);
     assert_contains(line_of(text_of("each.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
     assert_contains(line_of(text_of("each.2.csv"), "\"saxpy\",\"GPU time\""), ",sum,2,");
+}
+
+/* The device is asked for its design bandwidth before the context is destroyed, too. */
+static void test_the_peak_of_a_destroyed_context(void **state) {
+    char path[PATH_MAX];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_directory("peak.json"));
+    const program p = {.work = launch_in_two_contexts, .environment = path, .calls = 1};
+    const program given = {
+        .work = launch_in_two_contexts, .environment = path, .calls = 1, .variables = {"ZT_PEAKS", "7e9"}};
+    expect_success(&p);
+    assert_contains(text_of("peak.json"), "\"peaks\":{\"bytes_per_second\":51000000000,");
+    assert_contains(text_of("peak.2.json"), "\"peaks\":{\"bytes_per_second\":51000000000,");
+    assert_contains(text_of("peak.2.json"), "\"source\":\"reported by the driver\"");
+    expect_success(&given);
+    assert_contains(text_of("peak.2.json"), "\"peaks\":{\"bytes_per_second\":7000000000,");
 }
 
 /* The number is before the whole suffix, which has two dots. */
@@ -632,7 +729,32 @@ static void test_nothing_is_launched(void **state) {
     const program p = {.work = copy_alone, .calls = 1};
     (void)state;
     expect_success(&p);
-    assert_contains(text_of("output"), "No kernel was launched while tracing.\n1 copies and fills were not");
+    assert_contains(text_of("output"), "No kernel was launched while tracing.\n1 copy or fill was not");
+}
+
+static void copy_in_two_contexts(world *w) {
+    ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
+    ze_context_handle_t own = w->context, other;
+    ze_command_list_handle_t list;
+    ok(zeContextCreate(w->driver, &desc, &other));
+    w->context = other;
+    create_immediate(w, &list);
+    w->context = own;
+    ok(zeCommandListAppendMemoryCopy(list, w->sums, w->sums, 4, NULL, 0, NULL));
+    ok(zeCommandListAppendMemoryCopy(list, w->sums, w->sums, 4, NULL, 0, NULL));
+    finish_immediate(w, list);
+    ok(zeCommandListDestroy(list));
+    ok(zeContextDestroy(other));
+    copy_alone(w);
+}
+
+/* Each table has what it does not show. */
+static void test_nothing_is_launched_in_two_contexts(void **state) {
+    const program p = {.work = copy_in_two_contexts, .calls = 1};
+    (void)state;
+    expect_success(&p);
+    assert_contains(text_of("output"), "1 copy or fill was not measured: set ZT_COPIES=1.\n");
+    assert_contains(text_of("output"), "2 copies and fills were not measured: set ZT_COPIES=1.\n");
 }
 
 static void test_all_launches_are_left_out(void **state) {
@@ -643,6 +765,342 @@ static void test_all_launches_are_left_out(void **state) {
     expect_success(&p);
     assert_contains(text_of("output"),
                     "4 launches: 0 measured, 4 left out by ZT_KERNELS or zt_trace_config.\n");
+}
+
+/* ==== what is missing ===================================================================================== */
+
+static int is_enabling_hidden;
+
+/* Loaders that cannot enable the tracing layer later look for a variable in zeInit. For others it is not set. */
+static int start_and_trace(void) {
+    int can_enable = !is_enabling_hidden && dlsym(RTLD_DEFAULT, "zelEnableTracingLayer");
+    void *state = NULL;
+    unsetenv("ZE_ENABLE_TRACING_LAYER");
+    hide_symbol(is_enabling_hidden ? "zelEnableTracingLayer" : NULL);
+    ok(zt_auto(NULL));
+    assert_int_equal(getenv("ZE_ENABLE_TRACING_LAYER") == NULL, can_enable);
+    start(&state);
+    open_world(&state);
+    launch_some(state);
+    close_world(&state);
+    return 0;
+}
+
+/* Allocations fail one by one, from the first one on, until none is left. Each time there is a reason, and
+   the next call succeeds. */
+static int start_without_memory(void) {
+    void *state = NULL;
+    zt_auto_config config = zt_auto_config_default();
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    uint64_t nth = 1;
+    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
+    start(&state);
+    config.report = in_directory("memory.csv");
+    config.profiler.groups = "ComputeBasic";
+    config.profiler.metrics = "GPGPU_THREADGROUP_COUNT";
+    config.profiler.columns = "GPGPU_THREADGROUP_COUNT";
+    for (; result != ZE_RESULT_SUCCESS; nth++) {
+        heap_use before = library_memory();
+        assert_true(nth < 1000);
+        fail_heap(nth, 0);
+        result = zt_auto(&config);
+        fail_heap(0, 0);
+        if (result == ZE_RESULT_SUCCESS)
+            break;
+        assert_result(result, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+        assert_contains(zt_get_last_error(NULL), "zt_auto");
+        assert_int_equal(library_memory().bytes, before.bytes);
+    }
+    assert_true(nth > 5); /* four strings and the tracer */
+    open_world(&state);
+    launch_some(state);
+    close_world(&state);
+    return 0;
+}
+
+/* Runs a function in a process of its own. */
+static void expect_success_of(int (*function)(void)) {
+    int status;
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (!freopen(in_directory("output"), "w", stdout) || !freopen(in_directory("errors"), "w", stderr))
+            _exit(99);
+        exit(function());
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (status != 0)
+        fail_msg("the program ended with status 0x%x:\n%s", (unsigned)status, text_of("output"));
+}
+
+static void test_a_loader_that_cannot_enable_tracing(void **state) {
+    (void)state;
+    for (is_enabling_hidden = 0; is_enabling_hidden <= 1; is_enabling_hidden++) {
+        unsigned count = 0;
+        expect_success_of(start_and_trace);
+        assert_int_equal(sscanf(line_of(text_of("output"), "saxpy "), "saxpy %*f %u", &count), 1);
+        assert_int_equal(count, 7);
+    }
+}
+
+static void test_without_memory(void **state) {
+    (void)state;
+    expect_success_of(start_without_memory);
+    assert_contains(line_of(text_of("memory.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
+    assert_contains(text_of("errors"), "zetools: zt_auto: nothing is traced. [");
+}
+
+/* With ZT_LOG, the message is printed before, and not again. */
+static void test_a_failure_is_printed_once(void **state) {
+    const program p = {.calls = 1,
+                       .environment = "run.xlsx",
+                       .result = ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                       .variables = {"ZT_LOG", "stderr"}};
+    (void)state;
+    expect_success(&p);
+    assert_int_equal(occurrences(text_of("errors"), "[UNKNOWN_SUFFIX]"), 1);
+    assert_contains(text_of("errors"), "zetools: zt_auto: nothing is traced.\n");
+}
+
+/* ==== contexts and devices ================================================================================ */
+
+static void launch_in_new_context(world *w, int is_refused, uint32_t launches) {
+    ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
+    ze_context_handle_t own = w->context, other;
+    ze_command_list_handle_t list;
+    ok(zeContextCreate(w->driver, &desc, &other));
+    w->context = other;
+    if (is_refused)
+        inject("zeEventPoolCreate", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    create_immediate(w, &list);
+    w->context = own;
+    for (uint32_t i = 0; i < launches; i++)
+        launch(w, list);
+    finish_immediate(w, list);
+    ok(zeCommandListDestroy(list));
+    ok(zeContextDestroy(other));
+}
+
+static void launch_where_nothing_opens(world *w) {
+    launch_in_new_context(w, 1, 3);
+    launch_in_new_context(w, 1, 3);
+    launch_in_new_context(w, 0, 2);
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+}
+
+/* A context that cannot be measured takes nothing from the others. */
+static void test_contexts_that_cannot_be_measured(void **state) {
+    (void)state;
+    zt_auto_config config = zt_auto_config_default();
+    config.profiler.groups = "";
+    const program p = {.work = launch_where_nothing_opens,
+                       .environment = in_directory("refused.csv"),
+                       .config = &config,
+                       .calls = 1};
+    expect_success(&p);
+    assert_contains(line_of(text_of("refused.csv"), "\"saxpy\",\"GPU time\""), ",sum,1,");
+    assert_contains(line_of(text_of("refused.2.csv"), "\"saxpy\",\"GPU time\""), ",sum,2,");
+    assert_contains(text_of("errors"),
+                    "zetools: zt_auto did not measure 2 of the contexts and devices. The first: ");
+    assert_contains(text_of("errors"), "zeEventPoolCreate failed: ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY");
+}
+
+/* Calls are in the report of the first context that is measured. */
+static void test_a_first_context_that_cannot_be_measured(void **state) {
+    (void)state;
+    zt_auto_config config = zt_auto_config_default();
+    int status;
+    config.report = in_directory("first.json");
+    config.profiler.groups = "";
+    config.trace.calls = "zeCommandQueue*";
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        void *opened = NULL;
+        world w = {.driver = NULL};
+        uint32_t count = 1;
+        ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
+        ze_command_list_handle_t list;
+        ok(zt_auto(&config));
+        start(&opened);
+        ok(zeDriverGet(&count, &w.driver));
+        ok(zeDeviceGet(w.driver, &count, &w.device));
+        ok(zeContextCreate(w.driver, &desc, &w.context));
+        inject("zeEventPoolCreate", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        create_immediate(&w, &list);
+        ok(zeCommandListDestroy(list));
+        ok(zeContextDestroy(w.context));
+        open_world(&opened);
+        launch_some(opened);
+        close_world(&opened);
+        exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_contains(text_of("first.json"), "{\"name\":\"saxpy\",\"count\":7,");
+    assert_contains(text_of("first.json"), "{\"name\":\"zeCommandQueueExecuteCommandLists\",\"count\":4,");
+}
+
+static void launch_in_contexts_that_come_back(world *w) {
+    gpu.behave(SOFTGPU_HANDLES_COME_BACK, 1);
+    for (uint32_t i = 1; i <= 3; i++)
+        launch_in_new_context(w, 0, i);
+}
+
+/* A context may have the handle of one that was destroyed. */
+static void test_contexts_that_come_back(void **state) {
+    (void)state;
+    zt_auto_config config = zt_auto_config_default();
+    config.profiler.groups = "";
+    const program p = {.work = launch_in_contexts_that_come_back,
+                       .environment = in_directory("again.csv"),
+                       .config = &config,
+                       .calls = 1};
+    expect_success(&p);
+    assert_contains(line_of(text_of("again.2.csv"), "\"saxpy\",\"GPU time\""), ",sum,1,");
+    assert_contains(line_of(text_of("again.3.csv"), "\"saxpy\",\"GPU time\""), ",sum,2,");
+    assert_contains(line_of(text_of("again.4.csv"), "\"saxpy\",\"GPU time\""), ",sum,3,");
+}
+
+static void fill_on_two_devices(world *w) {
+    ze_device_handle_t devices[2];
+    ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                    .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
+    ze_command_list_handle_t list;
+    uint32_t count = 2;
+    const float zero = 0;
+    gpu.set_devices(2, 0);
+    ok(zeDeviceGet(w->driver, &count, devices));
+    assert_int_equal(count, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        ok(zeCommandListCreateImmediate(w->context, devices[i], &desc, &list));
+        for (uint32_t n = 0; n <= i; n++)
+            ok(zeCommandListAppendMemoryFill(list, w->sums, &zero, sizeof zero, sizeof zero, NULL, 0, NULL));
+        ok(zeCommandListDestroy(list));
+    }
+}
+
+static void test_two_devices_of_a_context(void **state) {
+    (void)state;
+    zt_auto_config config = zt_auto_config_default();
+    config.profiler.groups = "";
+    config.trace.copies = 1;
+    const program p = {.work = fill_on_two_devices,
+                       .environment = in_directory("devices.csv"),
+                       .config = &config,
+                       .calls = 1};
+    expect_success(&p);
+    assert_contains(line_of(text_of("devices.csv"), "\"MemoryFill\",\"GPU time\""), ",sum,1,");
+    assert_contains(line_of(text_of("devices.2.csv"), "\"MemoryFill\",\"GPU time\""), ",sum,2,");
+}
+
+/* ==== what the configuration chooses ====================================================================== */
+
+/* Of every second launch, times alone; and of those beyond a limit. */
+static void test_not_every_launch(void **state) {
+    (void)state;
+    zt_auto_config every = zt_auto_config_default(), limited = zt_auto_config_default();
+    every.report = in_directory("every.csv");
+    every.trace.every = 2;
+    limited.trace.limit = 1;
+    const program p = {.work = launch_some, .config = &every, .calls = 1};
+    const program q = {.work = launch_some, .environment = "1", .config = &limited, .calls = 1};
+    expect_success(&p);
+    assert_contains(line_of(text_of("every.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
+    assert_contains(line_of(text_of("every.csv"), "\"saxpy\",\"GPGPU_THREADGROUP_COUNT\""), ",sum,2,");
+    limited.report = in_directory("limited.csv");
+    expect_success(&q);
+    assert_contains(line_of(text_of("limited.csv"), "\"saxpy\",\"GPU time\""), ",sum,7,");
+    assert_contains(line_of(text_of("limited.csv"), "\"saxpy\",\"GPGPU_THREADGROUP_COUNT\""), ",sum,1,");
+}
+
+static void launch_instrumented(world *w) {
+    assert_string_equal(getenv("ZET_ENABLE_PROGRAM_INSTRUMENTATION"), "1");
+    launch_some(w);
+}
+
+/* An empty path is none, so that there is a table; metrics that are chosen by name; profile flags. */
+static void test_an_empty_path(void **state) {
+    (void)state;
+    unsigned count = 0;
+    zt_auto_config config = zt_auto_config_default();
+    config.report = "";
+    config.profiler.groups = "";
+    config.profiler.metrics = "GPGPU_THREADGROUP_COUNT";
+    config.trace.profile_flags = 1;
+    const program p = {.work = launch_instrumented, .environment = "1", .config = &config, .calls = 1};
+    expect_success(&p);
+    assert_int_equal(sscanf(line_of(text_of("output"), "saxpy "), "saxpy %*f %u", &count), 1);
+    assert_int_equal(count, 7);
+    assert_contains(text_of("output"), "GPGPU_THREADGROUP_COUNT");
+}
+
+/* The environment overrides the configuration, in both directions. */
+static void launch_where_instructions_can_be_sampled(world *w) {
+    gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
+    launch_in_new_context(w, 0, 2);
+    fprintf(stderr, "streamers: %d\n", (int)calls("zetMetricStreamerOpen"));
+}
+
+static void test_hotspots_by_the_environment(void **state) {
+    static const struct {
+        int configured;
+        const char *value, *streamers;
+    } cases[] = {{1, NULL, "streamers: 1\n"},
+                 {0, NULL, "streamers: 0\n"},
+                 {1, "off", "streamers: 0\n"},
+                 {0, "1", "streamers: 1\n"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        zt_auto_config config = zt_auto_config_default();
+        config.hotspots = cases[i].configured;
+        const program p = {.work = launch_where_instructions_can_be_sampled,
+                           .config = &config,
+                           .calls = 1,
+                           .variables = {cases[i].value ? "ZT_HOTSPOTS" : NULL, cases[i].value}};
+        expect_success(&p);
+        assert_contains(text_of("errors"), cases[i].streamers);
+    }
+}
+
+/* Another thread is inside a callback at exit, and does not return. The report is written all the same. */
+static int is_inside;
+
+static void stay_in_hook(void *parameters, int result, void *user, void **instance) {
+    (void)parameters, (void)result, (void)user, (void)instance;
+    __atomic_store_n(&is_inside, 1, __ATOMIC_RELEASE);
+    for (;;)
+        nap();
+}
+
+static void *query_status(void *context) {
+    zeContextGetStatus(context);
+    return NULL;
+}
+
+static void leave_thread_in_hook(world *w) {
+    pthread_t thread;
+    launch_some(w);
+    assert_int_equal(pthread_create(&thread, NULL, query_status, w->context), 0);
+    assert_int_equal(pthread_detach(thread), 0);
+    await(&is_inside);
+}
+
+static void test_a_callback_that_does_not_return(void **state) {
+    const zt_hook hook = {"zeContextGetStatus", stay_in_hook, NULL, NULL};
+    zt_auto_config config = zt_auto_config_default();
+    unsigned count = 0;
+    config.trace.hooks = &hook;
+    config.trace.hook_count = 1;
+    config.profiler.wait_timeout_ns = 1000000;
+    const program p = {.work = leave_thread_in_hook, .config = &config, .calls = 1, .keeps_everything = 1};
+    (void)state;
+    expect_success(&p);
+    assert_int_equal(sscanf(line_of(text_of("output"), "saxpy "), "saxpy %*f %u", &count), 1);
+    assert_int_equal(count, 7);
 }
 
 /* A callback must return. If it exits, a message says what is missing. */
@@ -681,7 +1139,7 @@ static void test_an_exit_with_a_tracer_on(void **state) {
 /* The message names the groups that may open the device. */
 static void test_without_permission(void **state) {
     (void)state;
-    if (getenv("ZE_ENABLE_LOADER_INTERCEPT"))
+    if (loader_wraps_handles())
         skip(); /* that loader does not ask the driver again */
     int status;
     fflush(NULL);
@@ -734,11 +1192,14 @@ int main(void) {
         cmocka_unit_test(test_kernels_are_reported),
         cmocka_unit_test(test_a_suffix_without_a_format),
         cmocka_unit_test(test_a_forked_child),
+        cmocka_unit_test(test_a_fork_in_a_hook),
+        cmocka_unit_test(test_a_forked_child_that_calls_it),
         cmocka_unit_test(test_a_trace_by_the_environment),
         cmocka_unit_test(test_a_trace_by_a_suffix_in_capitals),
         cmocka_unit_test(test_a_page_by_the_environment),
         cmocka_unit_test(test_a_path_of_the_process),
         cmocka_unit_test(test_a_report_for_each_context),
+        cmocka_unit_test(test_the_peak_of_a_destroyed_context),
         cmocka_unit_test(test_a_trace_for_each_context),
         cmocka_unit_test(test_names_may_go),
         cmocka_unit_test(test_kernels_by_the_environment),
@@ -754,7 +1215,19 @@ int main(void) {
         cmocka_unit_test(test_a_report_on_standard_error),
         cmocka_unit_test(test_turned_off_in_capitals),
         cmocka_unit_test(test_nothing_is_launched),
+        cmocka_unit_test(test_nothing_is_launched_in_two_contexts),
         cmocka_unit_test(test_all_launches_are_left_out),
+        cmocka_unit_test(test_a_loader_that_cannot_enable_tracing),
+        cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_a_failure_is_printed_once),
+        cmocka_unit_test(test_contexts_that_cannot_be_measured),
+        cmocka_unit_test(test_a_first_context_that_cannot_be_measured),
+        cmocka_unit_test(test_contexts_that_come_back),
+        cmocka_unit_test(test_two_devices_of_a_context),
+        cmocka_unit_test(test_not_every_launch),
+        cmocka_unit_test(test_an_empty_path),
+        cmocka_unit_test(test_hotspots_by_the_environment),
+        cmocka_unit_test(test_a_callback_that_does_not_return),
         cmocka_unit_test(test_an_exit_inside_a_callback),
         cmocka_unit_test(test_an_exit_with_a_tracer_on),
         cmocka_unit_test(test_without_permission),

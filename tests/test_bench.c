@@ -3,6 +3,7 @@
 #include "fixture.h"
 
 #include <fcntl.h>
+#include <level_zero/zes_api.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -252,6 +253,26 @@ static void test_ends_when_noise_no_longer_falls(void **state) {
     assert_string_equal(zt_bench_end_name(result.end), "noise");
 }
 
+/* Half of the first 64 samples take no time, and all later ones: then the median is 0, and no interval is a share
+   of it. Neither the precision nor the noise ends that. */
+static double take_less_and_less(void *user) {
+    work *from = (work *)user;
+    return from->taken++ < 33 + 3 ? 5 : 0; /* after three of warm-up */
+}
+
+static void test_a_median_that_falls_to_zero(void **state) {
+    (void)state;
+    work from = work_of(NORMAL, 0, 1, 1);
+    zt_bench_config config = config_for(&from);
+    config.measure = take_less_and_less;
+    config.min_samples = 64;
+    config.max_samples = 200;
+    zt_bench_result result = bench_of(config);
+    assert_int_equal(result.end, ZT_BENCH_FULL);
+    assert_int_equal(result.count, 200);
+    assert_true(result.median == 0 && isnan(result.precision));
+}
+
 /* ==== results ============================================================================================= */
 
 static double take_no_time(void *user) {
@@ -335,6 +356,10 @@ static void test_samples_at_a_changed_frequency(void **state) {
     assert_int_equal(result.changed, 4);
     for (uint32_t i = 0; i < 20; i++) /* after three of warm-up */
         assert_int_equal(result.marks[i] & ZT_BENCH_CHANGED, (i + 4) % 5 == 0 ? ZT_BENCH_CHANGED : 0);
+    config.max_change = 0.25; /* no more than that */
+    assert_int_equal(bench_of(config).changed, 0);
+    config.max_change = 0.24;
+    assert_int_equal(bench_of(config).changed, 4);
 }
 
 /* As a driver that does not know it, or a device that sleeps after the work. */
@@ -376,6 +401,9 @@ static void test_failing_work(void **state) {
     assert_int_equal(result.end, ZT_BENCH_NOT_RUN);
     text = zt_get_last_error(NULL);
     assert_contains(text, "[NO_BENCH_SAMPLE]");
+    assert_string_equal(zt_bench_end_name((zt_bench_end)77), "unknown");
+    assert_result(zt_compare(NULL, &config, &config, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_contains(zt_get_last_error(NULL), "zt_compare");
 }
 
 /* ==== on the device ======================================================================================= */
@@ -584,6 +612,190 @@ static void test_two_variants_on_the_device(void **state) {
     check_work(w);
 }
 
+/* The system management interface of a driver, of which each test has some: this loader may have none. Domains
+   are handles from 1 on; the figures of a state come in turn. */
+static struct {
+    ze_result_t result;       /* of the enumeration */
+    uint32_t listed;          /* what it returns as the number of domains */
+    uint32_t filled;          /* the number of those that it has */
+    uint32_t of_gpu;          /* the domain of the GPU; the others are of memory. 0: none */
+    uint32_t unknown;         /* the domain whose properties are not known */
+    ze_result_t state_result; /* of each query of a frequency */
+    double mhz[3];
+    uint32_t queries;
+} management;
+
+static ze_result_t ZE_APICALL list_domains(zes_device_handle_t device, uint32_t *count,
+                                           zes_freq_handle_t *domains) {
+    (void)device;
+    for (uint32_t i = 0; i < *count && i < management.filled; i++)
+        domains[i] = (zes_freq_handle_t)(uintptr_t)(i + 1);
+    *count = management.listed;
+    return management.result;
+}
+
+static ze_result_t ZE_APICALL describe_domain(zes_freq_handle_t domain, zes_freq_properties_t *properties) {
+    if ((uintptr_t)domain - 1 >= management.filled)
+        note_failure("the properties of no domain", ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    properties->type = (uintptr_t)domain == management.of_gpu ? ZES_FREQ_DOMAIN_GPU : ZES_FREQ_DOMAIN_MEMORY;
+    return (uintptr_t)domain == management.unknown ? ZE_RESULT_ERROR_UNKNOWN : ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t ZE_APICALL query_frequency(zes_freq_handle_t domain, zes_freq_state_t *state) {
+    if (!domain || (uintptr_t)domain != management.of_gpu)
+        note_failure("the frequency of another domain", ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    state->actual = management.mhz[management.queries++ % 3];
+    return management.state_result;
+}
+
+/* The frequency is that of the GPU's domain. What is not known does not end the benchmark. */
+static void test_frequencies_of_the_device(void **state) {
+    const ze_result_t good = ZE_RESULT_SUCCESS, bad = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    const struct {
+        ze_result_t result;
+        uint32_t listed, filled, of_gpu, unknown;
+        ze_result_t state_result;
+        double mhz[3];
+        double median; /* 0: not known */
+        uint32_t changed;
+    } cases[] = {
+        {good, 2, 2, 2, 0, good, {2000, 2000, 2000}, 2000, 0},
+        {good, 3, 3, 3, 1, good, {2000, 1000, 2000}, 2000, 10},
+        {good, 1000, 16, 16, 0, good, {2000, 2000, 2000}, 2000, 0},
+        {good, 2, 2, 1, 0, good, {-1, 1500, 0}, 1500, 0}, /* not known, and asleep */
+        {good, 2, 2, 1, 0, bad, {2000, 2000, 2000}, 0, 0},
+        {good, 1000, 16, 17, 0, good, {2000, 2000, 2000}, 0, 0},
+        {good, 1000, 2, 3, 0, good, {2000, 2000, 2000}, 0, 0},
+        {good, 0, 1, 1, 0, good, {2000, 2000, 2000}, 0, 0},
+        {good, 1, 1, 1, 1, good, {2000, 2000, 2000}, 0, 0},
+        {good, 2, 2, 0, 0, good, {2000, 2000, 2000}, 0, 0},
+        {bad, 2, 2, 1, 0, good, {2000, 2000, 2000}, 0, 0},
+    };
+    world *w = *state;
+    static zt_bench_result result;
+    replace_symbol("zesDeviceEnumFrequencyDomains", (any_function)list_domains);
+    replace_symbol("zesFrequencyGetProperties", (any_function)describe_domain);
+    replace_symbol("zesFrequencyGetState", (any_function)query_frequency);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    job of = {w, 1, 0, 0, profiler, 0};
+    zt_bench_config config = config_of_job(&of);
+    config.min_samples = config.max_samples = 30;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        memset(&management, 0, sizeof management);
+        management.result = cases[i].result;
+        management.listed = cases[i].listed;
+        management.filled = cases[i].filled;
+        management.of_gpu = cases[i].of_gpu;
+        management.unknown = cases[i].unknown;
+        management.state_result = cases[i].state_result;
+        memcpy(management.mhz, cases[i].mhz, sizeof management.mhz);
+        ok(zt_bench(profiler, &config, &result));
+        assert_int_equal(result.count, 30);
+        if (cases[i].median > 0 ? result.frequency_mhz != cases[i].median : !isnan(result.frequency_mhz))
+            fail_msg("case %zu: %g MHz", i, result.frequency_mhz);
+        assert_int_equal(result.changed, cases[i].changed);
+        assert_no_noted_failure();
+    }
+    check_work(w);
+}
+
+/* Each function of the interface may be missing. */
+static void test_frequencies_without_a_function(void **state) {
+    static const char *const functions[] = {"zesDeviceEnumFrequencyDomains", "zesFrequencyGetProperties",
+                                            "zesFrequencyGetState"};
+    world *w = *state;
+    static zt_bench_result result;
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+        hide_symbol(functions[i]);
+        zt_profiler *profiler = open_groups(w, "ComputeBasic");
+        hide_symbol(NULL);
+        job of = {w, 1, 0, 0, profiler, 0};
+        zt_bench_config config = config_of_job(&of);
+        config.min_samples = config.max_samples = 10;
+        ok(zt_bench(profiler, &config, &result));
+        assert_int_equal(result.count, 10);
+        assert_true(isnan(result.frequency_mhz));
+        close_profiler(w, profiler);
+    }
+    check_work(w);
+}
+
+/* The name of the benchmark is that of its region, if it has no other. More runs with counters than samples of a
+   benchmark are kept: all count for the statistics. */
+static void test_many_runs_with_counters(void **state) {
+    enum { RUNS = ZT_BENCH_SAMPLES + 8 };
+    world *w = *state;
+    static zt_bench_result result;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    job of = {w, 1, 0, 0, profiler, 0};
+    zt_bench_config config = config_of_job(&of);
+    config.region = "work";
+    config.min_samples = config.max_samples = 10;
+    config.counter_runs = RUNS;
+    ok(zt_bench(profiler, &config, &result));
+    assert_string_equal(result.name, "work");
+    assert_int_equal(result.counter_runs, RUNS);
+    assert_int_equal(of.runs - of.clean_runs, RUNS);
+    assert_int_equal(region_info(profiler, "work").count, RUNS);
+    assert_true(result.counter_median > 0);
+    check_work(w);
+}
+
+static int fail_with_counters(zt_profiler *profiler, void *user) {
+    job *of = (job *)user;
+    return run_job(profiler, user) != 0 || profiler == of->measured;
+}
+
+/* The times are there, and what the counters cost is not known. */
+static void test_runs_with_counters_that_fail(void **state) {
+    world *w = *state;
+    static zt_bench_result result;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    job of = {w, 1, 0, 0, profiler, 0};
+    zt_bench_config config = config_of_job(&of);
+    config.run = fail_with_counters;
+    ok(zt_bench(profiler, &config, &result));
+    assert_true(result.count >= 10 && result.median > 0);
+    assert_true(isnan(result.counter_median) && isnan(result.perturbation));
+    assert_int_equal(heard(w, "[NO_BENCH_SAMPLE]"), 1);
+    check_work(w);
+}
+
+/* Wherever memory ends: no crash, no leak, and a result that shows that there are no figures. */
+static void test_benchmarks_without_memory(void **state) {
+    world *w = *state;
+    static zt_bench_result result;
+    static zt_comparison comparison;
+    zt_config config = config_of(w);
+    config.allocator = scarce_allocator();
+    zt_profiler *profiler = open_profiler(w, &config);
+    job of = {w, 1, 0, 0, profiler, 0};
+    zt_bench_config bench = config_of_job(&of);
+    bench.min_samples = bench.max_samples = 10;
+    bench.counter_runs = 1;
+    for (int compared = 0; compared < 2; compared++) {
+        ze_result_t answer = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        int failures = 0;
+        while (answer != ZE_RESULT_SUCCESS) {
+            allocations_left = failures;
+            answer = compared ? zt_compare(profiler, &bench, &bench, &comparison)
+                              : zt_bench(profiler, &bench, &result);
+            allocations_left = -1;
+            if (answer != ZE_RESULT_SUCCESS) {
+                assert_true(answer == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY || answer == ZE_RESULT_NOT_READY);
+                assert_true(compared ? isnan(comparison.ratio) || comparison.a.count < 10
+                                     : result.count < 10);
+                failures++;
+            }
+        }
+        assert_true(failures > 5);
+    }
+    assert_int_equal(result.count, 10);
+    assert_int_equal(comparison.a.count, 10);
+    assert_true(comparison.ratio > 0);
+    check_work(w);
+}
+
 static int run_nothing(zt_profiler *profiler, void *user) {
     (void)profiler, (void)user;
     return 0;
@@ -635,6 +847,29 @@ static void test_without_a_profiler_nothing_runs(void **state) {
     assert_int_equal(of.runs, 0);
     assert_int_equal(result.end, ZT_BENCH_NOT_RUN);
     assert_int_equal(comparison.differs, 0);
+
+    /* Nor with one that has no device. What needs none is measured. */
+    work from = work_of(NORMAL, 0.001, 1, 1);
+    zt_bench_config measured = config_for(&from);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic"), *unpacked = NULL;
+    size_t size = 0;
+    ok(zt_pack(profiler, NULL, &size));
+    void *packed = malloc(size);
+    assert_non_null(packed);
+    ok(zt_pack(profiler, packed, &size));
+    ok(zt_unpack(packed, size, NULL, &unpacked));
+    ok(zt_bench(unpacked, &config, &result));
+    ok(zt_compare(unpacked, &measured, &config, &comparison));
+    assert_int_equal(of.runs + (int)from.taken, 0);
+    ok(zt_bench(unpacked, &measured, &result));
+    assert_true(result.count >= 10 && isnan(result.frequency_mhz));
+    measured.run = run_job; /* which config.measure overrides */
+    ok(zt_bench(NULL, &measured, &result));
+    ok(zt_compare(NULL, &measured, &measured, &comparison));
+    assert_int_equal(of.runs, 0);
+    assert_true(comparison.a.count >= 10);
+    zt_close(unpacked);
+    free(packed);
 }
 
 /* ==== an earlier run ====================================================================================== */
@@ -858,11 +1093,24 @@ static ze_result_t compare_with_text(const char *bytes, const char **text) {
 
 static void test_files_that_cannot_be_read(void **state) {
     static const char *const damaged[] = {
-        HEAD "1,1,a,1000,990\n",           HEAD "1,1,a,1000,1001,1002\n", HEAD "1,1,a,1000,990,inf\n",
-        HEAD "1,1,a,1000,990,1e999\n",     HEAD "1,1,a,-5,-6,-4\n",       HEAD "1,1,a,1.0.0,990,1010\n",
-        HEAD "1,1,a,1000,,1010\n",         HEAD "x,1,a,1000,990,1010\n",  HEAD "1,,a,1000,990,1010\n",
-        HEAD "1,1,\"a\"b,1000,990,1010\n", HEAD "1,1,a,1000,990,1e3x\n",  HEAD "1,1,a,1000,990,1010,1\n",
-        HEAD "1,1,a,9,9,9\n1,1,b,9,9,9\n", HEAD "1,2,a,9,9,9\n" HEAD,     HEAD "\n",
+        HEAD "1,1,a,1000,990\n",
+        HEAD "1,1,a,1000,1001,1002\n",
+        HEAD "1,1,a,1000,990,inf\n",
+        HEAD "1,1,a,1000,990,1e999\n",
+        HEAD "1,1,a,-5,-6,-4\n",
+        HEAD "1,1,a,1.0.0,990,1010\n",
+        HEAD "1,1,a,1000,,1010\n",
+        HEAD "x,1,a,1000,990,1010\n",
+        HEAD "1,,a,1000,990,1010\n",
+        HEAD "1,1,\"a\"b,1000,990,1010\n",
+        HEAD "1,1,a,1000,990,1e3x\n",
+        HEAD "1,1,a,1000,990,1010,1\n",
+        HEAD "1,1,a,9,9,9\n1,1,b,9,9,9\n",
+        HEAD "1,2,a,9,9,9\n" HEAD,
+        HEAD "\n",
+        HEAD "1,1,a,5,-6,7\n",
+        HEAD "1,1,a,-,990,1010\n",
+        HEAD "1,1,a,8,7,6\n",
     };
     static const char *const foreign[] = {"",
                                           "\n",
@@ -895,6 +1143,26 @@ static void test_files_that_cannot_be_read(void **state) {
     assert_contains(text, "has layout 2, and zetools " ZETOOLS_VERSION " reads layout 1.");
     assert_result(compare_with_text(HEAD, &text), ZE_RESULT_ERROR_INVALID_SIZE);
     assert_contains(text, "is cut off");
+
+    /* More columns than a line is read with. */
+    char wide[1024] = "layout,results,name,median_ns,low_ns,high_ns";
+    for (int i = 6; i < 70; i++)
+        strcat(wide, ",x");
+    strcat(wide, "\n1,1,a,1000,990,1010");
+    for (int i = 6; i < 70; i++)
+        strcat(wide, ",0");
+    strcat(wide, "\n");
+    assert_result(compare_with_text(wide, &text), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_contains(text, "is no file of benchmarks");
+
+    FILE *large = fopen(in_directory("large.csv"), "wb");
+    assert_non_null(large);
+    assert_int_equal(fseek(large, 1 << 26, SEEK_SET), 0);
+    assert_int_equal(fputc('\n', large), '\n');
+    assert_int_equal(fclose(large), 0);
+    assert_result(zt_compare_benches(NULL, &now, 1, in_directory("large.csv"), NULL, &changes),
+                  ZE_RESULT_ERROR_UNKNOWN);
+    assert_contains(zt_get_last_error(NULL), "it is too large");
 
     assert_result(zt_compare_benches(NULL, &now, 1, in_directory("none.csv"), NULL, &changes),
                   ZE_RESULT_ERROR_UNKNOWN);
@@ -985,6 +1253,99 @@ static void test_reports_of_benchmarks(void **state) {
                   ZE_RESULT_ERROR_INVALID_NULL_POINTER);
 }
 
+/* Writing that the application stops, and what is no figure, are errors. */
+static int stop_at_once(const void *bytes, size_t size, void *user) {
+    (void)bytes, (void)size, (void)user;
+    return 1;
+}
+
+static void test_writing_that_is_stopped(void **state) {
+    const ze_result_t null_pointer = ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+    static zt_bench_result result;
+    static zt_comparison comparison;
+    static kept_text text;
+    (void)state;
+    result = comparison.a = comparison.b = result_of("a", 1000);
+    comparison.ratio = comparison.low = comparison.high = 1;
+    assert_result(zt_write_bench(NULL, &result, stop_at_once, NULL), ZE_RESULT_ERROR_UNKNOWN);
+    assert_contains(zt_get_last_error(NULL), "[WRITE_STOPPED] zt_write_bench");
+    assert_result(zt_write_comparison(&comparison, stop_at_once, NULL), ZE_RESULT_ERROR_UNKNOWN);
+    assert_contains(zt_get_last_error(NULL), "[WRITE_STOPPED] zt_write_comparison");
+    assert_result(zt_write_bench(NULL, NULL, keep_text, &text), null_pointer);
+    assert_result(zt_write_bench(NULL, &result, NULL, NULL), null_pointer);
+    assert_result(zt_write_comparison(NULL, keep_text, &text), null_pointer);
+    assert_result(zt_write_comparison(&comparison, NULL, NULL), null_pointer);
+    assert_int_equal(text.used, 0);
+}
+
+/* What a file does not say is not in the comparison. A name that begins as another is another. */
+static void test_a_file_with_few_columns(void **state) {
+    static const char few[] = HEAD "1,2,a,1000,990,1010\n1,2,ab,1000,990,1010\n";
+    static zt_bench_result now[2];
+    zt_bench_changes changes;
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    now[0] = result_of("abc", 1000);
+    now[1] = result_of("ab", 1000);
+    write_bytes("before.csv", few, sizeof few - 1);
+    ok(zt_compare_benches(profiler, now, 2, in_directory("before.csv"), in_directory("changes"), &changes));
+    assert_int_equal(changes.same, 1);
+    assert_int_equal(changes.added, 1);
+    assert_int_equal(changes.missing, 1);
+    assert_int_equal(changes.other_conditions, 0);
+    assert_contains(text_of_file("changes"), "before.csv.\n");
+    assert_result(
+        zt_compare_benches(NULL, now, 2, in_directory("before.csv"), in_directory("changes.doc"), &changes),
+        ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_contains(zt_get_last_error(NULL), "[BENCH_SUFFIX]");
+    assert_result(zt_report_benches(NULL, now, 2, in_directory("run.doc")), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_contains(zt_get_last_error(NULL), "[BENCH_SUFFIX]");
+
+    /* One benchmark at another frequency. */
+    now[0] = now[1];
+    ok(zt_report_benches(profiler, now, 1, in_directory("before.csv")));
+    now[0].frequency_mhz = 1500;
+    ok(zt_compare_benches(profiler, now, 1, in_directory("before.csv"), in_directory("changes"), &changes));
+    assert_contains(text_of_file("changes"),
+                    "1 benchmark ran at another frequency; ab: 2000 MHz before, 1500 MHz now.");
+}
+
+/* The name of a file may have blanks that follow each other, and characters without a width, more than a word has
+   room for. */
+static void test_a_file_with_an_odd_name(void **state) {
+    static zt_bench_result result;
+    zt_bench_changes changes;
+    NOT_ON_WINDOWS("the C library takes names of files for texts in another encoding there");
+    char name[256] = "";
+    (void)state;
+    while (strlen(name) < 235)
+        strcat(name, "e\xCC\x81\xCC\x81"); /* with two accents */
+    strcat(name, "  two");
+    result = result_of("a", 1000);
+    ok(zt_report_benches(NULL, &result, 1, in_directory("before.csv")));
+    assert_int_equal(rename(in_directory("before.csv"), in_directory(name)), 0);
+    ok(zt_compare_benches(NULL, &result, 1, in_directory(name), in_directory("changes"), &changes));
+    assert_int_equal(changes.same, 1);
+    const char *shown = strstr(text_of_file("changes"), test_directory);
+    assert_non_null(shown);
+    uint32_t accents = 0;
+    for (const char *at = shown; (at = strstr(at, "\xCC\x81")) != NULL; at++)
+        accents++;
+    assert_int_equal(accents, 2 * 235 / 5);
+    assert_contains(shown, "\x81 two");
+}
+
+/* From less than a nanosecond to hours: the longest time has few enough digits. */
+static void test_times_far_from_each_other(void **state) {
+    static zt_bench_result results[2];
+    (void)state;
+    results[0] = result_of("short", 2);
+    results[1] = result_of("long", 4e12);
+    ok(zt_report_benches(NULL, results, 2, in_directory("run.txt")));
+    assert_contains(text_of_file("run.txt"), "\nlong   ");
+    assert_contains(text_of_file("run.txt"), " 4000000 ");
+}
+
 /* Prints results and their changes on standard output. Returns the width of the widest line. */
 static size_t widest_printed(const zt_bench_result *results, uint32_t count, const char *columns) {
     zt_bench_changes changes;
@@ -1069,6 +1430,7 @@ int main(void) {
         TEST(test_time_is_that_of_samples),
         TEST(test_warm_up_ends_when_time_is_up),
         TEST(test_ends_when_noise_no_longer_falls),
+        TEST(test_a_median_that_falls_to_zero),
         TEST(test_figures),
         TEST(test_rates_of_a_run),
         TEST(test_samples_at_a_changed_frequency),
@@ -1080,6 +1442,11 @@ int main(void) {
         TEST(test_a_table_of_results),
         TEST(test_rates),
         TEST(test_two_variants_on_the_device),
+        TEST(test_frequencies_of_the_device),
+        TEST(test_frequencies_without_a_function),
+        TEST(test_many_runs_with_counters),
+        TEST(test_runs_with_counters_that_fail),
+        TEST(test_benchmarks_without_memory),
         TEST(test_a_run_without_a_region),
         TEST(test_without_room_for_another_profiler),
         TEST(test_without_a_profiler_nothing_runs),
@@ -1093,6 +1460,10 @@ int main(void) {
         TEST(test_files_that_are_cut_off),
         TEST(test_files_with_wrong_bytes),
         TEST(test_reports_of_benchmarks),
+        TEST(test_writing_that_is_stopped),
+        TEST(test_a_file_with_few_columns),
+        TEST(test_a_file_with_an_odd_name),
+        TEST(test_times_far_from_each_other),
         TEST(test_tables_fit),
         TEST(test_comparing_without_memory),
     };

@@ -41,6 +41,7 @@ typedef struct user {
     uint64_t regions, dropped;
     int begins; /* set as the thread goes into zt_begin */
     ze_result_t result;
+    zt_region region;
 } user;
 
 static void create_user(user *me, world *w, zt_profiler *profiler) {
@@ -294,6 +295,50 @@ static void test_a_log_function_that_releases(void **state) {
     check_work(w);
 }
 
+/* ---- a log function that begins a region in the place of the one that was refused ------------------------- */
+
+static void begin_anew(int result, const char *text, void *argument) {
+    user *me = (user *)argument;
+    (void)result, (void)text;
+    if (me->regions++ > 0)
+        return;
+    zt_release(me->profiler, me->list);
+    reset_list(me->list);
+    me->region = zt_begin(me->profiler, me->list, "anew");
+}
+
+/* There is one slot, so both regions use it. What ends the first does not end the other. */
+static void test_a_log_function_that_begins_anew(void **state) {
+    static const char *const commands[] = {"zetCommandListAppendMetricQueryBegin",
+                                           "zetCommandListAppendMetricQueryEnd"};
+    world *w = *state;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        user me = {.w = w};
+        zt_config config = config_of(w);
+        config.groups = "ComputeBasic";
+        config.slots_per_step = config.max_slots = 1;
+        config.log = begin_anew;
+        config.log_user = &me;
+        me.profiler = open_profiler(w, &config);
+        create_list(w, &me.list);
+        inject(commands[i], 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+        zt_region refused = zt_begin(me.profiler, me.list, "refused");
+        zt_end(&refused);
+        assert_true(me.regions > 0);
+        launch(w, me.list);
+        zt_end(&me.region);
+        ok(zeCommandListClose(me.list));
+        execute(w, me.profiler, me.list);
+        collect_all(me.profiler);
+        assert_counts(me.profiler, counted(2, 1, 0, 1, 0));
+        assert_int_equal(region_info(me.profiler, "anew").count, 1);
+        zt_release(me.profiler, me.list);
+        close_profiler(w, me.profiler);
+        ok(zeCommandListDestroy(me.list));
+    }
+    check_work(w);
+}
+
 /* ---- a log function that closes --------------------------------------------------------------------------- */
 
 typedef struct closer {
@@ -336,6 +381,47 @@ static void test_a_log_function_that_closes(void **state) {
         assert_int_equal(region_info(me.profiler, "later").count, 1);
         close_profiler(w, me.profiler);
     }
+    check_work(w);
+}
+
+typedef struct nested {
+    zt_profiler *first, *second;
+    int firsts, seconds;
+} nested;
+
+static void fail_the_second(int result, const char *text, void *argument) {
+    nested *me = (nested *)argument;
+    zt_stats stats;
+    (void)result, (void)text;
+    if (me->firsts++ == 0)
+        zt_get_stats(me->second, 7, 0, &stats);
+}
+
+static void close_the_first(int result, const char *text, void *argument) {
+    nested *me = (nested *)argument;
+    (void)result, (void)text;
+    me->seconds++;
+    zt_close(me->first);
+}
+
+/* Not a profiler that is in use by this thread, whosever log function is the innermost. */
+static void test_a_log_function_inside_of_another_that_closes(void **state) {
+    world *w = *state;
+    nested me = {NULL, NULL, 0, 0};
+    zt_stats stats;
+    zt_config config = config_of(w);
+    config.log = fail_the_second;
+    config.log_user = &me;
+    me.first = open_profiler(w, &config);
+    config.log = close_the_first;
+    me.second = open_profiler(w, &config);
+    assert_result(zt_get_stats(me.first, 7, 0, &stats), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(me.seconds, 1);
+    assert_int_equal(me.firsts, 2); /* the second message is that it cannot be closed */
+    assert_contains(zt_get_last_error(me.first), "[INSIDE_LOG] zt_close");
+    run(w, me.first, "measured");
+    collect_all(me.first);
+    assert_counts(me.first, counted(1, 1, 0, 0, 0));
     check_work(w);
 }
 
@@ -426,7 +512,9 @@ int main(void) {
         TEST(test_regions_in_a_sample_function_on_the_thread),
         TEST(test_a_log_function_that_asks),
         TEST(test_a_log_function_that_releases),
+        TEST(test_a_log_function_that_begins_anew),
         TEST(test_a_log_function_that_closes),
+        TEST(test_a_log_function_inside_of_another_that_closes),
         TEST(test_a_log_function_that_closes_its_stream),
         TEST(test_an_allocator_that_asks),
     };

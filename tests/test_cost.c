@@ -37,7 +37,7 @@ static const uint64_t own_allocations = 0;
 #endif
 
 static int malloc_is_watched(void) {
-    return WATCHES_MALLOC && !getenv("ZE_ENABLE_VALIDATION_LAYER") && !getenv("ZE_ENABLE_LOADER_INTERCEPT");
+    return WATCHES_MALLOC && !getenv("ZE_ENABLE_VALIDATION_LAYER") && !loader_wraps_handles();
 }
 
 static uint64_t allocations(void) {

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "endless.h"
 
+#include <elf.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -80,8 +81,57 @@ static void test_the_system_has_switched_it_off(void **state) {
     gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
     gpu.behave(SOFTGPU_DEBUG_UNSUPPORTED, 1);
     refuses(w, 0, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "/sys/class/drm/card0/prelim_enable_eu_debug");
-    assume_debug_switch("1\n");
-    refuses(w, 0, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "cannot be debugged");
+    static const char *const others[] = {"1\n", "", "?\n"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assume_debug_switch(others[i]);
+        refuses(w, 0, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "cannot be debugged");
+    }
+}
+
+/* The message tells what the environment has. */
+static void test_the_variable_is_set(void **state) {
+    world *w = *state;
+    static const char *const values[] = {"1", "0", NULL};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        if (values[i])
+            setenv("ZET_ENABLE_PROGRAM_DEBUGGING", values[i], 1);
+        else
+            unsetenv("ZET_ENABLE_PROGRAM_DEBUGGING");
+        refuses(w, 0, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, i == 0 ? "is set" : "is not set");
+    }
+}
+
+/* Numbers of threads that no device has, some of which would overflow. */
+static void test_shapes_that_cannot_be(void **state) {
+    world *w = *state;
+    enum { MOST = 1 << 20 }; /* threads */
+    static const uint32_t wrong[][4] = {
+        {0, 1, 8, 8},
+        {1, 0, 8, 8},
+        {1, 1, 0, 8},
+        {1, 1, 8, 0},
+        {MOST + 1, 1, 1, 1},
+        {1, MOST + 1, 1, 1},
+        {1, 1, MOST + 1, 1},
+        {1, 1, 1, MOST + 1},
+        {1 << 16, 1 << 16, 1 << 16, 1 << 16},
+        {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX},
+        {MOST, MOST, MOST, MOST},
+        {MOST, 1, 1, 2},
+    };
+    static const uint32_t largest[4] = {1, 1, MOST / 8, 8};
+    zt_debug_stops stops;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        gpu.set_shape(wrong[i]);
+        refuses(w, 0, ZE_RESULT_ERROR_INVALID_SIZE, "threads cannot be");
+    }
+    gpu.set_shape(largest);
+    zt_debugger *debugger = open_debugger(w);
+    ok(zt_debug_stop(debugger, first_thread, A_WHILE, &stops));
+    assert_int_equal(stops.stopped, 0);
+    assert_int_equal(stops.unavailable, 1);
+    ok(zt_debug_close(debugger));
 }
 
 static void test_a_sub_device_has_no_code_of_its_own(void **state) {
@@ -247,6 +297,122 @@ static void test_events_keep_their_order(void **state) {
     ok(zt_debug_close(debugger));
 }
 
+static int count_delivered(zt_debugger *debugger, const zt_debug_event *event, void *user) {
+    uint32_t *counts = user;
+    (void)debugger;
+    counts[event->type]++;
+    return 0;
+}
+
+/* More than fit: others than zt_debug_wait read them, and a stop has to wait for its answer until there is
+   room. None is lost. */
+static void test_many_events_wait(void **state) {
+    world *w = *state;
+    enum { MODULES = 700, ROOM = 1024 };
+    uint32_t counts[ZT_DEBUG_EVENT_COUNT] = {0}, count = 0;
+    zt_debug_stops stops;
+    work of = begin_counting(w);
+    zt_debugger *debugger = open_debugger(w);
+    skip_events(debugger);
+    for (int i = 0; i < MODULES; i++) {
+        ok(zeModuleDestroy(load_module(w, "build/kernels/hot.so", "")));
+        if (i % 100 == 99)
+            ok(zt_debug_threads(debugger, NULL, &count));
+    }
+    assert_result(zt_debug_stop(debugger, all_threads, 0, NULL), ZE_RESULT_NOT_READY);
+    ok(zt_debug_wait(debugger, 0, count_delivered, counts));
+    assert_int_equal(counts[ZT_DEBUG_MODULE_LOAD] + counts[ZT_DEBUG_MODULE_UNLOAD], ROOM);
+    ok(zt_debug_stop(debugger, all_threads, A_WHILE, &stops));
+    assert_int_equal(stops.stopped, 1);
+    while (zt_debug_wait(debugger, 0, count_delivered, counts) == ZE_RESULT_SUCCESS) {
+    }
+    assert_int_equal(counts[ZT_DEBUG_MODULE_LOAD], MODULES);
+    assert_int_equal(counts[ZT_DEBUG_MODULE_UNLOAD], MODULES);
+    ok(zt_debug_close(debugger));
+    assert_counts_on(&of);
+    finish_work(w, &of);
+}
+
+/* Until that succeeds, the module is held: the next call tries again. */
+static void test_an_event_cannot_be_acknowledged(void **state) {
+    world *w = *state;
+    heard_events heard_one = {.stop_at = 1};
+    zt_debugger *debugger = open_debugger(w);
+    skip_events(debugger);
+    work of = begin_on(w, w->device, "count");
+    for (int i = 0; i < 2; i++) {
+        gpu.fail_any("zetDebugAcknowledgeEvent", 1, ZE_RESULT_ERROR_UNKNOWN, 1);
+        ze_result_t result = zt_debug_wait(debugger, A_WHILE, hear, &heard_one);
+        gpu.fail_any(NULL, 0, 0, 0);
+        assert_result(result, ZE_RESULT_ERROR_UNKNOWN);
+        assert_contains(zt_debug_get_last_error(debugger), "zetDebugAcknowledgeEvent failed");
+        assert_int_equal(heard_one.count, 1);
+        assert_held(w, &of);
+    }
+    assert_result(zt_debug_wait(debugger, 0, NULL, NULL), ZE_RESULT_NOT_READY);
+    assert_counts_on(&of);
+    ok(zt_debug_close(debugger));
+    finish_work(w, &of);
+}
+
+/* It is not tried again. */
+static void test_the_device_is_lost_while_an_event_is_delivered(void **state) {
+    world *w = *state;
+    zt_debugger *debugger = open_debugger(w);
+    skip_events(debugger);
+    work of = begin_on(w, w->device, "count");
+    inject("zetDebugAcknowledgeEvent", 1, ZE_RESULT_ERROR_DEVICE_LOST);
+    gpu.reset_calls();
+    assert_result(zt_debug_wait(debugger, A_WHILE, NULL, NULL), ZE_RESULT_ERROR_DEVICE_LOST);
+    assert_int_equal(calls("zetDebugAcknowledgeEvent"), 1);
+    assert_contains(zt_debug_get_last_error(debugger), "The device is lost");
+    ok(zt_debug_close(debugger));
+    finish_work(w, &of);
+}
+
+/* Whoever reads the events finds that; those before it are delivered, and need no answer any more. */
+static void test_events_of_a_session_that_is_over(void **state) {
+    world *w = *state;
+    heard_events of_wait = {.count = 0};
+    uint32_t count = 0;
+    zt_debugger *debugger = open_debugger(w);
+    skip_events(debugger);
+    work of = begin_on(w, w->device, "count");
+    gpu.detach_debuggers(ZET_DEBUG_DETACH_REASON_HOST_EXIT);
+    assert_result(zt_debug_threads(debugger, NULL, &count), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    gpu.reset_calls();
+    ok(zt_debug_wait(debugger, A_WHILE, hear, &of_wait));
+    assert_int_equal(of_wait.count, 2);
+    assert_int_equal(of_wait.events[0].type, ZT_DEBUG_MODULE_LOAD);
+    assert_true(of_wait.events[0].is_held);
+    assert_int_equal(of_wait.events[1].type, ZT_DEBUG_DETACHED);
+    assert_int_equal(calls("zetDebugAcknowledgeEvent"), 0);
+    assert_counts_on(&of);
+    ok(zt_debug_close(debugger));
+    finish_work(w, &of);
+}
+
+static void *wait_beside(void *debugger) {
+    if (zt_debug_wait(debugger, 0, NULL, NULL) != ZE_RESULT_NOT_READY)
+        note_failure("zt_debug_wait", ZE_RESULT_SUCCESS);
+    return NULL;
+}
+
+static int wait_on_another_thread(zt_debugger *debugger, const zt_debug_event *event, void *user) {
+    (void)event;
+    run_in_time(user, wait_beside, debugger);
+    return 0;
+}
+
+/* Events are delivered by one thread at a time. */
+static void test_two_threads_wait(void **state) {
+    world *w = *state;
+    zt_debugger *debugger = open_debugger(w);
+    ok(zt_debug_wait(debugger, A_WHILE, wait_on_another_thread, w));
+    assert_no_noted_failure();
+    ok(zt_debug_close(debugger));
+}
+
 static void test_the_debugger_is_detached(void **state) {
     world *w = *state;
     work of = begin_counting(w);
@@ -356,7 +522,7 @@ static void test_two_threads_of_the_device(void **state) {
 
 static void test_threads_that_cannot_be_stopped(void **state) {
     world *w = *state;
-    const zt_debug_thread beyond = {1000, 0, 0, 0};
+    const zt_debug_thread beyond[] = {{1000, 0, 0, 0}, {0, 1000, 0, 0}, {0, 0, 1000, 0}, {0, 0, 0, 1000}};
     ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
     zt_debug_stops stops;
     ok(zeDeviceGetProperties(w->device, &properties));
@@ -370,8 +536,10 @@ static void test_threads_that_cannot_be_stopped(void **state) {
     assert_int_equal(stops.unavailable, all);
     ok(zt_debug_stop(debugger, first_thread, A_WHILE, &stops));
     assert_int_equal(stops.unavailable, 1);
-    ok(zt_debug_stop(debugger, beyond, A_WHILE, &stops));
-    assert_int_equal(stops.stopped + stops.unavailable, 0);
+    for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
+        ok(zt_debug_stop(debugger, beyond[i], A_WHILE, &stops));
+        assert_int_equal(stops.stopped + stops.unavailable, 0);
+    }
     assert_counts_on(&of);
     ok(zt_debug_close(debugger));
     finish_work(w, &of);
@@ -539,6 +707,134 @@ static void test_stopped_again_after_a_lost_answer(void **state) {
     finish_work(w, &of);
 }
 
+/* A device that is lost when the debugger is closed is not asked again. */
+static void test_lost_when_threads_are_released(void **state) {
+    world *w = *state;
+    work of = begin_counting(w);
+    zt_debugger *debugger = open_debugger(w);
+    stop_one(debugger, all_threads);
+    inject("zetDebugResume", 1, ZE_RESULT_ERROR_DEVICE_LOST);
+    gpu.reset_calls();
+    ok(zt_debug_close(debugger)); /* detaching resumes */
+    assert_int_equal(calls("zetDebugResume"), 1);
+    assert_true(heard(w, "zetDebugResume failed: ZE_RESULT_ERROR_DEVICE_LOST"));
+    assert_counts_on(&of);
+    finish_work(w, &of);
+}
+
+/* Two stops of the same threads share an answer, also if the driver refuses the second while it serves the
+   first. */
+static void test_stopped_again_before_the_answer(void **state) {
+    world *w = *state;
+    work of = begin_counting(w);
+    zt_debugger *debugger = open_debugger(w);
+    zt_debug_stops stops;
+    skip_events(debugger);
+    gpu.behave(SOFTGPU_DEBUG_SLOW_AGENT, 1);
+    assert_result(zt_debug_stop(debugger, all_threads, 0, NULL), ZE_RESULT_NOT_READY);
+    inject("zetDebugInterrupt", 1, ZE_RESULT_ERROR_NOT_AVAILABLE);
+    ok(zt_debug_stop(debugger, all_threads, A_WHILE, &stops));
+    assert_int_equal(stops.stopped, 1);
+    next_event(debugger, ZT_DEBUG_THREADS_STOPPED);
+    no_event(debugger);
+    ok(zt_debug_close(debugger));
+    gpu.behave(SOFTGPU_DEBUG_SLOW_AGENT, 0);
+    assert_counts_on(&of);
+    finish_work(w, &of);
+}
+
+static void *detach_soon(void *argument) {
+    (void)argument;
+    while (gpu.calls("zetDebugInterrupt") == 0)
+        nap();
+    gpu.detach_debuggers(ZET_DEBUG_DETACH_REASON_HOST_EXIT);
+    return NULL;
+}
+
+static void test_detached_while_threads_are_stopped(void **state) {
+    world *w = *state;
+    pthread_t detaching;
+    zt_debug_stops stops;
+    work of = begin_counting(w);
+    zt_debugger *debugger = open_debugger(w);
+    skip_events(debugger);
+    gpu.behave(SOFTGPU_DEBUG_ANSWERS_LATE, 1);
+    gpu.reset_calls();
+    assert_int_equal(pthread_create(&detaching, NULL, detach_soon, NULL), 0);
+    ze_result_t result = zt_debug_stop(debugger, all_threads, A_WHILE, &stops);
+    join_in_time(w, detaching);
+    assert_result(result, ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_contains(zt_debug_get_last_error(debugger), "zt_debug_stop: the session is over");
+    assert_int_equal(stops.stopped + stops.unavailable, 0);
+    ok(zt_debug_close(debugger));
+    gpu.behave(SOFTGPU_DEBUG_ANSWERS_LATE, 0);
+    assert_counts_on(&of);
+    finish_work(w, &of);
+}
+
+/* A driver may refuse the number of a thread that it has not. */
+static void test_a_thread_that_is_missing(void **state) {
+    world *w = *state;
+    work of = begin_counting(w);
+    zt_debugger *debugger = open_debugger(w);
+    stop_one(debugger, all_threads);
+    inject("zetDebugReadRegisters", 1, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(count_stopped(debugger), 0);
+    assert_int_equal(count_stopped(debugger), 1);
+    inject("zetDebugReadRegisters", 1, ZE_RESULT_ERROR_UNKNOWN);
+    uint32_t count = 7;
+    assert_result(zt_debug_threads(debugger, NULL, &count), ZE_RESULT_ERROR_UNKNOWN);
+    assert_int_equal(count, 0);
+    assert_contains(zt_debug_get_last_error(debugger), "zetDebugReadRegisters failed");
+    ok(zt_debug_close(debugger));
+    assert_counts_on(&of);
+    finish_work(w, &of);
+}
+
+/* The allocator of a debugger, which is called before each look at the threads. */
+static void *allocate_and_refuse(size_t size, void *user) {
+    if (*(int *)user)
+        inject("zetDebugResume", 1, ZE_RESULT_ERROR_NOT_AVAILABLE);
+    return malloc(size);
+}
+
+static void release(void *pointer, void *user) {
+    (void)user;
+    free(pointer);
+}
+
+/* A driver that finds none to resume, although there are some: it is asked three times. */
+static void test_threads_that_are_not_resumed(void **state) {
+    world *w = *state;
+    work of = begin_counting(w);
+    zt_debug_config config = debug_config(w);
+    zt_debugger *debugger;
+    int refuses_all = 0;
+    config.allocator =
+        (zt_allocator){.allocate = allocate_and_refuse, .release = release, .user = &refuses_all};
+    ok(zt_debug_open(w->device, 0, &config, &debugger));
+    stop_one(debugger, all_threads);
+    skip_events(debugger);
+    inject("zetDebugResume", 1, ZE_RESULT_ERROR_NOT_AVAILABLE);
+    inject("zetDebugReadEvent", 2, ZE_RESULT_ERROR_UNKNOWN);
+    assert_result(zt_debug_resume(debugger, all_threads), ZE_RESULT_ERROR_UNKNOWN);
+    assert_int_equal(count_stopped(debugger), 1);
+    refuses_all = 1;
+    inject("zetDebugResume", 1, ZE_RESULT_ERROR_NOT_AVAILABLE);
+    gpu.reset_calls();
+    assert_result(zt_debug_resume(debugger, all_threads), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_int_equal(calls("zetDebugResume"), 3);
+    assert_contains(zt_debug_get_last_error(debugger),
+                    "zetDebugResume failed: ZE_RESULT_ERROR_NOT_AVAILABLE");
+    assert_stands_still(&of);
+    refuses_all = 0;
+    inject("zetDebugResume", 0, ZE_RESULT_SUCCESS);
+    ok(zt_debug_resume(debugger, all_threads));
+    assert_counts_on(&of);
+    ok(zt_debug_close(debugger));
+    finish_work(w, &of);
+}
+
 static void test_too_many_stops_at_once(void **state) {
     world *w = *state;
     work of = begin_counting(w);
@@ -658,6 +954,155 @@ static void test_modules_are_kept_up_to_a_limit(void **state) {
     skip_events(debugger);
     assert_true(heard(w, "[MODULE_NOT_READ]"));
     ok(zt_debug_close(debugger));
+}
+
+static size_t size_of(const char *name) {
+    native_binary binary = read_binary(name);
+    free(binary.bytes);
+    return binary.size;
+}
+
+/* With room for two modules, an unloaded one is forgotten when a third comes; those that are loaded are not,
+   and then it is the third that is not read. */
+static void test_modules_make_room(void **state) {
+    world *w = *state;
+    const size_t endless = size_of("build/kernels/endless.so"), hot = size_of("build/kernels/hot.so");
+    zt_debug_config config = debug_config(w);
+    zt_debugger *debugger;
+    zt_debug_event own;
+    zt_debug_place place;
+    uint64_t address;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    zt_debugger *first = open_debugger(w);
+    next_event(first, ZT_DEBUG_PROCESS_ENTRY);
+    own = next_event(first, ZT_DEBUG_MODULE_LOAD);
+    ok(zt_debug_close(first));
+    config.module_limit = (size_t)(own.end - own.begin) + (endless > hot ? endless : hot) + 1000;
+
+    work of = begin_counting(w);
+    ok(zt_debug_open(w->device, 0, &config, &debugger));
+    stop_one(debugger, all_threads);
+    skip_events(debugger);
+    ok(zt_debug_get_address(debugger, first_thread, &address));
+    ok(zt_debug_resume(debugger, all_threads));
+    finish_work(w, &of);
+    next_event(debugger, ZT_DEBUG_MODULE_UNLOAD);
+    ok(zt_debug_where(debugger, address, &place));
+    assert_string_equal(place.kernel, "count");
+    assert_true(place.is_unloaded);
+    ze_module_handle_t module = load_module(w, "build/kernels/hot.so", "");
+    next_event(debugger, ZT_DEBUG_MODULE_LOAD);
+    assert_result(zt_debug_where(debugger, address, &place), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_int_equal(heard(w, "[MODULE_NOT_READ]"), 0);
+
+    of = begin_on(w, w->device, "count");
+    next_event(debugger, ZT_DEBUG_MODULE_LOAD);
+    assert_int_equal(heard(w, "is not known to zt_debug_where(): others need the room"), 1);
+    assert_counts_on(&of);
+    stop_one(debugger, all_threads);
+    ok(zt_debug_get_address(debugger, first_thread, &address));
+    assert_result(zt_debug_where(debugger, address, &place), ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_string_equal(place.kernel, "");
+    ok(zt_debug_close(debugger));
+    finish_work(w, &of);
+    ok(zeModuleDestroy(module));
+}
+
+/* Where a damaged copy of a file has another value. */
+typedef struct damage {
+    size_t offset, width;
+} damage;
+
+enum { MOST_DAMAGES = 400 };
+
+/* Fields of the ELF header, of the sections that have names, symbols and instructions, and of the symbol that
+   has a value. */
+static size_t list_damages(const native_binary *file, uint64_t value, damage *damages) {
+    static const damage of_header[] = {{40, 8}, {58, 2}, {60, 2}, {62, 2}};
+    static const damage of_section[] = {{0, 4}, {4, 4}, {16, 8}, {24, 8}, {32, 8}, {40, 4}};
+    static const damage of_symbol[] = {{0, 4}, {4, 1}, {6, 2}, {8, 8}, {16, 8}};
+    Elf64_Ehdr header;
+    size_t count = 0;
+    memcpy(&header, file->bytes, sizeof header);
+    for (size_t i = 0; i < sizeof of_header / sizeof *of_header; i++)
+        damages[count++] = of_header[i];
+    for (size_t i = 0; i < header.e_shnum; i++) {
+        const size_t at = header.e_shoff + i * sizeof(Elf64_Shdr);
+        Elf64_Shdr section;
+        memcpy(&section, file->bytes + at, sizeof section);
+        const int has_symbols = section.sh_type == SHT_SYMTAB || section.sh_type == SHT_DYNSYM;
+        if (!has_symbols && section.sh_type != SHT_STRTAB && !(section.sh_flags & SHF_EXECINSTR))
+            continue;
+        for (size_t k = 0; k < sizeof of_section / sizeof *of_section; k++)
+            damages[count++] = (damage){at + of_section[k].offset, of_section[k].width};
+        for (size_t symbol = section.sh_offset; has_symbols && symbol < section.sh_offset + section.sh_size;
+             symbol += sizeof(Elf64_Sym)) {
+            Elf64_Sym known;
+            memcpy(&known, file->bytes + symbol, sizeof known);
+            for (size_t k = 0; k < sizeof of_symbol / sizeof *of_symbol && known.st_value == value; k++)
+                damages[count++] = (damage){symbol + of_symbol[k].offset, of_symbol[k].width};
+        }
+        assert_in_range(count, 1, MOST_DAMAGES - 40);
+    }
+    return count;
+}
+
+/* Drivers load files that are damaged where they do not need them. Then a kernel may be unknown, and nothing
+   is read that is not there. */
+static void test_files_that_are_damaged(void **state) {
+    world *w = *state;
+    static damage damages[MOST_DAMAGES];
+    native_binary file;
+    uint64_t address;
+    zt_debug_place place;
+    uint32_t known = 0, unknown = 0;
+    if (sizeof(void *) != 8)
+        skip();
+    file = read_binary("build/kernels/endless.so");
+    work of = begin_counting(w);
+    zt_debugger *debugger = open_debugger(w);
+    next_event(debugger, ZT_DEBUG_PROCESS_ENTRY);
+    next_event(debugger, ZT_DEBUG_MODULE_LOAD);
+    const uint64_t load = next_event(debugger, ZT_DEBUG_MODULE_LOAD).load;
+    stop_one(debugger, all_threads);
+    ok(zt_debug_get_address(debugger, first_thread, &address));
+    ok(zt_debug_where(debugger, address, &place));
+    const uint64_t value = address - place.offset - load;
+    ok(zt_debug_close(debugger));
+    const size_t count = list_damages(&file, value, damages);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t values[] = {UINT64_MAX, file.size - 4, 1};
+        uint8_t before[8];
+        memcpy(before, file.bytes + damages[i].offset, damages[i].width);
+        for (size_t k = 0; k < (INSTRUMENTED ? 1 : sizeof values / sizeof *values); k++) {
+            ze_module_handle_t module;
+            memcpy(file.bytes + damages[i].offset, &values[k], damages[i].width);
+            if (try_module(w, file, "", &module) != ZE_RESULT_SUCCESS)
+                continue;
+            debugger = open_debugger(w);
+            next_event(debugger, ZT_DEBUG_PROCESS_ENTRY);
+            zt_debug_event event;
+            do { /* the last one is this module's */
+                event = next_event(debugger, ZT_DEBUG_MODULE_LOAD);
+            } while (event.end - event.begin != file.size || event.load == load);
+            if (zt_debug_where(debugger, event.load + value, &place) == ZE_RESULT_SUCCESS) {
+                assert_in_range(place.offset, 0, place.size - 1);
+                assert_true(strlen(place.kernel) < file.size);
+                known++;
+            } else {
+                assert_contains(zt_debug_get_last_error(debugger), "[NO_KERNEL_THERE]");
+                assert_string_equal(place.kernel, "");
+                unknown++;
+            }
+            ok(zt_debug_close(debugger));
+            ok(zeModuleDestroy(module));
+        }
+        memcpy(file.bytes + damages[i].offset, before, damages[i].width);
+    }
+    assert_true(known > 0 && unknown > 0);
+    free(file.bytes);
+    assert_counts_on(&of);
+    finish_work(w, &of);
 }
 
 /* ==== page faults ========================================================================================= */
@@ -847,6 +1292,127 @@ static void test_registers_that_are_not_there(void **state) {
     assert_result(zt_debug_read_registers(debugger, all_threads, "GRF", 0, 1, values, sizeof values),
                   ZE_RESULT_ERROR_NOT_AVAILABLE);
     ok(zt_debug_close(debugger));
+    finish_work(w, &of);
+}
+
+enum { READ = ZET_DEBUG_REGSET_FLAG_READABLE, WRITE = ZET_DEBUG_REGSET_FLAG_WRITEABLE };
+
+/* Other devices have other registers. What cannot be is left out, and so is a second set of a type. Control
+   registers may be smaller, so that the address is in the third. */
+static void test_other_registers(void **state) {
+    world *w = *state;
+    enum { MANY = 80, MOST = 64 };
+    static const softgpu_register_set odd[] = {
+        {SOFTGPU_GENERAL_REGISTERS, READ | WRITE, 16, 8},
+        {5, READ, 0, 4},
+        {5, READ, (1 << 16) + 1, 4},
+        {5, READ, UINT32_MAX, 4},
+        {7, READ, 1, 0},
+        {7, READ, 1, (1 << 16) + 1},
+        {SOFTGPU_GENERAL_REGISTERS, READ, 2, 4},
+        {0, WRITE, 1, 1},
+        {99, READ, 1, 2},
+        {SOFTGPU_CONTROL_REGISTERS, READ, 4, 4},
+        {SOFTGPU_BASE_REGISTERS, READ, 9, 8},
+    };
+    static const char *const names[] = {"GRF", "SET 0", "SET 99", "CR", "SBA"};
+    softgpu_register_set many[MANY];
+    uint64_t address, right, values[2];
+    uint8_t byte = 1;
+    zt_debug_place place;
+    work of = begin_counting(w);
+    zt_debugger *debugger = open_debugger(w);
+    stop_one(debugger, all_threads);
+    ok(zt_debug_get_address(debugger, first_thread, &right));
+    ok(zt_debug_where(debugger, right, &place));
+    right -= place.offset;
+    ok(zt_debug_close(debugger));
+
+    assert_true(gpu.list_registers(odd, sizeof odd / sizeof *odd));
+    debugger = open_debugger(w);
+    assert_int_equal(zt_debug_get_register_set_count(debugger), sizeof names / sizeof *names);
+    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_string_equal(zt_debug_get_register_set(debugger, i)->name, names[i]);
+    assert_int_equal(zt_debug_get_register_set(debugger, 0)->count, 16);
+    stop_one(debugger, all_threads);
+    assert_int_equal(count_stopped(debugger), 1);
+    ok(zt_debug_get_address(debugger, first_thread, &address));
+    assert_in_range(address, right, right + place.size - 1);
+    assert_result(zt_debug_read_registers(debugger, first_thread, "SET 0", 0, 1, &byte, 1),
+                  ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    ok(zt_debug_read_registers(debugger, first_thread, "GRF", 0, 2, values, sizeof values));
+    ok(zt_debug_close(debugger));
+
+    for (uint32_t i = 0; i < MANY; i++)
+        many[i] = (softgpu_register_set){1000 + i, READ, 1, 8};
+    assert_true(gpu.list_registers(many, MANY));
+    debugger = open_debugger(w);
+    assert_int_equal(zt_debug_get_register_set_count(debugger), MOST);
+    assert_string_equal(zt_debug_get_register_set(debugger, MOST - 1)->name, "SET 1063");
+    ok(zt_debug_close(debugger));
+    assert_counts_on(&of);
+    finish_work(w, &of);
+}
+
+/* Then it is not known which threads are stopped; that they stop and go on does not need it. */
+static void test_no_register_can_be_read(void **state) {
+    world *w = *state;
+    static const softgpu_register_set hidden[] = {{SOFTGPU_GENERAL_REGISTERS, WRITE, 16, 8}};
+    zt_debug_stops stops;
+    uint32_t count = 7;
+    uint64_t value;
+    work of = begin_counting(w);
+    for (uint32_t sets = 0; sets < 2; sets++) {
+        assert_true(gpu.list_registers(hidden, sets));
+        zt_debugger *debugger = open_debugger(w);
+        assert_int_equal(zt_debug_get_register_set_count(debugger), sets);
+        assert_result(zt_debug_stop(debugger, all_threads, A_WHILE, &stops),
+                      ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+        assert_contains(zt_debug_get_last_error(debugger), "[NO_REGISTER] zt_debug_stop: ");
+        assert_result(zt_debug_threads(debugger, NULL, &count), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+        assert_int_equal(count, 0);
+        assert_result(zt_debug_read_registers(debugger, first_thread, "GRF", 0, 1, &value, sizeof value),
+                      ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        ok(zt_debug_resume(debugger, all_threads));
+        assert_counts_on(&of);
+        ok(zt_debug_close(debugger));
+    }
+    finish_work(w, &of);
+}
+
+/* Of devices without what that takes. */
+static void test_the_address_is_not_known(void **state) {
+    world *w = *state;
+    static const softgpu_register_set control = {SOFTGPU_CONTROL_REGISTERS, READ, 1, 16};
+    static const softgpu_register_set base = {SOFTGPU_BASE_REGISTERS, READ, 9, 8};
+    const struct {
+        softgpu_register_set control, base;
+    } wrong[] = {
+        {{99, READ, 1, 16}, base},                         /* there is none */
+        {control, {99, READ, 9, 8}},                       /* likewise */
+        {{SOFTGPU_CONTROL_REGISTERS, WRITE, 1, 16}, base}, /* it cannot be read */
+        {control, {SOFTGPU_BASE_REGISTERS, WRITE, 9, 8}},  /* likewise */
+        {{SOFTGPU_CONTROL_REGISTERS, READ, 1, 8}, base},   /* too small */
+        {{SOFTGPU_CONTROL_REGISTERS, READ, 2, 257}, base}, /* too large */
+        {control, {SOFTGPU_BASE_REGISTERS, READ, 4, 8}},   /* too few */
+        {control, {SOFTGPU_BASE_REGISTERS, READ, 9, 4}},   /* too small */
+        {control, {SOFTGPU_BASE_REGISTERS, READ, 9, 257}}, /* too large */
+    };
+    work of = begin_counting(w);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const softgpu_register_set sets[] = {
+            {SOFTGPU_GENERAL_REGISTERS, READ, 1, 8}, wrong[i].control, wrong[i].base};
+        uint64_t address = 7;
+        assert_true(gpu.list_registers(sets, 3));
+        zt_debugger *debugger = open_debugger(w);
+        stop_one(debugger, all_threads);
+        assert_result(zt_debug_get_address(debugger, first_thread, &address),
+                      ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+        assert_int_equal(address, 0);
+        assert_contains(zt_debug_get_last_error(debugger), "'cr0.2 or isabase'");
+        ok(zt_debug_close(debugger));
+    }
+    assert_counts_on(&of);
     finish_work(w, &of);
 }
 
@@ -1141,6 +1707,12 @@ static void test_null_and_nonsense(void **state) {
     ok(zt_debug_resume(NULL, all_threads));
     ok(zt_debug_threads(NULL, NULL, &count));
     assert_int_equal(count, 0);
+    ok(zt_debug_threads(NULL, NULL, NULL));
+    ok(zt_debug_read_registers(NULL, first_thread, "GRF", 0, 1, NULL, 0));
+    ok(zt_debug_write_registers(NULL, first_thread, NULL, 0, 1, NULL, 0));
+    uint64_t address = 7;
+    ok(zt_debug_get_address(NULL, first_thread, &address));
+    assert_int_equal(address, 0);
     ok(zt_debug_read(NULL, all_threads, ZT_DEBUG_MEMORY, 0, NULL, 1));
     ok(zt_debug_write(NULL, all_threads, ZT_DEBUG_MEMORY, 0, NULL, 1));
     assert_int_equal(zt_debug_get_register_set_count(NULL), 0);
@@ -1155,7 +1727,93 @@ static void test_null_and_nonsense(void **state) {
     assert_result(zt_debug_where(debugger, 0, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     assert_result(zt_debug_get_address(debugger, first_thread, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     assert_result(zt_debug_find_register(debugger, NULL, &found), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_contains(zt_debug_get_last_error(debugger), "name");
+    assert_result(zt_debug_find_register(debugger, "r0", NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_contains(zt_debug_get_last_error(debugger), "found");
+    gpu.reset_calls();
+    assert_result(zt_debug_read_registers(debugger, first_thread, NULL, 0, 1, &address, 8),
+                  ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    ok(zt_debug_read_registers(debugger, first_thread, "GRF", 0, 0, &address, 8));
+    ok(zt_debug_write(debugger, first_thread, ZT_DEBUG_MEMORY, 64, &address, 0));
+    assert_result(zt_debug_read(debugger, first_thread, ZT_DEBUG_MEMORY, 64, NULL, 0),
+                  ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_int_equal(calls("zetDebugReadRegisters") + calls("zetDebugWriteMemory"), 0);
     ok(zt_debug_close(debugger));
+}
+
+/* A log function, or an allocator, that calls the debugger which calls it, while that has its session in use.
+ */
+typedef struct reentry {
+    zt_debugger *debugger;
+    ze_result_t results[10];
+    int is_wanted, count;
+} reentry;
+
+static void call_debugger(reentry *of) {
+    uint32_t count = 1, word;
+    uint64_t value;
+    zt_debug_place place;
+    zt_debug_stops stops;
+    zt_debugger *debugger = of->debugger;
+    const ze_result_t results[] = {
+        zt_debug_stop(debugger, all_threads, A_WHILE, &stops),
+        zt_debug_resume(debugger, all_threads),
+        zt_debug_threads(debugger, NULL, &count),
+        zt_debug_read(debugger, first_thread, ZT_DEBUG_MEMORY, 64, &word, sizeof word),
+        zt_debug_write(debugger, first_thread, ZT_DEBUG_MEMORY, 64, &word, sizeof word),
+        zt_debug_read_registers(debugger, first_thread, "GRF", 0, 1, &value, sizeof value),
+        zt_debug_get_address(debugger, first_thread, &value),
+        zt_debug_where(debugger, 64, &place),
+        zt_debug_wait(debugger, 0, NULL, NULL),
+        zt_debug_close(debugger),
+    };
+    memcpy(of->results, results, sizeof results);
+    of->count++;
+}
+
+static void log_and_call(int result, const char *message, void *user) {
+    reentry *of = user;
+    (void)result, (void)message;
+    if (of->is_wanted) {
+        of->is_wanted = 0;
+        call_debugger(of);
+    }
+}
+
+static void *allocate_and_call(size_t size, void *user) {
+    log_and_call(0, NULL, user);
+    return malloc(size);
+}
+
+static void test_callbacks_must_not_call_it(void **state) {
+    world *w = *state;
+    uint32_t word, count;
+    work of = begin_counting(w);
+    for (int by_allocator = 0; by_allocator < 2; by_allocator++) {
+        zt_debug_config config = debug_config(w);
+        reentry inside = {.count = 0};
+        if (by_allocator) {
+            config.allocator =
+                (zt_allocator){.allocate = allocate_and_call, .release = release, .user = &inside};
+        } else {
+            config.log = log_and_call;
+            config.log_user = &inside;
+        }
+        ok(zt_debug_open(w->device, 0, &config, &inside.debugger));
+        inside.is_wanted = 1;
+        if (by_allocator)
+            ok(zt_debug_threads(inside.debugger, NULL, &count));
+        else
+            assert_result(zt_debug_read(inside.debugger, first_thread, ZT_DEBUG_MEMORY, 64, &word, 4),
+                          ZE_RESULT_ERROR_NOT_AVAILABLE);
+        assert_int_equal(inside.count, 1);
+        for (size_t i = 0; i < sizeof inside.results / sizeof *inside.results; i++)
+            assert_result(inside.results[i], ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+        stop_one(inside.debugger, all_threads); /* it is as good as before */
+        ok(zt_debug_close(inside.debugger));
+        assert_counts_on(&of);
+    }
+    finish_work(w, &of);
 }
 
 /* ==== several threads ===================================================================================== */
@@ -1309,6 +1967,32 @@ static void test_a_call_while_it_is_being_closed(void **state) {
     join_in_time(w, closing);
 }
 
+/* Closing gives up when another thread does not come back, and can be tried again. */
+static void test_closing_while_it_is_in_use(void **state) {
+    world *w = *state;
+    busy_debugger busy = {.w = w};
+    zt_debug_config config = debug_config(w);
+    pthread_t passing;
+    int is_over = 0;
+    uint32_t count;
+    config.log = log_for_long;
+    config.log_user = &busy;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    ok(zt_debug_open(w->device, 0, &config, &busy.debugger));
+    assert_int_equal(pthread_create(&busy.thread, NULL, read_nothing, &busy), 0);
+    await(&busy.is_busy);
+    assert_int_equal(pthread_create(&passing, NULL, pass_much_time, &is_over), 0);
+    ze_result_t result = zt_debug_close(busy.debugger);
+    __atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
+    join_in_time(w, passing);
+    __atomic_store_n(&busy.is_over, 1, __ATOMIC_RELEASE);
+    join_in_time(w, busy.thread);
+    assert_result(result, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    assert_contains(zt_debug_get_last_error(busy.debugger), "zt_debug_close");
+    ok(zt_debug_threads(busy.debugger, NULL, &count));
+    ok(zt_debug_close(busy.debugger));
+}
+
 static int begin_reading(zt_debugger *debugger, const zt_debug_event *event, void *user) {
     busy_debugger *of = user;
     (void)debugger;
@@ -1352,12 +2036,19 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_why_it_cannot_attach),
         TEST(test_the_system_has_switched_it_off),
+        TEST(test_the_variable_is_set),
+        TEST(test_shapes_that_cannot_be),
         TEST(test_a_sub_device_has_no_code_of_its_own),
         TEST(test_attached_a_thousand_times),
         TEST(test_events_of_what_is_there),
         TEST(test_queues_enter_and_exit),
         TEST(test_a_module_waits_to_be_acknowledged),
         TEST(test_events_keep_their_order),
+        TEST(test_many_events_wait),
+        TEST(test_an_event_cannot_be_acknowledged),
+        TEST(test_the_device_is_lost_while_an_event_is_delivered),
+        TEST(test_events_of_a_session_that_is_over),
+        TEST(test_two_threads_wait),
         TEST(test_the_debugger_is_detached),
         TEST(test_a_lost_device),
         TEST(test_threads_stop_and_go_on),
@@ -1369,17 +2060,27 @@ int main(void) {
         TEST(test_a_late_answer_resumes_the_others),
         TEST(test_a_late_answer_after_resuming),
         TEST(test_stopped_again_after_a_lost_answer),
+        TEST(test_lost_when_threads_are_released),
+        TEST(test_stopped_again_before_the_answer),
+        TEST(test_detached_while_threads_are_stopped),
+        TEST(test_a_thread_that_is_missing),
+        TEST(test_threads_that_are_not_resumed),
         TEST(test_too_many_stops_at_once),
         TEST(test_where_a_thread_is),
         TEST(test_no_program_for_lines),
         TEST(test_a_module_goes_while_its_kernel_is_stopped),
         TEST(test_modules_are_kept_up_to_a_limit),
+        TEST(test_modules_make_room),
+        TEST(test_files_that_are_damaged),
         TEST(test_a_page_fault),
         TEST(test_a_counter_in_memory_ends_its_kernel),
         TEST(test_local_memory),
         TEST(test_a_counter_in_a_register_ends_its_kernel),
         TEST(test_registers_by_name),
         TEST(test_registers_that_are_not_there),
+        TEST(test_other_registers),
+        TEST(test_no_register_can_be_read),
+        TEST(test_the_address_is_not_known),
         TEST(test_another_process),
         TEST(test_a_target_crashes),
         TEST(test_a_target_destroys_its_module_and_exits),
@@ -1390,9 +2091,11 @@ int main(void) {
         TEST(test_messages_name_the_function),
         TEST(test_without_memory),
         TEST(test_null_and_nonsense),
+        TEST(test_callbacks_must_not_call_it),
         TEST(test_threads_share_a_debugger),
         TEST(test_closing_ends_a_wait),
         TEST(test_closing_ends_a_stop),
+        TEST(test_closing_while_it_is_in_use),
         TEST(test_a_call_while_it_is_being_closed),
         TEST(test_an_event_is_acknowledged_later),
     };

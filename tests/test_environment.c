@@ -113,7 +113,7 @@ static void test_a_trace_at_close(void **state) {
 static void test_a_page_at_close(void **state) {
     (void)state;
     RUN(measure_and_close, "ZT_REPORT", "run.html");
-    assert_contains(text_of("run.html"), "\"timeline\":{\"begin_ns\":0,");
+    assert_contains(text_of("run.html"), "\"timeline\":{\"samples\":");
 }
 
 /* %p is the number of the process, %q{NAME} a variable; what is neither stays. */
@@ -125,6 +125,24 @@ static void test_paths_with_variables(void **state) {
     assert_contains(text_of("%d%.csv"), "region");
     assert_contains(text_of("%q{RANK"), "region");
     assert_contains(text_of(".csv"), "region");
+    assert_no_messages();
+}
+
+/* A path that is too long for any system is not opened; what is beside it is. */
+static void test_a_path_that_is_too_long(void **state) {
+    static char longest[6001];
+    (void)state;
+    memset(longest, 'x', sizeof longest - 1);
+    RUN(measure_and_close, "ZT_REPORT", "%q{LONG}.csv,%q{LONG}%p.csv,run.csv", "LONG", longest);
+    assert_contains(text_of("run.csv"), "region");
+    assert_contains(text_of("errors"), "zetools: [");
+    assert_contains(text_of("errors"), "xxxxxxxx");
+}
+
+static void test_standard_output_as_a_device(void **state) {
+    (void)state;
+    RUN(measure_and_close, "ZT_REPORT", "/dev/stdout");
+    assert_contains(text_of("output"), "\nregion ");
     assert_no_messages();
 }
 
@@ -274,6 +292,32 @@ static void test_messages_of_a_stream(void **state) {
 
 /* ==== ZT_TIMELINE ========================================================================================= */
 
+static void *refuse_much(size_t size, void *user) {
+    (void)user;
+    return size > (size_t)1 << 30 ? NULL : malloc(size);
+}
+
+static void release(void *memory, void *user) {
+    (void)user;
+    free(memory);
+}
+
+static void open_without_enough_memory(world *w) {
+    zt_config config = config_of(w);
+    const zt_allocator allocator = {refuse_much, release, NULL};
+    zt_profiler *profiler = NULL;
+    config.allocator = allocator;
+    if (zt_open(w->context, w->device, &config, &profiler) != ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY || profiler)
+        exit(3);
+}
+
+/* The most samples that a timeline can keep: there is no memory for them. */
+static void test_a_timeline_without_end(void **state) {
+    (void)state;
+    RUN(open_without_enough_memory, "ZT_TIMELINE", "4294967295");
+    assert_no_messages();
+}
+
 static void write_trace(world *w) {
     zt_profiler *profiler = open_silent(w, "");
     for (int i = 0; i < 5; i++)
@@ -296,6 +340,8 @@ static void test_values_without_a_meaning(void **state) {
     assert_null(text_of("run.trace.json"));
     assert_contains(text_of("errors"), "zetools: [BAD_VARIABLE] zt_open: ZT_TIMELINE is 'long'");
     assert_contains(text_of("errors"), "zetools: [BAD_VARIABLE] zt_open: ZT_LOG is 'log.txt'");
+    RUN(write_trace, "ZT_TIMELINE", "4294967296");
+    assert_contains(text_of("errors"), "zetools: [BAD_VARIABLE] zt_open: ZT_TIMELINE is '4294967296'");
 }
 
 /* ==== ZT_PEAKS ============================================================================================ */
@@ -332,6 +378,8 @@ int main(void) {
         IN_DIRECTORY(test_a_trace_with_a_stream),
         IN_DIRECTORY(test_a_page_at_close),
         IN_DIRECTORY(test_paths_with_variables),
+        IN_DIRECTORY(test_a_path_that_is_too_long),
+        IN_DIRECTORY(test_standard_output_as_a_device),
         IN_DIRECTORY(test_several_profilers),
         IN_DIRECTORY(test_not_of_packed_statistics),
         IN_DIRECTORY(test_unknown_suffixes),
@@ -342,6 +390,7 @@ int main(void) {
         IN_DIRECTORY(test_a_timeline),
         IN_DIRECTORY(test_values_without_a_meaning),
         IN_DIRECTORY(test_peaks),
+        IN_DIRECTORY(test_a_timeline_without_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

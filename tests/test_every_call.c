@@ -1,8 +1,11 @@
 /* Every call fails once. Each scenario below is run again and again, with the first, second, ... last call of
    the driver failing, once and for ever after, with each of six results; the same for each allocation, for
-   each system call that the library makes, and for each call of the driver that an example makes. After each
-   of these cases: nothing has crashed or hung, nothing is leaked, the kernels' results are right, everything
-   is counted, and the error names the call that failed.
+   each system call that the library makes. After each of these cases: nothing has crashed or hung, nothing is
+   leaked, the kernels' results are right, everything is counted, and the error names the call that failed. What
+   an example does can fail, too: it then ends by itself, well or with a message.
+
+   Not among them is what cannot fail for the arguments that it is given (mutexes, conditions, clocks, signal
+   masks, numbers of processes and users).
 
    A short run takes every n-th case, and fewer of slow scenarios. A failing case prints how to run it alone:
 
@@ -25,9 +28,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,14 +45,56 @@ static const struct site {
     source of;
     const char *name;
 } sites[] = {
-    {ALLOCATOR, "allocator"}, {HEAP, "heap"},     {SYSTEM, "fopen"},        {SYSTEM, "tmpfile"},
-    {SYSTEM, "fclose"},       {SYSTEM, "fwrite"}, {SYSTEM, "fread"},        {SYSTEM, "rename"},
-    {SYSTEM, "remove"},       {SYSTEM, "mkdir"},  {SYSTEM, "readlink"},     {SYSTEM, "pipe2"},
-    {SYSTEM, "poll"},         {SYSTEM, "read"},   {SYSTEM, "posix_spawnp"}, {SYSTEM, "pthread_create"},
-    {SYSTEM, "write"},        {SYSTEM, "open"},   {SYSTEM, "fdopen"},       {SYSTEM, "close"},
-    {SYSTEM, "fflush"},       {SYSTEM, "chmod"},  {SYSTEM, "fcntl"},        {SYSTEM, "fputs"},
-    {SYSTEM, "socketpair"},   {SYSTEM, "send"},   {SYSTEM, "recv"},         {SYSTEM, "posix_spawn"},
-    {SYSTEM, "waitpid"},      {SYSTEM, "kill"},   {SYSTEM, "shutdown"},
+    {ALLOCATOR, "allocator"},
+    {HEAP, "heap"},
+    {SYSTEM, "fopen"},
+    {SYSTEM, "tmpfile"},
+    {SYSTEM, "fclose"},
+    {SYSTEM, "fwrite"},
+    {SYSTEM, "fread"},
+    {SYSTEM, "rename"},
+    {SYSTEM, "remove"},
+    {SYSTEM, "mkdir"},
+    {SYSTEM, "readlink"},
+    {SYSTEM, "pipe2"},
+    {SYSTEM, "poll"},
+    {SYSTEM, "read"},
+    {SYSTEM, "posix_spawnp"},
+    {SYSTEM, "pthread_create"},
+    {SYSTEM, "write"},
+    {SYSTEM, "open"},
+    {SYSTEM, "fdopen"},
+    {SYSTEM, "close"},
+    {SYSTEM, "fflush"},
+    {SYSTEM, "chmod"},
+    {SYSTEM, "fcntl"},
+    {SYSTEM, "fputs"},
+    {SYSTEM, "socketpair"},
+    {SYSTEM, "send"},
+    {SYSTEM, "recv"},
+    {SYSTEM, "posix_spawn"},
+    {SYSTEM, "waitpid"},
+    {SYSTEM, "kill"},
+    {SYSTEM, "shutdown"},
+    {SYSTEM, "getsockopt"},
+    {SYSTEM, "fork"},
+    {SYSTEM, "opendir"},
+    {SYSTEM, "readdir"},
+    {SYSTEM, "unsetenv"},
+    {SYSTEM, "stat"},
+    {SYSTEM, "unlink"},
+    {SYSTEM, "getcwd"},
+    {SYSTEM, "realpath"},
+    {SYSTEM, "lseek"},
+    {SYSTEM, "ioctl"},
+    {SYSTEM, "dlopen"},
+    {SYSTEM, "fgets"},
+    {SYSTEM, "setenv"},
+    {SYSTEM, "pthread_key_create"},
+    {SYSTEM, "pthread_setspecific"},
+    {SYSTEM, "pthread_atfork"},
+    {SYSTEM, "posix_spawn_file_actions_adddup2"},
+    {SYSTEM, "posix_spawn_file_actions_addopen"},
 #define SG_FUNCTION(table, slot, version, kind, name, parameters, arguments) {DRIVER, #name},
 #include "softgpu/functions.def"
 #undef SG_FUNCTION
@@ -117,6 +164,9 @@ static struct {
     const char *failed; /* the first */
 } calls_of_system;
 
+/* Not 0: main has begun, which it does not in a helper. */
+static int is_program;
+
 /* Not 0: calls of this thread are the application's. */
 static _Thread_local int is_own_part;
 
@@ -129,10 +179,40 @@ static uint32_t site_named(const char *name) {
     return i;
 }
 
+/* The helper process of a watch is this program once more. These name what fails there, and the file that it
+   makes then. */
+#define HELPER_FAULT "ZT_HELPER_FAULT"
+#define HELPER_REACHED "ZT_HELPER_REACHED"
+
+/* In the helper, which has one thread that is not the device's. */
+static int helper_fails(const char *name) {
+    static char at[64];
+    static uint32_t number, error, calls;
+    static int for_ever, is_known;
+    const char *what = getenv(HELPER_FAULT), *reached = getenv(HELPER_REACHED);
+    if (!is_known) {
+        is_known = 1;
+        if (!what || sscanf(what, "%63[^:]:%u:%u:%d", at, &number, &error, &for_ever) != 4)
+            at[0] = 0;
+        if (strcmp(at, "heap") == 0)
+            fail_heap(number, for_ever);
+    }
+    if (strcmp(at, name) != 0 || (for_ever ? ++calls < number : ++calls != number))
+        return 0;
+    int file = (int)syscall(SYS_openat, AT_FDCWD, reached, O_CREAT | O_WRONLY, 0600);
+    if (file >= 0)
+        syscall(SYS_close, file);
+    errno = (int)error;
+    return 1;
+}
+
 static int system_fails(const char *name, const void *caller) {
     const char *at = caller;
-    if (is_own_part || at < __executable_start || at >= etext ||
-        !__atomic_load_n(&calls_of_system.counts, __ATOMIC_RELAXED))
+    if (at < __executable_start || at >= etext)
+        return 0;
+    if (!is_program) /* main has not begun */
+        return helper_fails(name);
+    if (is_own_part || !__atomic_load_n(&calls_of_system.counts, __ATOMIC_RELAXED))
         return 0;
     uint32_t site = site_named(name);
     uint32_t number = __atomic_add_fetch(&calls_of_system.count[site], 1, __ATOMIC_RELAXED);
@@ -290,6 +370,105 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     return REAL(pthread_create)(thread, attributes, function, argument);
 }
 
+int stat(const char *path, struct stat *status) {
+    return FAILS("stat") ? -1 : REAL(stat)(path, status);
+}
+
+int getsockopt(int socket, int level, int option, void *restrict value, socklen_t *restrict size) {
+    return FAILS("getsockopt") ? -1 : REAL(getsockopt)(socket, level, option, value, size);
+}
+
+pid_t fork(void) {
+    return FAILS("fork") ? -1 : REAL(fork)();
+}
+
+DIR *opendir(const char *path) {
+    return FAILS("opendir") ? NULL : REAL(opendir)(path);
+}
+
+struct dirent *readdir(DIR *directory) {
+    return FAILS("readdir") ? NULL : REAL(readdir)(directory);
+}
+
+int unsetenv(const char *name) {
+    return FAILS("unsetenv") ? -1 : REAL(unsetenv)(name);
+}
+
+int unlink(const char *path) {
+    return FAILS("unlink") ? -1 : REAL(unlink)(path);
+}
+
+char *getcwd(char *path, size_t size) {
+    return FAILS("getcwd") ? NULL : REAL(getcwd)(path, size);
+}
+
+char *realpath(const char *path, char *resolved) {
+    return FAILS("realpath") ? NULL : REAL(realpath)(path, resolved);
+}
+
+off_t lseek(int file, off_t offset, int from) {
+    return FAILS("lseek") ? -1 : REAL(lseek)(file, offset, from);
+}
+
+/* The library asks for the size of the terminal alone. */
+int ioctl(int file, unsigned long request, ...) {
+    va_list more;
+    va_start(more, request);
+    void *argument = va_arg(more, void *);
+    va_end(more);
+    return FAILS("ioctl") ? -1 : REAL(ioctl)(file, request, argument);
+}
+
+void *dlopen(const char *path, int mode) {
+    return FAILS("dlopen") ? NULL : REAL(dlopen)(path, mode);
+}
+
+char *fgets(char *line, int size, FILE *file) {
+    return FAILS("fgets") ? NULL : REAL(fgets)(line, size, file);
+}
+
+int setenv(const char *name, const char *value, int replaces) {
+    return FAILS("setenv") ? -1 : REAL(setenv)(name, value, replaces);
+}
+
+#if !INSTRUMENTED /* ThreadSanitizer calls these before instrumented code can run */
+int pthread_key_create(pthread_key_t *key, void (*destroy)(void *value)) {
+    return FAILS("pthread_key_create") ? (int)calls_of_system.error : REAL(pthread_key_create)(key, destroy);
+}
+
+/* A thread needs memory for the first value of a key, and keeps it. */
+int pthread_setspecific(pthread_key_t key, const void *value) {
+    static _Thread_local uint64_t keys_with_memory[PTHREAD_KEYS_MAX / 64];
+    uint64_t *keys = &keys_with_memory[key / 64], bit = UINT64_C(1) << key % 64;
+    if (!(*keys & bit) && FAILS("pthread_setspecific"))
+        return (int)calls_of_system.error;
+    *keys |= bit;
+    return REAL(pthread_setspecific)(key, value);
+}
+#endif
+
+/* What the C library links into each program calls this. */
+extern int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void),
+                             void *library);
+int pthread_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void)) {
+    if (FAILS("pthread_atfork"))
+        return (int)calls_of_system.error;
+    return __register_atfork(before, in_parent, in_child, NULL);
+}
+
+int posix_spawn_file_actions_adddup2(posix_spawn_file_actions_t *actions, int file, int copy) {
+    if (FAILS("posix_spawn_file_actions_adddup2"))
+        return (int)calls_of_system.error;
+    return REAL(posix_spawn_file_actions_adddup2)(actions, file, copy);
+}
+
+int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t *actions, int file, const char *path,
+                                     int flags, mode_t mode) {
+    if (FAILS("posix_spawn_file_actions_addopen"))
+        return (int)calls_of_system.error;
+    return REAL(posix_spawn_file_actions_addopen)(actions, file, path, flags, mode);
+}
+
 /* A failed destruction leaves what it should have destroyed. */
 static int is_destruction(const char *function) {
     return function &&
@@ -299,12 +478,21 @@ static int is_destruction(const char *function) {
 
 /* ---- all of them ----------------------------------------------------------------------------------------- */
 
+static int fails_in_helper; /* and not in this process */
+
 static void arm(fault this_one) {
     source of = this_one.at->of;
     int for_ever = this_one.lasts != ONCE;
+    char text[128];
     memset(&memory, 0, sizeof memory);
     memset(&calls_of_system, 0, sizeof calls_of_system);
     gpu.reset_calls();
+    if (fails_in_helper) {
+        snprintf(text, sizeof text, "%s:%u:%u:%d", this_one.at->name, this_one.number, this_one.result,
+                 for_ever);
+        setenv(HELPER_FAULT, text, 1);
+        return;
+    }
     if (of == ALLOCATOR)
         memory.fails_at = this_one.number;
     if (of == HEAP)
@@ -847,19 +1035,23 @@ static void put_old_reports(void) {
         FILE *file = fopen(in_directory(whole_reports[i].name), "w");
         assert_non_null(file);
         fputs("old", file);
+        assert_int_equal(fchmod(fileno(file), 0600), 0);
         fclose(file);
     }
     end_own_part();
 }
 
-/* Each is the old one, or the new one, and whole. */
+/* Each is the old one, or the new one, and whole. None may be read by more people than the old one. */
 static void check_reports(void) {
     begin_own_part();
     for (int i = 0; i < WHOLE_REPORTS; i++) {
         const char *end = whole_reports[i].end;
         char text[16] = "";
+        struct stat seen;
         FILE *file = fopen(in_directory(whole_reports[i].name), "r");
         assert_non_null(file);
+        assert_int_equal(fstat(fileno(file), &seen), 0);
+        assert_int_equal(seen.st_mode & 0777, 0600);
         if (fseek(file, -(long)strlen(end), SEEK_END) != 0)
             rewind(file); /* it is shorter */
         text[fread(text, 1, sizeof text - 1, file)] = 0;
@@ -1291,7 +1483,7 @@ static struct progress {
     uint64_t reached; /* in which something has failed */
     uint64_t told;
     uint32_t counts[SITES]; /* of a process that exits */
-    int64_t kept;           /* bytes that it needs once */
+    int64_t kept;           /* blocks that it needs once */
 } * progress;
 
 static void fail_case(const char *what) {
@@ -1438,7 +1630,7 @@ static void run_case(const scenario *of, fault this_one) {
 /* A short run takes one of so many cases; a prime, so that all calls and results have their turn. */
 static uint64_t stride(uint32_t sparsity) {
     const char *cases = getenv("ZT_CASES");
-    return cases && strcmp(cases, "all") == 0 ? 1 : (INSTRUMENTED ? 17 : 7) * (uint64_t)sparsity;
+    return cases && strcmp(cases, "all") == 0 ? 1 : (INSTRUMENTED ? 37 : 7) * (uint64_t)sparsity;
 }
 
 /* Of calls that poll, there are a few or many, and those in the middle are alike. */
@@ -1673,7 +1865,7 @@ static void test_exits(void **state) {
 /* It traces until the process exits, and reports then. So each case is a process of its own. */
 
 static const scenario automatic = {"auto", NULL, 3};
-static int64_t bytes_before_auto;
+static int64_t blocks_before_auto;
 static FILE *output_of_auto;
 
 static int is_on_standard_error(const char *text) {
@@ -1709,7 +1901,7 @@ static void check_auto(void) {
     check_reports();
     if (now.fault.number == 0)
         assert_new_report();
-    int64_t kept = heap_bytes() - bytes_before_auto;
+    int64_t kept = heap_blocks() - blocks_before_auto;
     if (now.fault.number == 0)
         progress->kept = kept;
     if (memory.blocks != 0 || kept > progress->kept)
@@ -1762,7 +1954,7 @@ static void test_auto(void **state) {
     config.report = reports;
     config.profiler = config_for(w, "ComputeBasic");
     config.profiler.timeline = 16;
-    bytes_before_auto = heap_bytes();
+    blocks_before_auto = heap_blocks();
     now.heap_before = heap_allocations();
     assert_int_equal(atexit(check_auto), 0);
     arm(this_one);
@@ -1774,8 +1966,10 @@ static void test_auto(void **state) {
     end_own_part();
 }
 
-static void run_auto(const scenario *of, fault this_one) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_auto)};
+/* Each case is a process of its own, with a test of its own. */
+static void run_in_process(const scenario *of, fault this_one, void (*test)(void **state),
+                           int (*begin)(void **state)) {
+    const struct CMUnitTest tests[] = {{of->name, test, NULL, NULL, NULL}};
     snprintf(progress->text, sizeof progress->text, "%s:%s:%u:0x%x:%s", of->name, this_one.at->name,
              this_one.number, this_one.result, duration_names[this_one.lasts]);
     progress->cases++;
@@ -1789,7 +1983,7 @@ static void run_auto(const scenario *of, fault this_one) {
         set_environment();
         memset(&now, 0, sizeof now);
         now.fault = this_one;
-        exit(cmocka_run_group_tests_name(of->name, tests, start, NULL));
+        exit(cmocka_run_group_tests_name(of->name, tests, begin, NULL));
     }
     int status = await_process(child);
     if (status != 0)
@@ -1800,24 +1994,156 @@ static void run_auto(const scenario *of, fault this_one) {
                  (unsigned)status);
 }
 
-static void test_automatic(void **state) {
+static void run_auto(const scenario *of, fault this_one) {
+    run_in_process(of, this_one, test_auto, start);
+}
+
+/* All cases of such a scenario. */
+static void test_in_processes(const scenario *of, run_fn run_one) {
     const char *text = getenv("ZT_CASE");
+    const size_t length = strlen(of->name);
     fault none = {sites, 0, 0, ONCE}, only = none;
     uint32_t counts[SITES];
-    (void)state;
-    if (INSTRUMENTED || (text && strncmp(text, "auto:", 5) != 0))
+    if (INSTRUMENTED || (text && (strncmp(text, of->name, length) != 0 || text[length] != ':')))
         skip();
     memset(progress, 0, sizeof *progress);
-    run_auto(&automatic, none);
+    run_one(of, none);
     memcpy(counts, progress->counts, sizeof counts);
-    if (read_case(&automatic, &only))
-        run_auto(&automatic, only);
+    if (read_case(of, &only))
+        run_one(of, only);
     else
-        run_cases(&automatic, run_auto, counts);
+        run_cases(of, run_one, counts);
     all_cases += progress->cases;
     all_reached += progress->reached;
     all_told += progress->told;
-    print_message("auto: %llu cases\n", (unsigned long long)progress->cases);
+    print_message("%s: %llu cases\n", of->name, (unsigned long long)progress->cases);
+}
+
+static void test_automatic(void **state) {
+    (void)state;
+    test_in_processes(&automatic, run_auto);
+}
+
+/* ==== the first use of the library in a process =========================================================== */
+
+/* What a process needs once is made then, so each case is a process of its own. In it, the library is used in
+   vain at first, if the call fails once, and is then used as ever. */
+
+static const scenario first_use = {"first_use", NULL, 1};
+
+static void *use_on_thread(void *user) {
+    (void)user;
+    zt_get_last_error(NULL);
+    return NULL;
+}
+
+static void test_first_use(void **state) {
+    fault this_one = now.fault;
+    void *made = NULL;
+    pthread_t thread;
+    (void)state;
+    open_world(&made);
+    world *w = made;
+    now.w = w;
+    arm(this_one);
+    int64_t blocks = heap_blocks();
+    now.heap_before = heap_allocations();
+    did(zt_open(NULL, NULL, NULL, NULL));
+    begin_own_part();
+    assert_int_equal(pthread_create(&thread, NULL, use_on_thread, NULL), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    end_own_part();
+    for (int i = 0; i < 2; i++) {
+        run_tracer(w);
+        run_immediate(w);
+    }
+    now.failed = failed_call();
+    count_calls();
+    calls_of_system.counts = 0;
+    end_fault();
+    for (uint32_t i = 0; i < SITES; i++) /* those of the driver fail in the scenarios themselves */
+        progress->counts[i] = sites[i].of == DRIVER ? 0 : now.counts[i];
+    progress->reached += now.failed != NULL;
+    check_work(w);
+
+    /* What has failed for ever fails no more: regions are measured. */
+    memset(&now, 0, sizeof now);
+    now.fault = (fault){sites, 0, 0, ONCE};
+    now.w = w;
+    for (int i = 0; i < 2; i++) {
+        zt_profiler *profiler = open_here(w, "ComputeBasic");
+        w->launches += nested(w, w->immediate);
+        finish(w);
+        ok(zt_collect(profiler, A_WHILE));
+        zt_counts counts = zt_get_counts(profiler);
+        assert_int_equal(counts.collected, 2);
+        close_here();
+    }
+    int64_t kept = heap_blocks() - blocks;
+    if (this_one.number == 0)
+        progress->kept = kept;
+    if (memory.blocks != 0 || kept > progress->kept)
+        fail_case("memory is leaked");
+    close_world(&made);
+}
+
+static void run_first_use(const scenario *of, fault this_one) {
+    run_in_process(of, this_one, test_first_use, start_without_library);
+}
+
+static void test_first_uses(void **state) {
+    (void)state;
+    test_in_processes(&first_use, run_first_use);
+}
+
+/* ==== the helper process of a watch ======================================================================= */
+
+/* A call of the helper fails, and none of the program: the region that hangs is reported all the same. */
+
+static const scenario in_helper = {"helper", run_watch_by_helper, 1};
+
+static void test_fault_in_helper(void **state) {
+    fault this_one = now.fault;
+    (void)state;
+    progress->cases = 0; /* the first takes what a process needs once */
+    run_case(&in_helper, (fault){sites, 0, 0, ONCE});
+    fails_in_helper = 1;
+    run_case(&in_helper, this_one);
+}
+
+static void test_helper(void **state) {
+    static const char *const helper_calls[] = {"getsockopt", "fork",  "unsetenv", "opendir",
+                                               "readdir",    "close", "heap",     "send",
+                                               "poll",       "recv",  "kill"};
+    static const uint32_t errors[] = {EIO, EINTR};
+    const char *text = getenv("ZT_CASE");
+    char reached[PATH_MAX];
+    uint64_t index = 0, cases = 0;
+    (void)state;
+    if (INSTRUMENTED || (text && strncmp(text, "helper:", 7) != 0))
+        skip();
+    memset(progress, 0, sizeof *progress);
+    snprintf(reached, sizeof reached, "%s", in_directory("reached"));
+    setenv(HELPER_REACHED, reached, 1);
+    for (size_t i = 0; i < sizeof helper_calls / sizeof helper_calls[0]; i++)
+        for (uint32_t number = 1, is_reached = 1; is_reached && number <= 4; number++)
+            for (uint32_t error = 0; error < 2; error++)
+                for (int lasts = ONCE; lasts <= EVER; lasts += EVER - ONCE) {
+                    const struct site *at = &sites[site_named(helper_calls[i])];
+                    fault this_one = {at, number, errors[error], (duration)lasts};
+                    if ((errors[error] == EINTR && lasts == EVER) || ++index % (stride(1) == 1 ? 1 : 5) != 0)
+                        continue;
+                    run_in_process(&in_helper, this_one, test_fault_in_helper, start);
+                    cases++;
+                    is_reached = remove(reached) == 0 || at->of == HEAP;
+                    progress->reached += is_reached;
+                }
+    unsetenv(HELPER_REACHED);
+    unsetenv(HELPER_FAULT);
+    all_cases += cases;
+    all_reached += progress->reached;
+    print_message("helper: %u cases, in %u of which a call failed\n", (unsigned)cases,
+                  (unsigned)progress->reached);
 }
 
 /* ==== examples ============================================================================================ */
@@ -1833,6 +2159,9 @@ static void set_path(const char *variable, const char *file) {
     setenv(variable, path, 1);
 }
 
+/* Of a failure: an allocation or a system call fails, and none of the driver. */
+static const char of_system[] = "system:";
+
 /* Becomes the example, with the fault that progress->text names. */
 static void execute_example(const char *name, const char *calls_path) {
     char file[64], path[PATH_MAX];
@@ -1841,15 +2170,29 @@ static void execute_example(const char *name, const char *calls_path) {
     unsetenv("LD_LIBRARY_PATH"); /* of the loader that the tests run on */
     set_path("ZE_ENABLE_ALT_DRIVERS", "build/libze_softgpu.so");
     set_path("KERNELS", "build/kernels");
-    if (strcmp(name, "simulate") == 0) {
-        set_path("LD_PRELOAD", "build/libzt_auto.so");
-        setenv("ZT_AUTO", "run.csv", 1);
+    int is_simulate = strcmp(name, "simulate") == 0;
+    char failing[PATH_MAX], library[PATH_MAX], preloaded[2 * PATH_MAX + 1] = "";
+    const char *failure = strchr(progress->text, ':') + 1;
+    find_file("build/libzt_auto.so", library, sizeof library);
+    if (strncmp(failure, of_system, strlen(of_system)) == 0) {
+        find_file("build/tests/plugins/failing.so", failing, sizeof failing);
+        snprintf(preloaded, sizeof preloaded, "%s%s%s", failing, is_simulate ? ":" : "",
+                 is_simulate ? library : "");
+        setenv("FAILING_FILE", is_simulate ? library : path, 1);
+        setenv("FAILING_CALL", failure + strlen(of_system), 1);
+        setenv("FAILING_COUNT", calls_path, 1);
+    } else {
+        snprintf(preloaded, sizeof preloaded, "%s", is_simulate ? library : "");
+        setenv("SOFTGPU_FAIL", failure, 1);
+        setenv("SOFTGPU_CALLS", calls_path, 1);
     }
+    if (*preloaded)
+        setenv("LD_PRELOAD", preloaded, 1);
+    if (is_simulate)
+        setenv("ZT_AUTO", "run.csv", 1);
     setenv("ZET_ENABLE_METRICS", "1", 1);
     setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
     setenv("SOFTGPU_BEHAVE", "STALL_SAMPLING", 1);
-    setenv("SOFTGPU_FAIL", strchr(progress->text, ':') + 1, 1);
-    setenv("SOFTGPU_CALLS", calls_path, 1);
     if (chdir(test_directory) == 0)
         execl(path, path, (char *)NULL);
     _exit(127);
@@ -1889,7 +2232,7 @@ static uint32_t run_example(const char *name, const char *failure) {
 
 static void test_example(void **state) {
     const char *name = *state, *only = getenv("ZT_CASE");
-    uint64_t index = 0, before = all_cases, stride_of_examples = stride(1) == 1 ? 1 : 61;
+    uint64_t index = 0, stride_of_examples = stride(1) == 1 ? 1 : 61;
     char failure[64];
     size_t length = strlen(name);
     if (INSTRUMENTED || (only && (strncmp(only, name, length) != 0 || only[length] != ':')))
@@ -1898,19 +2241,33 @@ static void test_example(void **state) {
         run_example(name, only + length + 1);
         return;
     }
-    uint32_t count = run_example(name, "0:0");
-    for (uint32_t result = 0; result < RESULTS; result++)
-        for (int for_ever = 0; for_ever < 2; for_ever++)
-            for (uint32_t number = 1; number <= count; number += 1 + number / 4) {
-                snprintf(failure, sizeof failure, "%u:0x%x%s", number, driver_results[result],
-                         for_ever ? ":ever" : "");
-                if (++index % stride_of_examples == 0)
-                    run_example(name, failure);
-            }
-    print_message("%s: %u calls, %u cases\n", name, count, (unsigned)(all_cases - before));
+    /* First those of the driver. */
+    for (int of = 0; of < 2; of++) {
+        const char *kind = of == 0 ? "" : of_system;
+        const uint32_t *results = of == 0 ? driver_results : system_results;
+        uint64_t before = all_cases;
+        snprintf(failure, sizeof failure, "%s0:0", kind);
+        uint32_t count = run_example(name, failure);
+        for (uint32_t result = 0; result < RESULTS; result++)
+            for (int for_ever = 0; for_ever < (results[result] == EINTR ? 1 : 2); for_ever++)
+                for (uint32_t number = 1; number <= count; number += 1 + number / 4) {
+                    snprintf(failure, sizeof failure, "%s%u:0x%x%s", kind, number, results[result],
+                             for_ever ? ":ever" : "");
+                    if (++index % stride_of_examples == 0)
+                        run_example(name, failure);
+                }
+        print_message("%s: %u calls of %s, %u cases\n", name, count, of == 0 ? "the driver" : "the system",
+                      (unsigned)(all_cases - before));
+    }
 }
 
 /* ==== all of them ========================================================================================= */
+
+/* ZT_TEST has chosen among the scenarios, and not among what runs inside them. */
+static int begin_all(void **state) {
+    cmocka_set_test_filter(NULL);
+    return make_directory(state);
+}
 
 static int print_sum(void **state) {
     (void)state;
@@ -1921,7 +2278,8 @@ static int print_sum(void **state) {
 }
 
 int main(void) {
-    struct CMUnitTest tests[SCENARIOS + EXAMPLES + 2];
+    is_program = 1;
+    struct CMUnitTest tests[SCENARIOS + EXAMPLES + 4];
     memset(tests, 0, sizeof tests);
     for (int i = 0; i < SCENARIOS; i++) {
         tests[i].name = scenarios[i].name;
@@ -1937,6 +2295,10 @@ int main(void) {
     tests[SCENARIOS + EXAMPLES].test_func = test_exits;
     tests[SCENARIOS + EXAMPLES + 1].name = automatic.name;
     tests[SCENARIOS + EXAMPLES + 1].test_func = test_automatic;
+    tests[SCENARIOS + EXAMPLES + 2].name = first_use.name;
+    tests[SCENARIOS + EXAMPLES + 2].test_func = test_first_uses;
+    tests[SCENARIOS + EXAMPLES + 3].name = in_helper.name;
+    tests[SCENARIOS + EXAMPLES + 3].test_func = test_helper;
     progress = mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return progress == MAP_FAILED ? 1 : cmocka_run_group_tests(tests, make_directory, print_sum);
+    return progress == MAP_FAILED ? 1 : cmocka_run_group_tests(tests, begin_all, print_sum);
 }

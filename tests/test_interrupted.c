@@ -445,11 +445,57 @@ static void test_signals_that_interrupt_calls(void **state) {
     expect_success_of(&test);
 }
 
+static void *read_a_byte(void *path) {
+    char byte;
+    int file = open(path, O_RDONLY);
+    if (read(file, &byte, 1) != 1)
+        note_failure("read", ZE_RESULT_ERROR_UNKNOWN);
+    close(file);
+    return NULL;
+}
+
+/* Nobody reads the rest of a report. That is an error of the report, and not the end of the program. */
+static void report_without_reader(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_still(w);
+    char path[128];
+    pthread_t thread;
+    sigset_t pipe_signal, mask;
+    snprintf(path, sizeof path, "%s/left.json", test_directory);
+    ok(mkfifo(path, 0600) ? ZE_RESULT_ERROR_UNKNOWN : ZE_RESULT_SUCCESS);
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    for (int is_waiting = 0; is_waiting < 2; is_waiting++) { /* a signal that the program has blocked */
+        if (is_waiting) {
+            pthread_sigmask(SIG_BLOCK, &pipe_signal, NULL);
+            pthread_kill(pthread_self(), SIGPIPE);
+        }
+        assert_int_equal(pthread_create(&thread, NULL, read_a_byte, path), 0);
+        assert_result(zt_report(profiler, path), ZE_RESULT_ERROR_UNKNOWN);
+        pthread_join(thread, NULL);
+        assert_no_noted_failure();
+        assert_contains(zt_get_last_error(profiler), strerror(EPIPE));
+        pthread_sigmask(SIG_SETMASK, NULL, &mask);
+        assert_int_equal(sigismember(&mask, SIGPIPE), is_waiting);
+        sigpending(&mask);
+        assert_int_equal(sigismember(&mask, SIGPIPE), is_waiting);
+    }
+    unlink(path);
+    close_profiler(w, profiler);
+}
+
+static void test_a_report_that_nobody_reads(void **state) {
+    const struct CMUnitTest test = TEST(report_without_reader);
+    (void)state;
+    expect_success_of(&test);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fork_and_exec_at_any_moment),
         cmocka_unit_test(test_signals_that_restart_calls),
         cmocka_unit_test(test_signals_that_interrupt_calls),
+        cmocka_unit_test(test_a_report_that_nobody_reads),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

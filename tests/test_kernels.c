@@ -413,6 +413,10 @@ static void test_forms_of_ze_info(void **state) {
         {"kernels:\n  - name: saxpy\n    execution_env:\n      grf_count: -1\n      simd_size: 1x\n"
          "      barrier_count: 99999999999\n",
          UINT32_MAX, UINT32_MAX, 0},
+        {"kernels:\n  - name: saxpy\n    execution_env:\n      grf_count: 3000000000\n", UINT32_MAX,
+         UINT32_MAX, 0},
+        {"kernels:\n  - name: saxpy\n    execution_env:\n      simd_size: 16\n      - grf_count: 64\n",
+         UINT32_MAX, 16, 0}, /* an element is no member */
         {"kernels:\n  - name: saxpy2\n    execution_env:\n      grf_count: 1\n", UINT32_MAX, UINT32_MAX,
          UINT32_MAX},
         {"kernels:\n  - name: saxpy\n", UINT32_MAX, UINT32_MAX, UINT32_MAX},
@@ -523,6 +527,28 @@ static void test_profile_information(void **state) {
     zt_kernel_info got = launch_once(w, profiler, 1, 1);
     assert_int_equal(got.profile_flags, 3);
     assert_int_equal(got.free_register_bytes, 40);
+}
+
+/* Tokens of other types, with fewer registers than they have room for, or too short to be one. */
+static void test_tokens_of_profile_information(void **state) {
+    world *w = *state;
+    struct {
+        zet_profile_properties_t properties;
+        zet_profile_free_register_token_t other;
+        zet_profile_register_sequence_t of_other;
+        zet_profile_free_register_token_t one;
+        zet_profile_register_sequence_t sequences[2];
+        zet_profile_free_register_token_t cut_off;
+    } info = {{ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES, NULL, 1, 3},
+              {ZET_PROFILE_TOKEN_TYPE_FORCE_UINT32, sizeof info.other + sizeof info.of_other, 1},
+              {0, 1000},
+              {ZET_PROFILE_TOKEN_TYPE_FREE_REGISTER, sizeof info.one + sizeof info.sequences, 1},
+              {{64, 32}, {128, 8}},
+              {ZET_PROFILE_TOKEN_TYPE_FREE_REGISTER, sizeof info.cut_off - 1, 1}};
+    zt_profiler *profiler = open_traced(w, NULL);
+    pretended.profile_info = &info;
+    pretended.profile_size = sizeof info;
+    assert_int_equal(launch_once(w, profiler, 1, 1).free_register_bytes, 32);
 }
 
 /* ==== which kernels are one =============================================================================== */
@@ -779,6 +805,10 @@ static void test_a_replacement(void **state) {
     zt_kernel_info infos[2] = {kernel_info(profiler, 0), kernel_info(profiler, 1)};
     assert_true(infos[0].module && infos[1].module && infos[0].module != infos[1].module);
     assert_int_equal(infos[1].barriers, 0);
+    assert_contains(written_report(profiler, ZT_FORMAT_CSV), "zt_replace has replaced 1 kernel: ");
+    loaded last = load_saxpy(w, 0);
+    assert_contains(written_report(profiler, ZT_FORMAT_CSV), "zt_replace has replaced 2 kernels: ");
+    unload(&last);
     ok(zt_replace(profiler, NULL, NULL, NULL));
     unload(&before);
     unload(&after);
@@ -867,6 +897,29 @@ static void test_threads_that_the_compiler_states(void **state) {
     assert_close(launch_once(w, profiler, 16, 2000).occupancy, 48 / 64.0);
 }
 
+/* What is 0 is not divided by: how many work-groups fit is not known. */
+static void test_occupancy_of_what_is_not_known(void **state) {
+    static const char *const forms[] = {"      eu_thread_count: 0\n      grf_count: 0\n      simd_size: 16\n",
+                                        "      grf_count: 128\n      simd_size: 0\n"};
+    static ze_kernel_properties_t properties;
+    world *w = *state;
+    pretended.device = &b580;
+    zt_profiler *profiler = open_traced(w, NULL);
+    for (uint32_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        char ze_info[256];
+        snprintf(ze_info, sizeof ze_info, "kernels:\n  - name: saxpy\n    execution_env:\n%s", forms[i]);
+        binary made = elf_with(ze_info);
+        pretend_binary(&made);
+        properties.numKernelArgs = i;
+        pretended.properties = &properties;
+        pretended.registers = i == 0 ? 0 : UINT32_MAX;
+        zt_kernel_info info = launch_once(w, profiler, 256, 200);
+        assert_int_equal(info.shapes[0].groups_per_subslice, UINT32_MAX);
+        assert_true(isnan(info.occupancy));
+        assert_string_equal(info.advice, "");
+    }
+}
+
 /* ==== reports ============================================================================================= */
 
 /* Two kernels of one name, of different modules, one of which spills. */
@@ -901,6 +954,101 @@ static void test_the_table(void **state) {
         assert_in_range(width, 0, 80);
         line += width + (line[width] == '\n');
     }
+}
+
+/* Sizes have as many dimensions as they need. */
+static void test_sizes_of_several_dimensions(void **state) {
+    world *w = *state;
+    static const struct {
+        ze_group_count_t size, count;
+        const char *of_csv, *of_table;
+    } sizes[] = {{{4, 1, 1}, {2, 1, 1}, "\"2 of 4\"\n", "      4  "},
+                 {{4, 2, 1}, {3, 5, 1}, "\"3x5 of 4x2\"\n", "    4x2  "},
+                 {{4, 1, 2}, {1, 1, 7}, "\"1x1x7 of 4x1x2\"\n", "  4x1x2  "}};
+    zt_profiler *profiler = open_traced(w, NULL);
+    for (int i = 0; i < 3; i++) {
+        loaded saxpy = load_saxpy(w, (uint32_t)i);
+        ok(zeKernelSetGroupSize(saxpy.kernel, sizes[i].size.groupCountX, sizes[i].size.groupCountY,
+                                sizes[i].size.groupCountZ));
+        ok(zeCommandListAppendLaunchKernel(w->immediate, saxpy.kernel, &sizes[i].count, NULL, 0, NULL));
+        finish_immediate(w, w->immediate);
+        unload(&saxpy);
+    }
+    const char *csv = written_report(profiler, ZT_FORMAT_CSV);
+    for (int i = 0; i < 3; i++)
+        assert_contains(csv, sizes[i].of_csv);
+    const char *table = written_report(profiler, ZT_FORMAT_TABLE);
+    for (int i = 0; i < 3; i++)
+        assert_contains(strstr(table, "Kernels;"), sizes[i].of_table);
+}
+
+/* The table has the advice about the ten kernels with the largest shares; about others, JSON and CSV have it. */
+static void test_advice_about_many_kernels(void **state) {
+    world *w = *state;
+    enum { KERNELS = 40 };
+    int advised = 0;
+    zt_profiler *profiler = open_traced(w, NULL);
+    for (uint32_t i = 0; i < KERNELS; i++) {
+        loaded saxpy = load_saxpy(w, i);
+        launch_groups(w, saxpy.kernel, 1, 1);
+        finish_immediate(w, w->immediate);
+        unload(&saxpy);
+    }
+    const char *text = written_report(profiler, ZT_FORMAT_TABLE);
+    assert_contains(text, "\nWhat to do about 30 more is in JSON and CSV.\n");
+    assert_contains(text, "  module"); /* by which kernels of one name are told apart */
+    for (text = strstr(text, "Kernels;"); (text = strstr(text, "\n  saxpy: ")) != NULL; text++)
+        advised++;
+    assert_int_equal(advised, 10);
+    assert_int_equal(zt_get_kernel_count(profiler), KERNELS);
+}
+
+/* A kernel's name of C++ is shown as people write it, where the process has a C++ library. */
+static void test_a_kernel_of_cpp(void **state) {
+    world *w = *state;
+    const ze_group_count_t one = {1, 1, 1};
+    zt_profiler *profiler = open_traced(w, NULL);
+    ze_module_handle_t module = load_module(w, "build/kernels/cpp.so", NULL);
+    ze_kernel_handle_t kernel = kernel_in(module, "_Z5scalePf");
+    ok(zeKernelSetArgumentValue(kernel, 0, sizeof w->sums, &w->sums));
+    ok(zeCommandListAppendLaunchKernel(w->immediate, kernel, &one, NULL, 0, NULL));
+    finish_immediate(w, w->immediate);
+    const char *kernels = strstr(written_report(profiler, ZT_FORMAT_TABLE), "Kernels; ");
+    assert_non_null(kernels);
+    assert_contains(kernels, dlsym(RTLD_DEFAULT, "__cxa_demangle") ? "\nscale(float*) " : "\n_Z5scalePf ");
+    assert_contains(written_report(profiler, ZT_FORMAT_CSV), "\"_Z5scalePf\"");
+    ok(zeKernelDestroy(kernel));
+    ok(zeModuleDestroy(module));
+}
+
+/* Wherever memory ends, there is a message instead of a table, and nothing is leaked. */
+static void test_tables_without_memory(void **state) {
+    world *w = *state;
+    static kept_text report;
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    zt_config times = config_of(w);
+    zt_trace_config config = zt_trace_config_default();
+    times.groups = "";
+    times.allocator = scarce_allocator();
+    config.calls = "zeKernelSetGroupSize";
+    zt_profiler *profiler = open_profiler(w, &times);
+    ok(zt_trace_start(profiler, &config));
+    loaded saxpy = load_saxpy(w, 0);
+    launch_groups(w, saxpy.kernel, 1, 1);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    for (int n = 0; result != ZE_RESULT_SUCCESS; n++) {
+        assert_in_range(n, 0, 100);
+        report.used = 0;
+        allocations_left = n;
+        result = zt_write(profiler, ZT_FORMAT_TABLE, keep_text, &report);
+        allocations_left = -1;
+        if (result != ZE_RESULT_SUCCESS)
+            assert_result(result, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    }
+    assert_contains(report.bytes, "\nzeKernelSetGroupSize ");
+    assert_contains(report.bytes, "Kernels; ");
+    unload(&saxpy);
 }
 
 static void test_no_kernels_no_table(void **state) {
@@ -1002,6 +1150,7 @@ int main(void) {
         TEST(test_a_binary_that_is_not_returned),
         TEST(test_properties_that_fail),
         TEST(test_profile_information),
+        TEST(test_tokens_of_profile_information),
         TEST(test_kernels_of_one_name),
         TEST(test_handles_come_back),
         TEST(test_a_kernel_that_was_not_destroyed),
@@ -1013,8 +1162,13 @@ int main(void) {
         TEST(test_a_replacement),
         TEST(test_occupancy),
         TEST(test_threads_that_the_compiler_states),
+        TEST(test_occupancy_of_what_is_not_known),
         TEST(test_the_table),
+        TEST(test_a_kernel_of_cpp),
+        TEST(test_tables_without_memory),
         TEST(test_no_kernels_no_table),
+        TEST(test_sizes_of_several_dimensions),
+        TEST(test_advice_about_many_kernels),
         TEST(test_json_and_csv),
         TEST(test_no_memory),
         TEST(test_wrong_arguments),

@@ -273,7 +273,7 @@ static void reuse_handle(world *w, int was_immediate, int is_immediate, int coll
 
 /* Destroyed without a word, and its handle is that of another list, perhaps of another kind. */
 static void test_handles_that_come_back(void **state) {
-    if (getenv("ZE_ENABLE_LOADER_INTERCEPT"))
+    if (loader_wraps_handles())
         skip(); /* the handles are the loader's then, and do not come back */
     for (int i = 0; i < 8; i++)
         reuse_handle(*state, i & 1, (i >> 1) & 1, (i >> 2) & 1);
@@ -309,7 +309,7 @@ static void test_a_recorded_list_with_an_immediate_lists_handle(void **state) {
 static void test_a_recorded_list_with_the_handle_of_one_without_regions(void **state) {
     world *w = *state;
     ze_command_list_handle_t list;
-    if (getenv("ZE_ENABLE_LOADER_INTERCEPT"))
+    if (loader_wraps_handles())
         skip(); /* the handles are the loader's then, and do not come back */
     zt_profiler *profiler = open_with_slots(w, 4);
     create_immediate(w, &list);
@@ -361,7 +361,7 @@ static void reuse_handle_of_unknown_kind(world *w, int released, int executions)
 }
 
 static void test_a_handle_that_comes_back_as_a_list_of_unknown_kind(void **state) {
-    if (getenv("ZE_ENABLE_LOADER_INTERCEPT") || !can_tell_immediate())
+    if (loader_wraps_handles() || !can_tell_immediate())
         skip(); /* the handles are the loader's then, and do not come back; or no kind is known */
     for (int i = 0; i < 4; i++)
         reuse_handle_of_unknown_kind(*state, i & 1, i & 2 ? 3 : 0);
@@ -399,7 +399,7 @@ static void release_plainly(void *memory, void *user) {
    immediate list then: the second execution counts, too, and no other region gets its sample. */
 static void test_a_handle_that_comes_back_during_a_collection(void **state) {
     world *w = *state;
-    if (getenv("ZE_ENABLE_LOADER_INTERCEPT") || !can_tell_immediate())
+    if (loader_wraps_handles() || !can_tell_immediate())
         skip(); /* the handles are the loader's then, and do not come back; or no list is known to be
                    immediate */
     meanwhile m = {.w = w};

@@ -113,6 +113,48 @@ static void test_lost_on_recorded_lists(void **state) {
             lose_some_of_recorded((world *)*state, losses[i]);
 }
 
+/* A GPU time that is longer than the region can have taken is no figure. Drivers return such times for a region
+   around another, of a list that is executed again. */
+static void test_times_that_cannot_be(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    gpu.behave(SOFTGPU_NESTED_REPLAY_OVERFLOWS, 1);
+    ZT_REGION(profiler, w->list, "around") {
+        ZT_REGION(profiler, w->list, "inside")
+        launch_kernel(w->list, w->kernel);
+    }
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < 3; i++) {
+        execute(w, profiler, w->list);
+        w->launches++;
+    }
+    collect_all(profiler);
+    assert_counts(profiler, counted(6, 4, 2, 0, 0));
+    assert_int_equal(zt_get_cause(profiler, ZT_LOST_IMPLAUSIBLE), 2);
+    assert_int_equal(region_info(profiler, "around").lost, 2);
+    assert_int_equal(region_info(profiler, "inside").count, 3);
+    assert_true(region_info(profiler, "around").time_ns.max < 900e9); /* that of the driver is 960 s */
+    assert_true(isnan(region_info(profiler, "around").own_ns));
+    check_work(w);
+}
+
+/* A device that has to be reset is lost. */
+static void test_a_device_that_requires_a_reset(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, "first");
+    collect_all(profiler);
+    run(w, profiler, "lost");
+    inject("zetMetricQueryGetData", 1, ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET);
+    assert_result(zt_collect(profiler, A_WHILE), ZE_RESULT_ERROR_DEVICE_LOST);
+    run(w, profiler, "dropped");
+    assert_counts(profiler, counted(3, 1, 1, 1, 0));
+    assert_int_equal(zt_get_cause(profiler, ZT_LOST_DEVICE), 1);
+    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_DEVICE_LOST), 1);
+    assert_int_equal(heard(w, "ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET"), 1);
+    check_work(w);
+}
+
 /* Reports are calculated together: a bad one spoils none of its neighbours. */
 static void test_lost_among_many(void **state) {
     world *w = *state;
@@ -301,6 +343,53 @@ static void test_overwritten(void **state) {
     assert_int_equal(gpu.findings(), 2); /* their queries were not reset: the device had not done with them */
     gpu.forget_findings();
     w->launches += 3;
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
+/* Time stamps that the device writes to memory may then be of two executions: none of them is measured. If they
+   were on two queues, nothing shows that all have ended, until the list is recorded anew. */
+static void test_overwritten_times(void **state) {
+    world *w = *state;
+    ze_event_handle_t gate;
+    create_event(w, 1, &gate);
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.wait_timeout_ns = 10000000; /* zt_execute gives up waiting while the gate is closed */
+    for (uint32_t queues = 1; queues <= 2; queues++) {
+        ze_command_queue_handle_t other = queue_of(w, COMPUTE, 0);
+        zt_profiler *profiler = open_profiler(w, &config);
+        ok(zeEventHostReset(gate));
+        ok(zeCommandListAppendWaitOnEvents(w->list, 1, &gate));
+        append(w, profiler, w->list, "again");
+        ok(zeCommandListClose(w->list));
+        ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+        ok(zt_execute(profiler, queues == 1 ? w->queue : other, 1, &w->list, NULL));
+        ok(zeEventHostSignal(gate));
+        finish_queue(w);
+        ok(zeCommandQueueSynchronize(other, A_WHILE));
+        ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+        finish_queue(w);
+        collect_all(profiler);
+        if (queues == 1)
+            assert_counts(profiler, counted(3, 2, 1, 0, 0)); /* the queue was idle before the last one */
+        else
+            assert_counts(profiler, counted(3, 0, 3, 0, 0));
+        assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), zt_get_counts(profiler).lost);
+        w->launches += 3;
+
+        ok(zt_reset(profiler, w->list));
+        append(w, profiler, w->list, "anew");
+        ok(zeCommandListClose(w->list));
+        execute(w, profiler, w->list);
+        w->launches++;
+        collect_all(profiler);
+        assert_int_equal(region_info(profiler, "anew").count, 1);
+        ok(zt_reset(profiler, w->list));
+        close_profiler(w, profiler);
+        ok(zeCommandQueueDestroy(other));
+    }
+    gpu.forget_findings();
     ok(zeEventDestroy(gate));
     check_work(w);
 }
@@ -649,6 +738,50 @@ static void test_refused_in_the_only_slot(void **state) {
     check_work(w);
 }
 
+/* The event of a dropped region cannot be queried at first: its slot is free when that succeeds. */
+static void test_a_dropped_region_whose_event_cannot_be_queried(void **state) {
+    world *w = *state;
+    if (!can_tell_immediate())
+        skip();
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic,HostScheduler";
+    config.max_slots = 1;
+    zt_profiler *profiler = open_profiler(w, &config);
+    inject("zetCommandListAppendMetricQueryEnd", 2, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    run(w, profiler, "refused");
+    for (int i = 0; i < 5; i++) {
+        inject("zeEventQueryStatus", 1, ZE_RESULT_ERROR_UNKNOWN);
+        pass_time(UINT64_C(1000000000));
+        zt_collect(profiler, 0);
+        assert_contains(zt_get_last_error(profiler), "zeEventQueryStatus failed: ZE_RESULT_ERROR_UNKNOWN");
+        assert_counts(profiler, counted(1, 0, 0, 1, 0));
+    }
+    inject("zeEventQueryStatus", 0, ZE_RESULT_SUCCESS);
+    run(w, profiler, "then");
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 1, 0, 1, 0));
+    check_work(w);
+}
+
+/* The device is lost before a dropped region has ended: nothing waits for that any more. */
+static void test_a_dropped_region_on_a_lost_device(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic,HostScheduler";
+    config.wait_timeout_ns = 10 * A_WHILE;
+    zt_profiler *profiler = NULL;
+    ok(zt_open(w->context, w->device, &config, &profiler));
+    ze_event_handle_t gate = append_gate(w, w->immediate);
+    inject("zetCommandListAppendMetricQueryEnd", 2, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    append(w, profiler, w->immediate, "refused");
+    gpu.lose_device();
+    assert_result(zt_collect(profiler, A_WHILE), ZE_RESULT_ERROR_DEVICE_LOST);
+    assert_counts(profiler, counted(1, 0, 0, 1, 0));
+    close_in_time(w, profiler);
+    gpu.restore_device();
+    ok(zeEventDestroy(gate));
+}
+
 /* ==== dropped regions that run while the profiler is closed =============================================== */
 
 typedef struct opener {
@@ -965,6 +1098,8 @@ int main(void) {
         TEST(test_lost_on_immediate_lists),
         TEST(test_flags_of_what_is_kept),
         TEST(test_lost_on_recorded_lists),
+        TEST(test_times_that_cannot_be),
+        TEST(test_a_device_that_requires_a_reset),
         TEST(test_lost_among_many),
         TEST(test_everything_lost),
         TEST(test_lost_with_two_groups),
@@ -974,6 +1109,7 @@ int main(void) {
         TEST(test_batch_not_calculated),
         TEST(test_sample_without_memory),
         TEST(test_overwritten),
+        TEST(test_overwritten_times),
         TEST(test_read_before_it_is_overwritten),
         TEST(test_read_after_a_reset),
         TEST(test_read_after_a_release),
@@ -987,6 +1123,9 @@ int main(void) {
         TEST(test_refused_in_the_only_region_of_a_list),
         TEST(test_refused_and_executed_in_turn),
         TEST(test_refused_in_the_only_slot),
+        TEST(test_a_dropped_region_whose_event_cannot_be_queried),
+        cmocka_unit_test_setup_teardown(test_a_dropped_region_on_a_lost_device, open_leaky_world,
+                                        abandon_world),
         TEST(test_closed_while_a_dropped_region_runs),
         TEST(test_closed_with_dropped_regions_that_do_not_run),
         TEST(test_refused_before_another_region),

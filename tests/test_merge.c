@@ -192,6 +192,8 @@ typedef struct merging_sample {
     zt_profiler *collecting, *other;
     ze_result_t into_collecting, into_other;
     int waits, entered, may_go_on;
+    ze_result_t packed;
+    size_t size; /* of the pack */
 } merging_sample;
 
 static void merge_in_sample(const zt_sample *sample, void *user) {
@@ -200,6 +202,7 @@ static void merge_in_sample(const zt_sample *sample, void *user) {
     if (!me->waits) {
         me->into_collecting = zt_merge(me->collecting, me->other);
         me->into_other = zt_merge(me->other, me->collecting);
+        me->packed = zt_pack(me->collecting, NULL, &me->size);
     }
     __atomic_store_n(&me->entered, 1, __ATOMIC_RELEASE);
     while (me->waits && !__atomic_load_n(&me->may_go_on, __ATOMIC_ACQUIRE))
@@ -208,7 +211,15 @@ static void merge_in_sample(const zt_sample *sample, void *user) {
 
 static void test_merge_inside_a_sample_function(void **state) {
     world *w = *state;
-    merging_sample me = {NULL, open_groups(w, "ComputeBasic"), ZE_RESULT_SUCCESS, ZE_RESULT_SUCCESS, 0, 0, 0};
+    merging_sample me = {NULL,
+                         open_groups(w, "ComputeBasic"),
+                         ZE_RESULT_SUCCESS,
+                         ZE_RESULT_SUCCESS,
+                         0,
+                         0,
+                         0,
+                         ZE_RESULT_NOT_READY,
+                         0};
     zt_config config = config_of(w);
     config.sample = merge_in_sample;
     config.sample_user = &me;
@@ -218,6 +229,8 @@ static void test_merge_inside_a_sample_function(void **state) {
     assert_true(me.entered);
     assert_result(me.into_collecting, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     assert_result(me.into_other, ZE_RESULT_SUCCESS);
+    assert_result(me.packed, ZE_RESULT_SUCCESS);
+    assert_true(me.size > 0);
     assert_counts(me.collecting, counted(1, 1, 0, 0, 0));
     assert_counts(me.other, counted(1, 1, 0, 0, 0));
     assert_int_equal(heard(w, "[INSIDE_CALLBACK]"), 1);
@@ -229,31 +242,41 @@ static void *collect_here(void *user) {
     return NULL;
 }
 
-/* The wait for another thread's sample function is bounded. */
+/* The wait for another thread's sample function is bounded, whichever collector is locked first. */
 static void test_merge_while_another_thread_collects(void **state) {
     world *w = *state;
-    pthread_t thread;
-    merging_sample me = {NULL, open_with_timeout(w, 100000000), ZE_RESULT_SUCCESS, ZE_RESULT_SUCCESS, 1, 0,
-                         0};
-    zt_config config = config_of(w);
-    config.sample = merge_in_sample;
-    config.sample_user = &me;
-    config.wait_timeout_ns = 100000000;
-    me.collecting = open_profiler(w, &config);
-    run(w, me.other, "other");
-    collect_all(me.other);
-    run(w, me.collecting, "one");
-    assert_int_equal(pthread_create(&thread, NULL, collect_here, &me), 0);
-    while (!__atomic_load_n(&me.entered, __ATOMIC_ACQUIRE))
-        nap();
-    assert_result(zt_merge(me.collecting, me.other), ZE_RESULT_NOT_READY);
-    assert_result(zt_merge(me.other, me.collecting), ZE_RESULT_NOT_READY);
-    assert_int_equal(heard(w, "[COLLECTOR_BUSY]"), 2); /* once for each profiler */
-    __atomic_store_n(&me.may_go_on, 1, __ATOMIC_RELEASE);
-    pthread_join(thread, NULL);
-    ok(zt_merge(me.other, me.collecting));
-    ok(zt_merge(me.collecting, me.other));
-    assert_counts(me.collecting, counted(3, 3, 0, 0, 0));
+    for (int is_last = 0; is_last < 2; is_last++) {
+        pthread_t thread;
+        merging_sample me = {.waits = 1, .may_go_on = 1};
+        zt_config config = config_of(w);
+        config.sample = merge_in_sample;
+        config.sample_user = &me;
+        config.wait_timeout_ns = 100000000;
+        zt_profiler *a = open_profiler(w, &config), *b = open_profiler(w, &config);
+        me.collecting = ((uintptr_t)a < (uintptr_t)b) == is_last ? b : a;
+        me.other = me.collecting == a ? b : a;
+        run(w, me.other, "other");
+        collect_all(me.other);
+        me.entered = me.may_go_on = 0;
+        run(w, me.collecting, "one");
+        assert_int_equal(pthread_create(&thread, NULL, collect_here, &me), 0);
+        while (!__atomic_load_n(&me.entered, __ATOMIC_ACQUIRE))
+            nap();
+        w->message_count = 0;
+        assert_result(zt_merge(me.collecting, me.other), ZE_RESULT_NOT_READY);
+        assert_result(zt_merge(me.other, me.collecting), ZE_RESULT_NOT_READY);
+        assert_int_equal(heard(w, "[COLLECTOR_BUSY]"), 2); /* once for each profiler */
+        assert_result(zt_pack(me.collecting, NULL, &me.size), ZE_RESULT_NOT_READY);
+        assert_contains(zt_get_last_error(me.collecting), "[COLLECTOR_BUSY] zt_pack");
+        assert_int_equal(me.size, 0);
+        __atomic_store_n(&me.may_go_on, 1, __ATOMIC_RELEASE);
+        pthread_join(thread, NULL);
+        ok(zt_merge(me.other, me.collecting));
+        ok(zt_merge(me.collecting, me.other));
+        assert_counts(me.collecting, counted(3, 3, 0, 0, 0));
+        close_profiler(w, a);
+        close_profiler(w, b);
+    }
     check_work(w);
 }
 
@@ -301,7 +324,7 @@ static void test_merge_without_memory_changes_nothing(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
     config.allocator = scarce_allocator();
-    zt_profiler *a = open_profiler(w, &config), *b = open_groups(w, "ComputeBasic");
+    zt_profiler *a = open_profiler(w, &config), *b = open_profiler(w, &config);
     run_varied(w, b, "x", 0, 3);
     run_varied(w, b, "y", 0, 3);
     for (int n = 0;; n++) {
@@ -437,6 +460,12 @@ static void test_bad_buffers(void **state) {
         packed.bytes[4] = (unsigned char)layout;
         expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_UNSUPPORTED_VERSION);
     }
+    packed.bytes[4] = 0; /* as bytes that were never written */
+    expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    packed.bytes[4] = 4;
+    memset(packed.bytes + 8, 0, 8); /* the size is less than that of the header */
+    packed.bytes[8] = 23;
+    expect_refused(packed.bytes, packed.size, ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_result(zt_unpack(NULL, 10, NULL, &none), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     assert_result(zt_unpack(packed.bytes, packed.size, NULL, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     assert_counts(profiler, counted(2, 2, 0, 0, 0));
@@ -507,6 +536,44 @@ static void expect_mended_is_refused(pack *packed, const unsigned char *before) 
 }
 
 /* Of paths: their outer ones come before them, their regions are there, and none is there twice. */
+/* Paths that nest deeper than those of any profiler. */
+static void test_deep_paths_are_not_believed(void **state) {
+    enum { PATH = 4 * 4 + 3 * 8, DEEPEST = 64 };
+    world *w = *state;
+    zt_config config = config_of(w);
+    zt_region open[DEEPEST];
+    char name[16];
+    config.groups = "";
+    zt_profiler *profiler = open_profiler(w, &config), *back = NULL;
+    for (int i = 0; i < DEEPEST; i++) {
+        snprintf(name, sizeof name, "r%d", i);
+        open[i] = zt_begin(profiler, w->immediate, name);
+    }
+    for (int i = DEEPEST; i-- > 0;)
+        zt_end(&open[i]);
+    append(w, profiler, w->immediate, "alone");
+    w->launches++;
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_int_equal(zt_get_path_count(profiler), DEEPEST + 1);
+    pack packed = pack_of(profiler);
+    ok(zt_unpack(packed.bytes, packed.size, NULL, &back));
+    zt_close(back);
+    unsigned char *last = packed.bytes + packed.size - PATH;
+    assert_int_equal(last[0], 0xFF); /* it is inside of no other */
+    memset(last, 0, 4);
+    last[0] = DEEPEST - 2; /* two deep less than there can be */
+    mend_check_sum(&packed);
+    ok(zt_unpack(packed.bytes, packed.size, NULL, &back));
+    zt_close(back);
+    last[0] = DEEPEST - 1;
+    mend_check_sum(&packed);
+    assert_result(zt_unpack(packed.bytes, packed.size, NULL, &back), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_null(back);
+    free(packed.bytes);
+    check_work(w);
+}
+
 static void test_paths_are_not_believed(void **state) {
     world *w = *state;
     enum { PATH = 4 * 4 + 3 * 8, PATHS = 3 };
@@ -579,6 +646,32 @@ static void test_negative_times_are_refused(void **state) {
 }
 
 /* Counts that are divided by, or that sums over all regions are made of. */
+/* No pass, no samples, another number of causes. */
+static void test_sizes_are_not_believed(void **state) {
+    enum { PASSES = 24 + 2 * 4, SAMPLES = PASSES + 2 * 4 };
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run_varied(w, profiler, "one", 0, 2);
+    pack packed = pack_of(profiler);
+    unsigned char *before = (unsigned char *)malloc(packed.size), *causes = packed.bytes;
+    memcpy(before, packed.bytes, packed.size);
+    assert_int_equal(packed.bytes[PASSES], 1);
+    assert_int_equal(packed.bytes[SAMPLES] + 256 * packed.bytes[SAMPLES + 1], 512);
+    packed.bytes[PASSES] = 0;
+    expect_mended_is_refused(&packed, before);
+    packed.bytes[SAMPLES + 1] = 0;
+    expect_mended_is_refused(&packed, before);
+    /* The number of causes is followed by as many counts, which are 0. */
+    const unsigned char none[4 + ZT_CAUSE_COUNT * 8] = {ZT_CAUSE_COUNT};
+    while (memcmp(causes, none, sizeof none) != 0)
+        causes++;
+    causes[0]--;
+    expect_mended_is_refused(&packed, before);
+    free(before);
+    free(packed.bytes);
+    check_work(w);
+}
+
 static void test_counts_are_not_believed(void **state) {
     world *w = *state;
     enum {
@@ -625,6 +718,11 @@ static void test_counts_are_not_believed(void **state) {
         put_f64(one + BYTES_NS, weights[i == 0 ? 1 : i]); /* it may be NaN: not known */
         expect_mended_is_refused(&packed, before);
     }
+    put_u64(one, 512); /* more samples are kept than there are bytes */
+    one[TIMES + TIME_COLUMNS * COLUMN_SIZE] = 0;
+    one[TIMES + TIME_COLUMNS * COLUMN_SIZE + 1] = 2;
+    assert_true(512 * TIME_COLUMNS * 8 > packed.bytes + packed.size - one);
+    expect_mended_is_refused(&packed, before);
     put_u64(one, 1); /* fewer than there are GPU times */
     expect_mended_is_refused(&packed, before);
     put_u64(one + 8, 1);
@@ -639,6 +737,53 @@ static void test_counts_are_not_believed(void **state) {
     expect_mended_is_refused(&packed, before);
     free(before);
     free(packed.bytes);
+    check_work(w);
+}
+
+/* More samples than a count of 32 bits has are merged. */
+static void test_counts_of_more_than_32_bits(void **state) {
+    world *w = *state;
+    const uint64_t many = UINT64_C(1) << 40;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run_varied(w, profiler, "one", 0, 2);
+    pack packed = pack_of(profiler);
+    unsigned char *one = figures_of(&packed, "one");
+    put_u64(one, many);     /* collected */
+    put_u64(one + 8, many); /* with metrics */
+    put_f64(one + 40, NAN); /* the time of copied bytes is not known */
+    mend_check_sum(&packed);
+    zt_profiler *back = unpack(&packed);
+    ok(zt_merge(profiler, back));
+    assert_counts(profiler, counted(many + 2, many + 2, 0, 0, 0));
+    assert_int_equal(region_info(profiler, "one").count, many + 2);
+    assert_int_equal(region_info(profiler, "one").with_metrics, many + 2);
+    zt_close(back);
+    free(packed.bytes);
+    check_work(w);
+}
+
+/* Fewer samples are kept than there were, though there is room for all: those that are kept stand for them. */
+static void test_fewer_kept_than_there_is_room_for(void **state) {
+    world *w = *state;
+    for (int into_unpacked = 0; into_unpacked < 2; into_unpacked++) {
+        zt_profiler *profiler = open_groups(w, "ComputeBasic");
+        run_varied(w, profiler, "one", 0, 2);
+        pack packed = pack_of(profiler);
+        unsigned char *one = figures_of(&packed, "one");
+        put_u64(one, 6); /* collected; 2 are kept */
+        put_u64(one + 8, 6);
+        mend_check_sum(&packed);
+        zt_profiler *back = unpack(&packed), *into = into_unpacked ? back : profiler;
+        zt_stats before = stats_of(profiler, "one", "WORK_ITEM_COUNT");
+        ok(zt_merge(into, into_unpacked ? profiler : back));
+        assert_counts(into, counted(8, 8, 0, 0, 0));
+        zt_stats after = stats_of(into, "one", "WORK_ITEM_COUNT");
+        assert_close(after.sum, 2 * before.sum);
+        assert_true(after.median >= before.min && after.median <= before.max);
+        zt_close(back);
+        close_profiler(w, profiler);
+        free(packed.bytes);
+    }
     check_work(w);
 }
 
@@ -681,6 +826,55 @@ static void replace(pack *packed, const char *from, const char *to, size_t size)
             memcpy(packed->bytes + i, to, size);
 }
 
+/* Puts a longer text over a text, wherever that is. */
+static void lengthen(pack *packed, const char *from, const char *to) {
+    size_t old = strlen(from), new = strlen(to), size = packed->size + 8 * new;
+    unsigned char *bytes = (unsigned char *)calloc(size, 1);
+    assert_non_null(bytes);
+    memcpy(bytes, packed->bytes, packed->size);
+    free(packed->bytes);
+    packed->bytes = bytes;
+    for (size_t i = 24; i + 4 + old <= packed->size; i++)
+        if (bytes[i] == old && memcmp(bytes + i + 4, from, old) == 0) {
+            assert_true(packed->size + new - old <= size);
+            memmove(bytes + i + 4 + new, bytes + i + 4 + old, packed->size - i - 4 - old);
+            memcpy(bytes + i + 4, to, new);
+            bytes[i] = (unsigned char)new;
+            bytes[i + 1] = (unsigned char)(new >> 8);
+            packed->size += new - old;
+            i += 3 + new;
+        }
+    put_u64(bytes + 8, packed->size);
+}
+
+/* The name of a metric may be of any length there. What OpenMetrics needs is appended even to the longest. */
+static void test_long_names_of_malicious_buffers(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run_varied(w, profiler, "one", 0, 2);
+    for (size_t length = 990; length <= 1030; length++) {
+        char name[1031], family[16];
+        pack packed = pack_of(profiler);
+        memset(name, 'x', length);
+        memcpy(name + length - 6, "_count", 7); /* which is reserved, wherever a name is cut */
+        for (size_t i = 0; i + 12 < length; i += 6)
+            memcpy(name + i, "_count", 6);
+        lengthen(&packed, "WORK_ITEMS_PER_GROUP", name);
+        mend_check_sum(&packed);
+        zt_profiler *back = unpack(&packed);
+        const char *text =
+            strstr(written_report(back, ZT_FORMAT_OPENMETRICS), "\n# TYPE zetools_metric_count_");
+        assert_non_null(text);
+        const char *end = strchr(text + 8, ' ');
+        assert_in_range(end - text - 8, 500, 1000);
+        snprintf(family, sizeof family, "%.6s", end - 6);
+        assert_string_not_equal(family, "_count");
+        zt_close(back);
+        free(packed.bytes);
+    }
+    check_work(w);
+}
+
 /* Readers of JSON and terminals get what they understand: no infinity, no commands, no halves of letters. */
 static void test_reports_of_malicious_buffers(void **state) {
     world *w = *state;
@@ -711,6 +905,56 @@ static void test_reports_of_malicious_buffers(void **state) {
     check_work(w);
 }
 
+/* Latencies may be negative there, which OpenMetrics forbids, and GPU times infinite, which no histogram has. */
+static void test_odd_times_of_malicious_buffers(void **state) {
+    world *w = *state;
+    enum { COLUMN_SIZE = 7 * 8, TIMES = 7 * 8, TIME_COLUMNS = 1 + ZT_LATENCY_COUNT, KEPT = 2 };
+    enum { ROWS = TIMES + TIME_COLUMNS * COLUMN_SIZE + 4 };
+    static const char samples[] = "\nzetools_region_queue_latency_seconds";
+    static kept_text folded;
+    zt_config config = config_of(w);
+    config.timeline = 10;
+    zt_profiler *profiler = open_profiler(w, &config);
+    append(w, profiler, w->list, "one"); /* its queue latency is known */
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < KEPT; i++) {
+        execute(w, profiler, w->list);
+        w->launches++;
+        collect_all(profiler);
+    }
+    ok(zt_release(profiler, w->list));
+    pack packed = pack_of(profiler);
+    unsigned char *one = figures_of(&packed, "one"), *latency = one + TIMES + COLUMN_SIZE;
+    assert_true(latency[0] > 0);
+    const size_t figures[] = {2 * 8, 3 * 8, 5 * 8, 6 * 8};
+    for (int i = 0; i < 4; i++)
+        put_f64(latency + figures[i], -1);
+    for (int i = 0; i < KEPT; i++)
+        put_f64(one + ROWS + ((size_t)i * TIME_COLUMNS + 1) * 8, -1);
+    put_f64(one + ROWS, INFINITY);
+    latency += COLUMN_SIZE; /* of the launch */
+    assert_true(latency[0] > 0);
+    put_f64(latency + 5 * 8, 1e9);                     /* the least; but what work takes */
+    put_f64(one + TIMES + 2 * 8, NAN);                 /* is not known, so a table has no launch latency */
+    put_f64(packed.bytes + packed.size - 3 * 8, 1e30); /* the time of its path: no flame graph has that */
+    mend_check_sum(&packed);
+    zt_profiler *back = unpack(&packed);
+    const char *text = written_report(back, ZT_FORMAT_OPENMETRICS);
+    assert_contains(text, samples);
+    for (const char *at = text; (at = strstr(at, samples)) != NULL; at++)
+        assert_memory_equal(at + sizeof samples - 1, "_count{", 7);
+    assert_contains(written_report(back, ZT_FORMAT_JSON), "\"counts\":[1]}"); /* of two */
+    text = written_report(back, ZT_FORMAT_TABLE);
+    assert_contains(text, "\none ");
+    assert_null(strstr(text, "\"launch\" is the median"));
+    folded.used = 0;
+    ok(zt_write(back, ZT_FORMAT_FOLDED, keep_text, &folded));
+    assert_int_equal(folded.used, 0);
+    zt_close(back);
+    free(packed.bytes);
+    check_work(w);
+}
+
 static void test_room(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
@@ -723,6 +967,7 @@ static void test_room(void **state) {
     assert_result(zt_pack(profiler, small, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     ok(zt_pack(NULL, small, &size));
     assert_int_equal(size, 0);
+    ok(zt_pack(NULL, small, NULL));
     free(small);
     size = packed.size; /* it was enough, and is no more */
     run_varied(w, profiler, "another", 0, 1);
@@ -797,11 +1042,33 @@ static void test_unobserved_lists_are_gathered(void **state) {
     reset_list(w->list);
 }
 
+/* As many as profilers can be open in a process. */
+static void test_too_many_unpacked(void **state) {
+    enum { TRIED = 300 };
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "";
+    zt_profiler *profiler = open_profiler(w, &config), *unpacked[TRIED];
+    pack packed = pack_of(profiler);
+    uint32_t count = 0;
+    while (count < TRIED && zt_unpack(packed.bytes, packed.size, NULL, &unpacked[count]) == ZE_RESULT_SUCCESS)
+        count++;
+    assert_int_equal(count, 255);
+    assert_null(unpacked[count]);
+    assert_result(zt_get_last_result(NULL), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_contains(zt_get_last_error(NULL), "zt_unpack: 256 profilers are open in this process");
+    while (count > 0)
+        zt_close(unpacked[--count]);
+    zt_close(unpack(&packed));
+    free(packed.bytes);
+}
+
 static void test_unpack_without_memory(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic"), *back;
     zt_config config = config_of(w);
     config.allocator = scarce_allocator();
+    config.columns = "GpuTime";
     run_varied(w, profiler, "one", 0, 2);
     pack packed = pack_of(profiler);
     for (int n = 0;; n++) {
@@ -891,6 +1158,30 @@ static void test_passes_merge_and_pack(void **state) {
     ok(zt_merge(a, back));
     assert_int_equal(region_info(a, "one").count, 28);
     assert_int_equal(stats_of(a, "one", "WORK_ITEM_COUNT").count, 14);
+    zt_close(back);
+    free(packed.bytes);
+    check_work(w);
+}
+
+/* What is packed of each pass and tile comes back. Values of tiles may be negative: only GPU times are not. */
+static void test_tiles_of_passes_pack(void **state) {
+    world *w = *state;
+    gpu.set_devices(1, 2);
+    zt_profiler *a = open_two_passes(w);
+    assert_int_equal(zt_get_tile_count(a), 2);
+    ZT_PASSES(a)
+    run_varied(w, a, "one", 0, 2);
+    pack packed = pack_of(a);
+    zt_profiler *back = unpack(&packed);
+    assert_int_equal(zt_get_pass_count(back), 2);
+    assert_same_region(back, a, "one");
+    for (uint32_t metric = 0; metric < zt_get_metric_count(a); metric++)
+        for (uint32_t tile = 0; tile < 2; tile++) {
+            zt_stats got, expected;
+            ok(zt_get_tile_stats(back, 0, tile, metric, &got));
+            ok(zt_get_tile_stats(a, 0, tile, metric, &expected));
+            assert_same_stats(got, expected);
+        }
     zt_close(back);
     free(packed.bytes);
     check_work(w);
@@ -1050,18 +1341,26 @@ int main(void) {
         TEST(test_layout),
         TEST(test_bad_buffers),
         TEST(test_malicious_buffers),
+        TEST(test_sizes_are_not_believed),
         TEST(test_negative_times_are_refused),
         TEST(test_counts_are_not_believed),
         TEST(test_paths_are_not_believed),
+        TEST(test_deep_paths_are_not_believed),
+        TEST(test_counts_of_more_than_32_bits),
+        TEST(test_fewer_kept_than_there_is_room_for),
         TEST(test_texts_are_not_believed),
         TEST(test_half_an_allocator),
         TEST(test_reports_of_malicious_buffers),
+        TEST(test_odd_times_of_malicious_buffers),
+        TEST(test_long_names_of_malicious_buffers),
         TEST(test_room),
         TEST(test_pack_while_regions_are_collected),
         TEST(test_unobserved_lists_are_gathered),
         TEST(test_unpack_without_memory),
+        TEST(test_too_many_unpacked),
         TEST(test_a_merge_is_of_one_moment),
         TEST(test_passes_merge_and_pack),
+        TEST(test_tiles_of_passes_pack),
         TEST(test_kept_samples_without_times),
         TEST(test_tiles_and_the_whole),
         TEST(test_a_lost_tile_is_a_lost_instance),

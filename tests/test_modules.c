@@ -5,12 +5,15 @@
 
 #include <dirent.h>
 #include <elf.h>
+#include <errno.h>
 #include <link.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -130,6 +133,29 @@ static void test_without_debug_information(void **state) {
     expect_content(module_file(matmul, "elf"), matmul);
     inject("zetModuleGetDebugInfo", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     create_and_destroy(w, matmul);
+    assert_int_equal(w->message_count, 0);
+    free(matmul.bytes);
+}
+
+/* The suffix tells the format of a binary: drivers may deliver archives, and others. */
+static void test_binaries_of_other_formats(void **state) {
+    static const struct {
+        const char *bytes, *suffix;
+    } formats[] = {{"!<arch>\nfile/", "ar"}, {"!<arch>\n", "ar"},  {"!<arch>", "bin"}, {"\177ELF", "elf"},
+                   {"\177EL", "bin"},        {"CTNI at 8", "bin"}, {"?", "bin"}};
+    world *w = *state;
+    native_binary matmul = read_binary("build/kernels/matmul.so");
+    trace_with(w, in_directory("modules"));
+    inject("zetModuleGetDebugInfo", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        uint8_t bytes[16];
+        native_binary given = {bytes, strlen(formats[i].bytes)};
+        memcpy(bytes, formats[i].bytes, given.size);
+        gpu.set_native_binary(given.bytes, given.size);
+        create_and_destroy(w, matmul);
+        expect_content(module_file(given, formats[i].suffix), given);
+    }
+    gpu.set_native_binary(NULL, 0);
     assert_int_equal(w->message_count, 0);
     free(matmul.bytes);
 }
@@ -274,6 +300,80 @@ static void test_a_name_that_is_taken(void **state) {
     free(matmul.bytes);
 }
 
+/* The disk is full. What there was room for is removed. */
+static void test_a_disk_without_room(void **state) {
+    enum { SMALL = 1000 };
+    world *w = *state;
+    native_binary matmul = read_binary("build/kernels/matmul.so");
+    struct rlimit unlimited, limit;
+    zt_profiler *profiler = trace_with(w, in_directory("modules"));
+    char expected[256];
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &unlimited), 0);
+    limit = unlimited;
+    signal(SIGXFSZ, SIG_IGN);
+    for (int i = 0; i < 2; i++) {
+        limit.rlim_cur = i ? matmul.size - 1 : SMALL; /* the last byte may be missing only at fclose */
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+        create_and_destroy(w, matmul);
+    }
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &unlimited), 0);
+    signal(SIGXFSZ, SIG_DFL);
+    assert_int_equal(count_files(in_directory("modules")), 0);
+    assert_int_equal(w->message_count, 1);
+    snprintf(expected, sizeof expected, "[MODULE_NOT_SAVED] fwrite failed: %s. ", strerror(EFBIG));
+    assert_contains(w->messages[0], expected);
+    assert_contains(written_report(profiler, ZT_FORMAT_JSON), "Writing files of modules has failed 4 times.");
+    create_and_destroy(w, matmul);
+    assert_int_equal(count_files(in_directory("modules")), 2);
+    free(matmul.bytes);
+}
+
+/* Reports tell that files are missing, even those for which there was no directory. */
+static void test_without_memory_for_the_directory(void **state) {
+    world *w = *state;
+    native_binary matmul = read_binary("build/kernels/matmul.so");
+    zt_trace_config trace = zt_trace_config_default();
+    int few = 0, files = -1;
+    trace.modules = in_directory("modules");
+    while (files < 2) {
+        zt_config config = config_of(w);
+        config.allocator = scarce_allocator();
+        allocations_left = -1;
+        zt_profiler *profiler = open_profiler(w, &config);
+        allocations_left = few++;
+        ze_result_t result = zt_trace_start(profiler, &trace);
+        allocations_left = -1;
+        if (result == ZE_RESULT_SUCCESS) {
+            create_and_destroy(w, matmul);
+            files = count_files(trace.modules);
+            assert_true(files == 2 || heard(w, "[MODULE_NOT_SAVED] malloc failed: no memory for a path."));
+            assert_true(files == 2 || strstr(written_report(profiler, ZT_FORMAT_TABLE),
+                                             "Writing files of modules has failed. [MODULE_NOT_SAVED]"));
+        } else {
+            assert_result(result, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+        }
+        close_profiler(w, profiler);
+        w->message_count = 0;
+    }
+    assert_true(few > 2);
+    free(matmul.bytes);
+}
+
+static void test_a_driver_without_a_binary(void **state) {
+    world *w = *state;
+    native_binary matmul = read_binary("build/kernels/matmul.so");
+    zt_profiler *profiler = trace_with(w, in_directory("modules"));
+    gpu.set_native_binary("", 0);
+    create_and_destroy(w, matmul);
+    gpu.set_native_binary(NULL, 0);
+    assert_int_equal(count_files(in_directory("modules")), 0);
+    assert_int_equal(w->message_count, 1);
+    assert_contains(w->messages[0],
+                    "[MODULE_NOT_SAVED] zeModuleGetNativeBinary failed: the binary has no bytes.");
+    assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "Writing files of modules has failed. [");
+    free(matmul.bytes);
+}
+
 static void test_a_driver_that_does_not_deliver(void **state) {
     world *w = *state;
     native_binary matmul = read_binary("build/kernels/matmul.so");
@@ -408,6 +508,80 @@ static void test_modules_are_built_with_profile_flags(void **state) {
     assert_int_equal(w->message_count, 0);
 }
 
+/* There is a trial for each device. */
+static void test_profile_flags_of_two_devices(void **state) {
+    world *w = *state;
+    uint32_t count = 2;
+    ze_device_handle_t devices[2], own = w->device;
+    gpu.set_devices(2, 0);
+    ok(zeDeviceGet(w->driver, &count, devices));
+    zt_profiler *profiler = trace_profiled(w, 3);
+    for (int i = 0; i < 6; i++) {
+        w->device = devices[i % 2];
+        assert_int_equal(profile_flags(w, ""), 3);
+    }
+    w->device = own;
+    assert_int_equal(calls("zeModuleCreate"), 6 + 2);
+    assert_int_equal(w->message_count, 0);
+    ok(zt_trace_stop(profiler));
+}
+
+/* More devices than are remembered: for the others, there is a trial each time. */
+static void test_profile_flags_of_many_devices(void **state) {
+    enum { ROOTS = 4, TILES = 4, REMEMBERED = 16, ALL = ROOTS * (1 + TILES) };
+    world *w = *state;
+    uint32_t count = ROOTS, used = 0;
+    ze_device_handle_t devices[ALL], own = w->device;
+    gpu.set_devices(ROOTS, TILES);
+    ok(zeDeviceGet(w->driver, &count, devices));
+    assert_int_equal(count, ROOTS);
+    for (uint32_t i = ROOTS; used < ROOTS; i += count, used++) {
+        count = TILES;
+        ok(zeDeviceGetSubDevices(devices[used], &count, devices + i));
+        assert_int_equal(count, TILES);
+    }
+    zt_profiler *profiler = trace_profiled(w, 3);
+    for (int i = 0; i < 2 * ALL; i++) {
+        w->device = devices[i % ALL];
+        assert_int_equal(profile_flags(w, ""), 3);
+    }
+    w->device = own;
+    assert_int_equal(calls("zeModuleCreate"), 2 * ALL + REMEMBERED + 2 * (ALL - REMEMBERED));
+    assert_int_equal(w->message_count, 0);
+    ok(zt_trace_stop(profiler));
+}
+
+/* The module is built as the application wants it, and a message tells that the flags are missing. */
+static void test_profile_flags_without_memory(void **state) {
+    world *w = *state;
+    uint32_t flags = 0;
+    uint64_t nth = 1;
+    trace_profiled(w, 3);
+    assert_int_equal(profile_flags(w, ""), 3); /* so that the trial is over */
+    for (; !heard(w, "zeModuleCreate"); nth++) {
+        assert_true(nth < 100);
+        fail_heap(nth, 0);
+        flags = profile_flags(w, "");
+        fail_heap(0, 0);
+        assert_true(flags == 3 || w->message_count > 0);
+    }
+    assert_int_equal(flags, 0);
+    assert_contains(w->messages[w->message_count - 1], "build flags");
+    assert_int_equal(profile_flags(w, ""), 3);
+}
+
+/* A call that the driver refuses as well. */
+static void test_a_module_without_a_description(void **state) {
+    world *w = *state;
+    ze_module_handle_t module = NULL;
+    trace_profiled(w, 3);
+    assert_result(zeModuleCreate(w->context, w->device, NULL, &module, NULL),
+                  ZE_RESULT_ERROR_INVALID_NULL_POINTER);
+    assert_null(module);
+    assert_int_equal(profile_flags(w, ""), 3);
+    assert_int_equal(w->message_count, 0);
+}
+
 /* Then the application has its module all the same. */
 static void test_a_driver_that_refuses_profile_flags(void **state) {
     world *w = *state;
@@ -439,6 +613,7 @@ static void test_modules_that_cannot_be_built(void **state) {
 /* What hooks see of a call. */
 typedef struct seen_flags {
     const ze_module_desc_t *prologue, *epilogue;
+    const void *next;
     char flags[64], second[64];
 } seen_flags;
 
@@ -448,8 +623,11 @@ static void note_flags(void *parameters, int result, void *user, void **instance
     seen_flags *seen = user;
     (void)result, (void)instance;
     seen->prologue = *p->pdesc;
-    snprintf(seen->flags, sizeof seen->flags, "%s", seen->prologue->pBuildFlags);
-    if (program)
+    seen->next = seen->prologue->pNext;
+    snprintf(seen->flags, sizeof seen->flags, "%s",
+             seen->prologue->pBuildFlags ? seen->prologue->pBuildFlags : "");
+    seen->second[0] = 0;
+    if (program && program->stype == ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC && program->pBuildFlags)
         snprintf(seen->second, sizeof seen->second, "%s|%s", program->pBuildFlags[0],
                  program->pBuildFlags[1] ? program->pBuildFlags[1] : "");
 }
@@ -498,6 +676,18 @@ static void test_build_flags_of_several_inputs(void **state) {
         ok(zeModuleDestroy(module));
     assert_string_equal(first.second, "-g|");
     assert_string_equal(second.second, "-g -zet-profile-flags 0x3|-zet-profile-flags 0x3");
+    program.pBuildFlags = NULL; /* for none of them */
+    if (zeModuleCreate(w->context, w->device, &desc, &module, NULL) == ZE_RESULT_SUCCESS)
+        ok(zeModuleDestroy(module));
+    assert_string_equal(first.second, "");
+    assert_string_equal(second.second, "-zet-profile-flags 0x3|-zet-profile-flags 0x3");
+    ze_base_desc_t other = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    desc.pNext = &other; /* what is not known is passed on */
+    desc.pBuildFlags = NULL;
+    if (zeModuleCreate(w->context, w->device, &desc, &module, NULL) == ZE_RESULT_SUCCESS)
+        ok(zeModuleDestroy(module));
+    assert_string_equal(second.flags, "-zet-profile-flags 0x3");
+    assert_ptr_equal(second.next, &other);
     free(code.bytes);
 }
 
@@ -508,8 +698,11 @@ static void test_profile_flags_in_the_environment(void **state) {
     ok(zt_trace_start(profiler, NULL));
     assert_int_equal(profile_flags(w, ""), 2);
     ok(zt_trace_stop(profiler));
-    setenv("ZT_PROFILE_FLAGS", "", 1);
-    assert_result(zt_trace_start(profiler, NULL), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    const char *const mistakes[] = {"", "0x3 ", "0x100000002", "-1"};
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        setenv("ZT_PROFILE_FLAGS", mistakes[i], 1);
+        assert_result(zt_trace_start(profiler, NULL), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
     unsetenv("ZT_PROFILE_FLAGS");
 }
 
@@ -623,6 +816,20 @@ static void test_the_newest_replacement_counts(void **state) {
     ok(zeModuleDestroy(replacements));
 }
 
+static void test_kernels_that_are_not_selected(void **state) {
+    world *w = *state;
+    ze_module_handle_t replacements = load_replacements(w), reduce;
+    zt_profiler *profiler = trace_replaced(w, "saxpy", replacements, "twice");
+    reduce = load_module(w, "build/kernels/reduce.so", "");
+    gpu.reset_calls();
+    ok(zeKernelDestroy(kernel_in(reduce, "reduce")));
+    assert_int_equal(calls("zeKernelCreate"), 1);
+    assert_int_equal(replaced(profiler), 0);
+    assert_int_equal(w->message_count, 0);
+    ok(zeModuleDestroy(reduce));
+    ok(zeModuleDestroy(replacements));
+}
+
 static void test_kernels_that_the_module_lacks(void **state) {
     world *w = *state;
     ze_module_handle_t replacements = load_replacements(w), reduce;
@@ -676,6 +883,27 @@ static void test_failures_of_the_driver(void **state) {
     inject("zeModuleGetKernelNames", 1, ZE_RESULT_ERROR_UNKNOWN);
     assert_result(zt_replace(profiler, "saxpy", replacements, "twice"), ZE_RESULT_ERROR_UNKNOWN);
     launch_new(w, 2);
+    ok(zeModuleDestroy(replacements));
+}
+
+/* That a kernel does not exist is no failure only where its name was not asked for, and when it is created. */
+static void test_kernels_that_are_missing_against_expectation(void **state) {
+    world *w = *state;
+    ze_module_handle_t replacements = load_replacements(w);
+    zt_profiler *profiler = trace_replaced(w, "saxpy", replacements, NULL);
+    inject("zeKernelCreate", 2, ZE_RESULT_ERROR_INVALID_KERNEL_NAME);
+    launch_new(w, 1);
+    assert_int_equal(w->message_count, 0);
+    inject("zeKernelGetProperties", 1, ZE_RESULT_ERROR_INVALID_KERNEL_NAME);
+    launch_new(w, 1);
+    assert_contains(zt_get_last_error(profiler),
+                    "zeKernelGetProperties failed: ZE_RESULT_ERROR_INVALID_KERNEL_NAME");
+    ok(zt_replace(profiler, "saxpy", replacements, "twice"));
+    inject("zeKernelCreate", 2, ZE_RESULT_ERROR_INVALID_KERNEL_NAME);
+    launch_new(w, 1);
+    assert_contains(zt_get_last_error(profiler),
+                    "zeKernelCreate failed: ZE_RESULT_ERROR_INVALID_KERNEL_NAME");
+    assert_int_equal(replaced(profiler), 0);
     ok(zeModuleDestroy(replacements));
 }
 
@@ -814,6 +1042,28 @@ static void test_pointers_to_functions(void **state) {
     ok(zeModuleDestroy(replacements));
 }
 
+/* Functions of every name are replaced, of which the module has some. */
+static void test_functions_that_the_module_lacks(void **state) {
+    world *w = *state;
+    ze_module_handle_t replacements = load_replacements(w), caller;
+    void *function = NULL, *before = NULL;
+    caller = load_module(w, "build/kernels/functions.so", "");
+    ok(zeModuleGetFunctionPointer(caller, "scaled", &before));
+    zt_profiler *profiler = trace_replaced(w, NULL, replacements, NULL);
+    inject("zeModuleGetFunctionPointer", 2, ZE_RESULT_ERROR_INVALID_FUNCTION_NAME);
+    ok(zeModuleGetFunctionPointer(caller, "scaled", &function));
+    assert_ptr_equal(function, before);
+    assert_int_equal(w->message_count, 0);
+    inject("zeModuleGetFunctionPointer", 2, ZE_RESULT_ERROR_UNKNOWN);
+    ok(zeModuleGetFunctionPointer(caller, "scaled", &function));
+    assert_ptr_equal(function, before);
+    assert_contains(zt_get_last_error(profiler),
+                    "zeModuleGetFunctionPointer failed: ZE_RESULT_ERROR_UNKNOWN");
+    assert_int_equal(replaced(profiler), 0);
+    ok(zeModuleDestroy(caller));
+    ok(zeModuleDestroy(replacements));
+}
+
 static void test_replacements_without_memory(void **state) {
     world *w = *state;
     ze_module_handle_t replacements = load_replacements(w);
@@ -942,6 +1192,7 @@ int main(void) {
         FILE_TEST(test_modules_leave_their_files),
         FILE_TEST(test_no_files_by_default),
         FILE_TEST(test_without_debug_information),
+        FILE_TEST(test_binaries_of_other_formats),
         FILE_TEST(test_files_are_written_once),
         FILE_TEST(test_files_have_the_permissions_of_the_user),
         FILE_TEST(test_a_change_of_the_working_directory),
@@ -949,11 +1200,18 @@ int main(void) {
         FILE_TEST(test_a_directory_that_cannot_be_made),
         FILE_TEST(test_files_that_cannot_be_written),
         FILE_TEST(test_a_name_that_is_taken),
+        FILE_TEST(test_a_disk_without_room),
+        FILE_TEST(test_without_memory_for_the_directory),
+        FILE_TEST(test_a_driver_without_a_binary),
         FILE_TEST(test_a_driver_that_does_not_deliver),
         FILE_TEST(test_without_memory),
         FILE_TEST(test_threads_that_create_the_same),
         FILE_TEST(test_the_environment_overrides),
         TEST(test_modules_are_built_with_profile_flags),
+        TEST(test_profile_flags_of_two_devices),
+        TEST(test_profile_flags_of_many_devices),
+        TEST(test_profile_flags_without_memory),
+        TEST(test_a_module_without_a_description),
         TEST(test_a_driver_that_refuses_profile_flags),
         TEST(test_modules_that_cannot_be_built),
         TEST(test_build_flags_of_several_inputs),
@@ -962,15 +1220,18 @@ int main(void) {
         TEST(test_a_kernel_of_another_name),
         TEST(test_a_replacement_begins_and_ends),
         TEST(test_the_newest_replacement_counts),
+        TEST(test_kernels_that_are_not_selected),
         TEST(test_kernels_that_the_module_lacks),
         TEST(test_another_number_of_arguments),
         TEST(test_failures_of_the_driver),
+        TEST(test_kernels_that_are_missing_against_expectation),
         TEST(test_kernels_of_the_replacing_modules),
         TEST(test_modules_of_other_contexts),
         TEST(test_hooks_beside_it),
         TEST(test_two_profilers),
         TEST(test_a_module_that_is_destroyed),
         TEST(test_pointers_to_functions),
+        TEST(test_functions_that_the_module_lacks),
         TEST(test_replacements_without_memory),
         TEST(test_nothing_to_replace),
         TEST(test_threads_that_create_kernels),

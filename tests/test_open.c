@@ -190,6 +190,9 @@ static void test_times_by_choice(void **state) {
     assert_counts(profiler, counted(1, 1, 0, 0, 0));
     assert_int_equal(calls("zetContextActivateMetricGroups"), 0);
     assert_int_equal(calls("zetMetricQueryPoolCreate"), 0);
+    config.require_metrics = 1; /* which contradicts that */
+    fail_to_open(w, &config, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_contains(zt_get_last_error(NULL), "[TIMES_BY_CHOICE]");
 }
 
 /* F2: if loader and driver cannot enable metrics at run time, the message names the remedy. */
@@ -212,6 +215,12 @@ static void test_metrics_not_enabled(void **state) {
     config.require_metrics = 1;
     inject("zetDeviceEnableMetricsExp", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     fail_to_open(w, &config, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+
+    /* Other drivers return this. */
+    inject("zetMetricGroupGet", 1, ZE_RESULT_ERROR_UNINITIALIZED);
+    inject("zetDeviceEnableMetricsExp", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    fail_to_open(w, &config, ZE_RESULT_ERROR_UNINITIALIZED);
+    assert_contains(zt_get_last_error(NULL), "ZET_ENABLE_METRICS");
 }
 
 static void test_metrics_are_enabled_at_run_time(void **state) {
@@ -249,6 +258,24 @@ static void test_permission_denied(void **state) {
     assert_int_equal(heard(w, "libigdmd"), 0);
 }
 
+/* The message has the files that the system has, and what is in them. */
+static void test_files_that_reserve_counters(void **state) {
+    NOT_ON_WINDOWS("all users may use the counters there");
+    static const char both[] = "/proc/sys/dev/xe/observation_paranoid (xe) or "
+                               "/proc/sys/dev/i915/perf_stream_paranoid (i915), whichever there is";
+    static const char last[] = "write 0 to /proc/sys/dev/i915/perf_stream_paranoid";
+    world *w = *state;
+    gpu.behave(SOFTGPU_NO_PERMISSION, 1);
+    assume_user(0, NULL);
+    expect_times(w, config_of(w), ZT_NO_PERMISSION, both, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assume_user(0, "2");
+    expect_times(w, config_of(w), ZT_NO_PERMISSION, "perf_stream_paranoid (now 2)",
+                 ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assume_user(0, "?");
+    expect_times(w, config_of(w), ZT_NO_PERMISSION, last, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(heard(w, "(now 2)"), 2);
+}
+
 /* F39: a driver returns the same without permission and while another process has the counters. */
 static void test_counters_held_by_another_process(void **state) {
     NOT_ON_WINDOWS("all users may use the counters there");
@@ -282,6 +309,34 @@ static void test_counters_in_use(void **state) {
     gpu.forget_findings(); /* activation replaces the whole set (F7), and cannot be queried */
 }
 
+/* Who is named as the user of the counters is a stream of this device, and not one of another. */
+static void test_streams_of_this_and_another_device(void **state) {
+    NOT_ON_WINDOWS("all users may use the counters there");
+    world *w = *state;
+    ze_device_handle_t devices[2];
+    uint32_t count = 2;
+    zt_stream_config stream_config = zt_stream_config_default();
+    zt_config config = config_of(w);
+    gpu.set_devices(2, 0);
+    ok(zeDeviceGet(w->driver, &count, devices));
+    stream_config.group = "HostScheduler";
+    config.groups = "ComputeBasic";
+    assume_user(1, "1");
+    for (int i = 0; i < 2; i++) {
+        zt_stream *stream = NULL;
+        ok(zt_stream_open(w->context, devices[i], &stream_config, &stream));
+        gpu.behave(SOFTGPU_COUNTERS_HELD, 1);
+        zt_profiler *profiler = open_on(w, devices[0], &config);
+        gpu.behave(SOFTGPU_COUNTERS_HELD, 0);
+        assert_int_equal(zt_get_availability(profiler), ZT_IN_USE);
+        assert_contains(zt_get_availability_text(profiler),
+                        i == 0 ? "in use by group 'HostScheduler' of a stream of this process"
+                               : "in use by another process, or a stream or query of this program's own");
+        close_profiler(w, profiler);
+        zt_stream_close(stream, NULL, NULL);
+    }
+}
+
 static void test_groups_are_deactivated_at_close(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic,HostScheduler");
@@ -309,12 +364,14 @@ static void test_invalid_argument_is_no_lack_of_permission(void **state) {
                                "zetContextActivateMetricGroups", "zeEventPoolCreate"};
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
         const char *text;
-        inject(functions[i], 1, ZE_RESULT_ERROR_INVALID_ARGUMENT);
-        zt_profiler *profiler = open_profiler(w, &config);
-        text = zt_get_availability_text(profiler);
-        assert_int_equal(zt_get_availability(profiler), ZT_NOT_SUPPORTED);
-        assert_contains(text, functions[i]);
-        close_profiler(w, profiler);
+        for (int unknown = 0; unknown < 2; unknown++) { /* it has this meaning for streams */
+            inject(functions[i], 1, unknown ? ZE_RESULT_ERROR_UNKNOWN : ZE_RESULT_ERROR_INVALID_ARGUMENT);
+            zt_profiler *profiler = open_profiler(w, &config);
+            text = zt_get_availability_text(profiler);
+            assert_int_equal(zt_get_availability(profiler), ZT_NOT_SUPPORTED);
+            assert_contains(text, functions[i]);
+            close_profiler(w, profiler);
+        }
     }
 }
 
@@ -722,8 +779,10 @@ int main(void) {
         TEST(test_metrics_are_enabled_at_run_time),
         TEST(test_metric_library_missing),
         TEST(test_permission_denied),
+        TEST(test_files_that_reserve_counters),
         TEST(test_counters_held_by_another_process),
         TEST(test_counters_in_use),
+        TEST(test_streams_of_this_and_another_device),
         TEST(test_groups_are_deactivated_at_close),
         TEST(test_groups_are_deactivated_after_failure),
         TEST(test_invalid_argument_is_no_lack_of_permission),

@@ -216,6 +216,88 @@ static void test_names_of_metrics_that_would_clash(void **state) {
     close_profiler(w, profiler);
 }
 
+/* Names have letters, digits and single underscores alone, and figures are in base units. */
+static void test_names_and_units_of_metrics(void **state) {
+    static const softgpu_metric metrics[] = {
+        {"_Odd{Name}_", "Own", "", ZET_METRIC_TYPE_RATIO, ZET_VALUE_TYPE_FLOAT64},
+        {"L3[Bandwidth", "Own", "KBpS", ZET_METRIC_TYPE_THROUGHPUT, ZET_VALUE_TYPE_FLOAT64},
+        {"\xc3\x9c"
+         "berZeit",
+         "Own", "ms", ZET_METRIC_TYPE_RATIO, ZET_VALUE_TYPE_FLOAT64},
+        {"Load", "Own", "%", ZET_METRIC_TYPE_RATIO, ZET_VALUE_TYPE_FLOAT64},
+        {"ClockGHz", "Own", "GHz", ZET_METRIC_TYPE_RATIO, ZET_VALUE_TYPE_FLOAT64},
+        {"PowerW", "Own", "W", ZET_METRIC_TYPE_RATIO, ZET_VALUE_TYPE_FLOAT64},
+        {"Change", "Own", "", ZET_METRIC_TYPE_RATIO, ZET_VALUE_TYPE_FLOAT64},
+        {"Density", "Own", "/cm", ZET_METRIC_TYPE_RATIO, ZET_VALUE_TYPE_FLOAT64},
+    };
+    static const double values[] = {1, 2002, 250, 50, 2.5, 150, -0.25, 3};
+    static const char *const samples[] = {
+        "odd_name{region=\"region\",metric=\"_Odd{Name}_\",group=\"Own\"} 1",
+        "l3_bandwidth_bytes_per_second{region=\"region\",metric=\"L3[Bandwidth\",group=\"Own\"} 2002000",
+        ("ber_zeit_seconds{region=\"region\",metric=\"\xc3\x9c"
+         "berZeit\",group=\"Own\"} 0.25"),
+        "load_ratio{region=\"region\",metric=\"Load\",group=\"Own\"} 0.5",
+        "clock_hertz{region=\"region\",metric=\"ClockGHz\",group=\"Own\"} 2500000000",
+        "power_w{region=\"region\",metric=\"PowerW\",group=\"Own\"} 150",
+        "change{region=\"region\",metric=\"Change\",group=\"Own\"} -0.25",
+        "density_cm{region=\"region\",metric=\"Density\",group=\"Own\"} 3"};
+    world *w = *state;
+    assert_true(gpu.list_metrics("Own", metrics, sizeof metrics / sizeof *metrics));
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+        assert_true(gpu.set_metric(metrics[i].name, values[i]));
+    zt_profiler *profiler = open_groups(w, "Own");
+    run(w, profiler, "region");
+    collect_all(profiler);
+    ok(zt_report(profiler, in_directory("run.prom")));
+    const char *text = written_report(profiler, ZT_FORMAT_OPENMETRICS);
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        char line[192];
+        snprintf(line, sizeof line, "\nzetools_metric_%s\n", samples[i]);
+        assert_contains(text, line);
+    }
+    assert_contains(text, "\n# HELP zetools_metric_change Change\n"); /* there is no description */
+    check_report(profiler, w);
+    close_profiler(w, profiler);
+}
+
+/* A counter cannot have a negative figure, so there is none. */
+static void test_a_negative_count(void **state) {
+    static const softgpu_metric metrics[] = {
+        {"Balance", "Own", "", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_FLOAT64},
+        {"Credit", "Own", "", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_FLOAT64}};
+    world *w = *state;
+    assert_true(gpu.list_metrics("Own", metrics, 2));
+    assert_true(gpu.set_metric("Balance", -1) && gpu.set_metric("Credit", 1));
+    zt_profiler *profiler = open_groups(w, "Own");
+    run(w, profiler, "region");
+    collect_all(profiler);
+    const char *text = written_report(profiler, ZT_FORMAT_OPENMETRICS);
+    assert_contains(text, "\nzetools_metric_credit_total{");
+    assert_null(strstr(text, "metric=\"Balance\""));
+    assert_true(stats_of(profiler, "region", "Balance").sum == -1);
+    close_profiler(w, profiler);
+}
+
+/* A unit of which more letters are needed than it may have is cut. */
+static void test_a_long_unit(void **state) {
+    char units[256] = "", line[512];
+    for (size_t i = 0; i + 1 < sizeof units; i++)
+        units[i] = i % 2 ? 'B' : 'a';
+    const softgpu_metric metric = {"Own", "Own", units, ZET_METRIC_TYPE_RATIO, ZET_VALUE_TYPE_FLOAT64};
+    world *w = *state;
+    assert_true(gpu.list_metrics("Own", &metric, 1));
+    zt_profiler *profiler = open_groups(w, "Own");
+    run(w, profiler, "region");
+    collect_all(profiler);
+    const char *text =
+        strstr(written_report(profiler, ZT_FORMAT_OPENMETRICS), "# UNIT zetools_metric_own_a_ba_b");
+    assert_non_null(text);
+    assert_int_equal(sscanf(text, "# UNIT zetools_metric_own_%*s %511s", line), 1);
+    assert_in_range(strlen(line), 250, sizeof units - 1);
+    ok(zt_report(profiler, in_directory("run.prom"))); /* which stays valid */
+    close_profiler(w, profiler);
+}
+
 static void test_times_alone(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
@@ -306,6 +388,60 @@ static void test_streams(void **state) {
     assert_contains(text, ",stream=\"2\"} ");
 }
 
+/* Figures of streams are of no pass. */
+static void test_a_stream_beside_passes(void **state) {
+    world *w = *state;
+    zt_stream_config stream = zt_stream_config_default();
+    zt_config config = config_of(w);
+    zt_stream *opened = NULL;
+    config.groups = "ComputeBasic,MemoryProfile";
+    config.max_passes = 2;
+    config.timeline = 10;
+    stream.profiler = open_profiler(w, &config);
+    stream.group = "HostScheduler";
+    ok(zt_stream_open(w->context, w->device, &stream, &opened));
+    ZT_PASSES(stream.profiler) {
+        zt_region region = zt_begin(stream.profiler, w->immediate, "marked");
+        for (int i = 0; i < 2; i++) {
+            ok(zt_stream_mark(opened, w->immediate, "step"));
+            launch(w, w->immediate);
+        }
+        zt_end(&region);
+        ok(zt_stream_mark(opened, w->immediate, "end"));
+        finish_immediate(w, w->immediate);
+        collect_all(stream.profiler);
+    }
+    zt_stream_close(opened, NULL, NULL);
+    collect_all(stream.profiler);
+    streams_of_profiler = 1;
+    check_report(stream.profiler, w);
+    assert_contains(written_report(stream.profiler, ZT_FORMAT_OPENMETRICS),
+                    ",group=\"HostScheduler\",stream=\"1\"} ");
+}
+
+/* A flag of a stream has neither mean nor peak. */
+static void test_a_flag_of_a_stream(void **state) {
+    static const softgpu_metric metrics[] = {
+        {"Failed", "Own", "", ZET_METRIC_TYPE_FLAG, ZET_VALUE_TYPE_BOOL8},
+        {"Load", "Own", "percent", ZET_METRIC_TYPE_RATIO, ZET_VALUE_TYPE_FLOAT64}};
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.timeline = 100;
+    assert_true(gpu.list_metrics("ComputeBasic", metrics, 2)); /* instead of that of the device */
+    assert_true(gpu.set_metric("Load", 50));
+    zt_profiler *profiler = open_profiler(w, &config);
+    stream_marked_region(w, profiler);
+    streams_of_profiler = 1;
+    check_report(profiler, w);
+    const char *text = written_report(profiler, ZT_FORMAT_OPENMETRICS);
+    assert_contains(
+        text, "\nzetools_streamed_peak_load_ratio{region=\"marked\",metric=\"Load\",group=\"ComputeBasic\","
+              "stream=\"1\"} 0.5\n");
+    assert_null(strstr(text, "metric=\"Failed\""));
+    close_profiler(w, profiler);
+}
+
 static void test_calls(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
@@ -368,6 +504,9 @@ int main(void) {
         IN_DIRECTORY(test_own_times),
         IN_DIRECTORY(test_metrics_of_a_real_device),
         IN_DIRECTORY(test_names_of_metrics_that_would_clash),
+        IN_DIRECTORY(test_names_and_units_of_metrics),
+        IN_DIRECTORY(test_a_negative_count),
+        IN_DIRECTORY(test_a_long_unit),
         IN_DIRECTORY(test_times_alone),
         IN_DIRECTORY(test_without_regions),
         IN_DIRECTORY(test_names_of_all_kinds),
@@ -375,6 +514,8 @@ int main(void) {
         IN_DIRECTORY(test_passes),
         IN_DIRECTORY(test_tiles),
         IN_DIRECTORY(test_streams),
+        IN_DIRECTORY(test_a_stream_beside_passes),
+        IN_DIRECTORY(test_a_flag_of_a_stream),
         IN_DIRECTORY(test_calls),
         IN_DIRECTORY(test_promtool),
         IN_DIRECTORY(test_promtool_with_metrics_of_a_real_device),

@@ -87,6 +87,35 @@ static char *read_text(const char *path) {
     return text;
 }
 
+/* Where the newest samples have replaced others, a page has how many there were. */
+static void test_timeline_of_the_newest(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    char directory[] = "/tmp/zetools-page-XXXXXX", path[64];
+    config.timeline = 4;
+    zt_profiler *profiler = open_profiler(w, &config);
+    for (int i = 0; i < 7; i++) {
+        run(w, profiler, i < 3 ? "replaced" : "kept");
+        collect_all(profiler);
+    }
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/run.html", directory);
+    ok(zt_report(profiler, path));
+    const char *text = strstr(read_text(path), "\"timeline\":{\"samples\":7,\"begin_ns\":0,");
+    assert_non_null(text);
+    unlink(path);
+    rmdir(directory);
+    uint32_t kept = find_region(profiler, "kept"), spans = 0;
+    char span[16];
+    snprintf(span, sizeof span, "[%u,", (unsigned)kept);
+    const char *end = strstr(text, "]]}");
+    assert_non_null(end);
+    for (text = strstr(text, "\"spans\":["); text && text < end; text = strstr(text + 1, span))
+        spans++;
+    assert_int_equal(spans - 1, 4);
+    close_profiler(w, profiler);
+}
+
 static void test_the_page(void **state) {
     world *w = *state;
     char directory[256] = "/tmp/zetools-page-XXXXXX", html[300], json[300], operations[300], nested[2][300];
@@ -119,7 +148,7 @@ static void test_the_page(void **state) {
     assert_int_equal(strcmp(text + strlen(text) - 8, "</html>\n"), 0);
     assert_null(strstr(text, "@DATA@"));
     assert_contains(text, "\"name\":\"\\u003c/script>\\u003cscript>document.title");
-    assert_contains(text, "\"timeline\":{\"begin_ns\":0,");
+    assert_contains(text, "\"timeline\":{\"samples\":120,\"begin_ns\":0,");
     zt_limit_info limit;
     ok(zt_get_limit(profiler, find_region(profiler, regions[REGIONS - 1].name), &limit));
     assert_int_equal(limit.limit, ZT_LIMIT_UNKNOWN); /* it has no samples */
@@ -141,6 +170,6 @@ static void test_the_page(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_the_page)};
+    const struct CMUnitTest tests[] = {TEST(test_the_page), TEST(test_timeline_of_the_newest)};
     return cmocka_run_group_tests(tests, start, NULL);
 }

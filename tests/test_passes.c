@@ -52,6 +52,35 @@ static zt_stats stats_in_group(const zt_profiler *profiler, const char *region, 
     return stats;
 }
 
+/* ==== plans of the driver ================================================================================= */
+
+/* What a driver answers about groups that can be active together: the first call is for the number of passes,
+   the second for the groups of each. */
+typedef struct plan {
+    const char *what;
+    ze_result_t results[2];
+    uint32_t counts[2]; /* of passes */
+    uint32_t sizes[4];  /* of each pass */
+    int order[3];       /* of the groups, by the index at which they were given; -1: a group of nobody */
+    int is_sound;
+} plan;
+
+static const plan *proposed;
+
+static ze_result_t ZE_APICALL propose(zet_device_handle_t device, uint32_t count,
+                                      zet_metric_group_handle_t *groups, uint32_t *sizes, uint32_t *passes) {
+    zet_metric_group_handle_t given[32];
+    int is_second = sizes != NULL;
+    (void)device;
+    memcpy(given, groups, count * sizeof *groups);
+    *passes = proposed->counts[is_second];
+    if (is_second)
+        memcpy(sizes, proposed->sizes, (count < 4 ? count : 4) * sizeof *sizes);
+    for (uint32_t i = 0; is_second && i < 3; i++)
+        groups[i] = proposed->order[i] < 0 ? (zet_metric_group_handle_t)groups : given[proposed->order[i]];
+    return proposed->results[is_second];
+}
+
 /* ==== passes ============================================================================================== */
 
 static void test_groups_of_one_domain_in_two_passes(void **state) {
@@ -187,6 +216,198 @@ static void test_a_pass_that_cannot_be_entered(void **state) {
     check_work(w);
 }
 
+/* Another profiler has the counters of a pass: the message names it, and the other passes are measured. */
+static void test_a_pass_whose_counters_are_in_use(void **state) {
+    const plan each_alone = {"", {ZE_RESULT_SUCCESS, ZE_RESULT_SUCCESS}, {3, 3}, {1, 1, 1}, {0, 1, 2}, 0};
+    world *w = *state;
+    zt_config config = passes_of(w, "ComputeBasic,MemoryProfile,HostScheduler");
+    gpu.behave(SOFTGPU_MANY_SETS, 1);
+    replace_symbol("zetDeviceGetConcurrentMetricGroupsExp", (any_function)propose);
+    proposed = &each_alone;
+    zt_profiler *profiler = open_profiler(w, &config);
+    zt_profiler *other = open_groups(w, "Set5"); /* of the domain of HostScheduler */
+    int runs = 0;
+    ZT_PASSES(profiler) {
+        runs++;
+        run(w, profiler, "measured");
+    }
+    collect_all(profiler);
+    assert_int_equal(runs, 2);
+    assert_int_equal(heard(w, "[PASS_FAILED] ZT_PASSES: pass 2 is left out"), 1);
+    assert_int_equal(heard(w, "group 'Set5' of a profiler of this process"), 1);
+    run(w, other, "other");
+    collect_all(other);
+    assert_int_equal(region_info(other, "other").count, 1);
+    close_profiler(w, other);
+    ZT_PASSES(profiler)
+    run(w, profiler, "measured");
+    collect_all(profiler);
+    assert_counts(profiler, counted(5, 5, 0, 0, 0));
+    check_work(w);
+}
+
+typedef struct sampling {
+    zt_profiler *profiler;
+    int waits, entered, may_go_on, runs;
+} sampling;
+
+static void repeat_in_sample(const zt_sample *sample, void *user) {
+    sampling *me = (sampling *)user;
+    (void)sample;
+    if (!me->waits)
+        ZT_PASSES(me->profiler)
+    me->runs++;
+    __atomic_store_n(&me->entered, 1, __ATOMIC_RELEASE);
+    while (me->waits && !__atomic_load_n(&me->may_go_on, __ATOMIC_ACQUIRE))
+        nap();
+}
+
+static void *collect_here(void *user) {
+    zt_collect(((sampling *)user)->profiler, 0);
+    return NULL;
+}
+
+/* Passes are not changed while samples are delivered. The work runs once nevertheless. */
+static void test_passes_while_samples_are_delivered(void **state) {
+    world *w = *state;
+    for (int waits = 0; waits < 2; waits++) {
+        sampling me = {NULL, waits, 0, 0, 0};
+        pthread_t thread;
+        zt_config config = passes_of(w, "ComputeBasic,MemoryProfile");
+        config.sample = repeat_in_sample;
+        config.sample_user = &me;
+        config.wait_timeout_ns = 10000000;
+        me.profiler = open_profiler(w, &config);
+        run(w, me.profiler, "first");
+        if (waits) {
+            assert_int_equal(pthread_create(&thread, NULL, collect_here, &me), 0);
+            await(&me.entered);
+            ZT_PASSES(me.profiler)
+            me.runs++;
+            __atomic_store_n(&me.may_go_on, 1, __ATOMIC_RELEASE);
+            join_in_time(w, thread);
+            assert_true(heard(w, "[COLLECTOR_BUSY] ZT_PASSES") > 0);
+        } else {
+            collect_all(me.profiler);
+            assert_int_equal(heard(w, "[INSIDE_CALLBACK] ZT_PASSES"), 1);
+        }
+        assert_int_equal(me.runs, 1);
+        me.waits = me.runs = 0;
+        me.entered = 0;
+        ZT_PASSES(me.profiler)
+        me.runs++;
+        assert_int_equal(me.runs, 2);
+        assert_int_equal(region_info(me.profiler, "first").count, 1);
+        close_profiler(w, me.profiler);
+    }
+    check_work(w);
+}
+
+/* Nothing is repeated with a profiler that has passes, and no device. */
+static void test_passes_of_an_unpacked_profiler(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_two_passes(w), *unpacked = NULL;
+    size_t size = 0;
+    int runs = 0;
+    ok(zt_pack(profiler, NULL, &size));
+    void *packed = malloc(size);
+    assert_non_null(packed);
+    ok(zt_pack(profiler, packed, &size));
+    ok(zt_unpack(packed, size, NULL, &unpacked));
+    assert_int_equal(zt_get_pass_count(unpacked), 2);
+    assert_int_equal(zt_get_tile_count(unpacked) + zt_get_tile_count(NULL), 0);
+    ZT_PASSES(unpacked)
+    runs++;
+    assert_int_equal(runs, 1);
+    ok(zt_name_list(unpacked, w->list, "name"));
+    launch_kernel(w->list, w->kernel);
+    ok(zt_reset(unpacked, w->list)); /* the list is reset all the same */
+    ok(zeCommandListClose(w->list));
+    execute_unprofiled(w, w->list);
+    check_work(w);
+    zt_close(unpacked);
+    free(packed);
+}
+
+/* What measures the same metrics in other passes is not merged. */
+static void test_profilers_with_other_passes_are_not_merged(void **state) {
+    static const struct {
+        plan plan;
+        const char *mismatch;
+    } cases[] = {
+        {{"", {ZE_RESULT_SUCCESS, ZE_RESULT_SUCCESS}, {3, 3}, {1, 1, 1}, {0, 1, 2}, 1}, "has more passes"},
+        {{"", {ZE_RESULT_SUCCESS, ZE_RESULT_SUCCESS}, {2, 2}, {2, 1}, {0, 1, 2}, 1}, "GpuTime"},
+    };
+    world *w = *state;
+    const plan first = {"", {ZE_RESULT_SUCCESS, ZE_RESULT_SUCCESS}, {2, 2}, {1, 2}, {0, 1, 2}, 1};
+    zt_config config = passes_of(w, "HostScheduler,ComputeBasic,Set5");
+    gpu.behave(SOFTGPU_MANY_SETS, 1);
+    gpu.behave(SOFTGPU_LAST_OF_DOMAIN_WINS, 1);
+    replace_symbol("zetDeviceGetConcurrentMetricGroupsExp", (any_function)propose);
+    proposed = &first;
+    zt_profiler *profiler = open_profiler(w, &config);
+    assert_int_equal(zt_get_pass_count(profiler), 2);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        proposed = &cases[i].plan;
+        zt_profiler *other = open_profiler(w, &config);
+        assert_int_equal(zt_get_metric_count(other), zt_get_metric_count(profiler));
+        assert_result(zt_merge(profiler, other), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        assert_contains(zt_get_last_error(profiler), "[LAYOUTS_DIFFER]");
+        assert_contains(zt_get_last_error(profiler), cases[i].mismatch);
+        close_profiler(w, other);
+    }
+    close_profiler(w, profiler);
+}
+
+/* Nor what has other metrics, of other groups, in other units, or combined otherwise. */
+static void test_profilers_of_other_metrics_are_not_merged(void **state) {
+    static const struct {
+        const char *group;
+        softgpu_metric metric;
+    } cases[] = {
+        {"Listed", {"ONE", "Test", "events", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_UINT64}},
+        {"Listed", {"OTHER", "Test", "events", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_UINT64}},
+        {"Renamed", {"ONE", "Test", "events", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_UINT64}},
+        {"Listed", {"ONE", "Test", "messages", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_UINT64}},
+        {"Listed", {"ONE", "Test", "events", ZET_METRIC_TYPE_RAW, ZET_VALUE_TYPE_UINT64}},
+    };
+    enum { CASES = sizeof cases / sizeof cases[0] };
+    world *w = *state;
+    zt_profiler *unpacked[CASES] = {NULL};
+    for (int i = 0; i < CASES; i++) {
+        size_t size = 0;
+        assert_true(gpu.list_metrics(cases[i].group, &cases[i].metric, 1));
+        zt_profiler *profiler = open_groups(w, cases[i].group);
+        ok(zt_pack(profiler, NULL, &size));
+        void *packed = malloc(size);
+        assert_non_null(packed);
+        ok(zt_pack(profiler, packed, &size));
+        ok(zt_unpack(packed, size, NULL, &unpacked[i]));
+        free(packed);
+        close_profiler(w, profiler);
+    }
+    assert_true(gpu.list_metrics(NULL, NULL, 0));
+    for (int i = 0; i < CASES; i++)
+        for (int j = 0; j < CASES; j++)
+            assert_result(zt_merge(unpacked[i], unpacked[j]), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    for (int i = 0; i < CASES; i++)
+        zt_close(unpacked[i]);
+}
+
+/* Nor what has tiles with what has none. */
+static void test_profilers_with_other_tiles_are_not_merged(void **state) {
+    world *w = *state;
+    gpu.set_devices(1, 2);
+    zt_profiler *tiles = open_groups(w, "ComputeBasic");
+    hide_symbol("zetMetricGroupCalculateMultipleMetricValuesExp");
+    zt_profiler *none = open_groups(w, "ComputeBasic");
+    hide_symbol(NULL);
+    assert_int_equal(zt_get_tile_count(tiles), 2);
+    assert_int_equal(zt_get_tile_count(none), 0);
+    assert_result(zt_merge(tiles, none), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_contains(zt_get_last_error(tiles), "one has more tiles");
+}
+
 /* ==== what differs ======================================================================================== */
 
 static void test_differences_are_reported(void **state) {
@@ -275,6 +496,88 @@ static void test_too_many_passes(void **state) {
     message = zt_get_availability_text(profiler);
     assert_int_equal(zt_get_availability(profiler), ZT_GROUPS_CONFLICT);
     assert_contains(message, "config.max_passes");
+    close_profiler(w, profiler);
+
+    config = passes_of(w, "Set4,Set6,Set8");
+    config.max_passes = 2;
+    gpu.behave(SOFTGPU_MANY_SETS, 1);
+    profiler = open_profiler(w, &config);
+    assert_int_equal(zt_get_availability(profiler), ZT_GROUPS_CONFLICT);
+    message = zt_get_availability_text(profiler);
+    assert_contains(message, "[TOO_MANY_PASSES]");
+    assert_contains(message, "need 3 passes, of at most 2. Name fewer groups, or raise config.max_passes.");
+}
+
+/* However many config.max_passes allows, there are 16. */
+static void test_more_passes_than_a_profiler_has(void **state) {
+    const softgpu_metric listed = {"LISTED", "Test", "events", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_UINT64};
+    world *w = *state;
+    char groups[512] = "ComputeBasic,MemoryProfile,Listed";
+    zt_config config = passes_of(w, groups);
+    gpu.behave(SOFTGPU_MANY_SETS, 1);
+    assert_true(gpu.list_metrics("Listed", &listed, 1));
+    for (int set = 4; set < 32; set++)
+        snprintf(groups + strlen(groups), sizeof groups - strlen(groups), ",Set%d", set);
+    config.max_passes = 100;
+    zt_profiler *profiler = open_profiler(w, &config);
+    assert_int_equal(zt_get_availability(profiler), ZT_GROUPS_CONFLICT);
+    assert_contains(zt_get_availability_text(profiler), "need 17 passes, of at most 16. Name fewer groups.");
+    close_profiler(w, profiler);
+    assert_true(gpu.list_metrics(NULL, NULL, 0));
+}
+
+/* A plan of the driver that has each group once is followed. Otherwise the domains of the groups decide. */
+static void test_plans_of_the_driver(void **state) {
+    const ze_result_t good = ZE_RESULT_SUCCESS, bad = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+    const plan plans[] = {
+        {"each alone", {good, good}, {3, 3}, {1, 1, 1}, {1, 2, 0}, 1},
+        {"refused", {bad, good}, {3, 3}, {1, 1, 1}, {1, 2, 0}, 0},
+        {"refused at last", {good, bad}, {3, 3}, {1, 1, 1}, {1, 2, 0}, 0},
+        {"more passes than groups", {good, good}, {4, 3}, {1, 1, 1}, {1, 2, 0}, 0},
+        {"more passes than there was room for", {good, good}, {3, 4}, {1, 1, 1}, {1, 2, 0}, 0},
+        {"an empty pass", {good, good}, {3, 3}, {1, 0, 2}, {1, 2, 0}, 0},
+        {"more groups than were given", {good, good}, {2, 2}, {2, 2}, {1, 2, 0}, 0},
+        {"a size that overflows", {good, good}, {2, 2}, {2, UINT32_MAX}, {1, 2, 0}, 0},
+        {"fewer groups than were given", {good, good}, {2, 2}, {1, 1}, {1, 2, 0}, 0},
+        {"a group twice", {good, good}, {3, 3}, {1, 1, 1}, {1, 2, 1}, 0},
+        {"an unknown group", {good, good}, {3, 3}, {1, 1, 1}, {1, -1, 0}, 0},
+        {"no pass", {good, good}, {0, 0}, {0}, {1, 2, 0}, 0},
+    };
+    world *w = *state;
+    replace_symbol("zetDeviceGetConcurrentMetricGroupsExp", (any_function)propose);
+    for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
+        zt_config config = passes_of(w, "ComputeBasic,MemoryProfile,HostScheduler");
+        proposed = &plans[i];
+        zt_profiler *profiler = open_profiler(w, &config);
+        assert_int_equal(zt_get_availability(profiler), ZT_AVAILABLE);
+        if (zt_get_pass_count(profiler) != (proposed->is_sound ? 3 : 2) ||
+            pass_of(profiler, "ComputeBasic") != (proposed->is_sound ? 2 : 0) ||
+            pass_of(profiler, "MemoryProfile") != (proposed->is_sound ? 0 : 1) ||
+            pass_of(profiler, "HostScheduler") != (proposed->is_sound ? 1 : 0))
+            fail_msg("%s: ComputeBasic is in pass %u of %u", proposed->what,
+                     pass_of(profiler, "ComputeBasic"), zt_get_pass_count(profiler));
+        ZT_PASSES(profiler)
+        run(w, profiler, "measured");
+        collect_all(profiler);
+        assert_true(stats_of(profiler, "measured", "WORK_ITEM_COUNT").sum == WORK_ITEMS);
+        close_profiler(w, profiler);
+    }
+    check_work(w);
+}
+
+/* A profiler has room for eight groups in a pass. */
+static void test_a_plan_with_a_pass_that_is_too_large(void **state) {
+    world *w = *state;
+    const plan one_pass = {"", {ZE_RESULT_SUCCESS, ZE_RESULT_SUCCESS}, {1, 1}, {9}, {0, 1, 2}, 0};
+    zt_config config = passes_of(w, "Set4,Set5,Set6,Set7,Set8,Set9,Set10,Set11,Set12");
+    gpu.behave(SOFTGPU_MANY_SETS, 1);
+    replace_symbol("zetDeviceGetConcurrentMetricGroupsExp", (any_function)propose);
+    proposed = &one_pass;
+    config.max_passes = 8;
+    zt_profiler *profiler = open_profiler(w, &config);
+    assert_int_equal(zt_get_availability(profiler), ZT_AVAILABLE);
+    assert_int_equal(zt_get_pass_count(profiler), 5);
+    assert_int_equal(pass_of(profiler, "Set12"), 4);
 }
 
 /* A collecting thread does not mix passes. */
@@ -434,6 +737,89 @@ static void test_metrics_that_only_one_choice_fits(void **state) {
     assert_int_equal(pass_of(profiler, "HostScheduler"), 0);
 }
 
+/* config.metrics has up to 64 names: one more is an error. */
+static void test_most_metrics_by_name(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    char metrics[2048] = "";
+    gpu.behave(SOFTGPU_MANY_SETS, 1);
+    for (int set = 4; set < 32; set++)
+        snprintf(metrics + strlen(metrics), sizeof metrics - strlen(metrics), "ITEMS_OF_SET_%d,", set);
+    for (int i = 28; i < 63; i++)
+        strcat(metrics, "WORK_ITEM_COUNT,");
+    strcat(metrics, "COPY_BYTE_COUNT"); /* the 64th, which no other needs */
+    config.metrics = metrics;
+    config.max_passes = 16;
+    zt_profiler *profiler = open_profiler(w, &config);
+    assert_int_equal(zt_get_availability(profiler), ZT_AVAILABLE);
+    assert_true(zt_find_metric(profiler, "COPY_BYTE_COUNT") != UINT32_MAX);
+    close_profiler(w, profiler);
+    strcat(metrics, ",HOST_CPU_TIME");
+    profiler = open_profiler(w, &config);
+    assert_int_equal(zt_get_availability(profiler), ZT_NO_SUCH_METRIC);
+    assert_contains(zt_get_availability_text(profiler), "[TOO_MANY_METRICS]");
+    assert_contains(zt_get_availability_text(profiler), "64");
+}
+
+/* Whichever call fails while groups are chosen by their metrics, the message names it, and times are left. */
+static void test_metrics_whose_groups_cannot_be_read(void **state) {
+    static const char *const functions[] = {"zetMetricGroupGetProperties", "zetMetricGet",
+                                            "zetMetricGetProperties"};
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.metrics = "COPY_BYTE_COUNT";
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+        uint32_t failures = 0;
+        for (zt_availability availability = ZT_NOT_SUPPORTED; availability != ZT_AVAILABLE;) {
+            inject(functions[i], failures + 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+            zt_profiler *profiler = open_profiler(w, &config);
+            availability = zt_get_availability(profiler);
+            if (availability != ZT_AVAILABLE) {
+                assert_int_equal(availability, ZT_NOT_SUPPORTED);
+                assert_contains(zt_get_availability_text(profiler), functions[i]);
+                run(w, profiler, "timed");
+                collect_all(profiler);
+                assert_int_equal(region_info(profiler, "timed").count, 1);
+                failures++;
+            }
+            inject(functions[i], 1, ZE_RESULT_SUCCESS);
+            close_profiler(w, profiler);
+            w->message_count = 0;
+        }
+        assert_true(failures > 1);
+    }
+    check_work(w);
+}
+
+/* The same without memory, at each allocation. */
+static void test_metrics_without_memory(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    zt_profiler *profiler = NULL;
+    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    int failures = 0, refused = 0;
+    config.metrics = "COPY_BYTE_COUNT";
+    config.columns = "COPY_BYTE_COUNT";
+    config.require_metrics = 1;
+    config.allocator = scarce_allocator();
+    while (result != ZE_RESULT_SUCCESS) {
+        allocations_left = failures++;
+        result = zt_open(w->context, w->device, &config, &profiler);
+        allocations_left = -1;
+        if (result != ZE_RESULT_SUCCESS) {
+            assert_result(result, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+            assert_null(profiler);
+            refused++;
+        }
+    }
+    assert_true(refused > 10);
+    run(w, profiler, "measured");
+    collect_all(profiler);
+    assert_int_equal(stats_of(profiler, "measured", "COPY_BYTE_COUNT").count, 1);
+    zt_close(profiler);
+    check_work(w);
+}
+
 static void test_environment_chooses_metrics(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
@@ -451,11 +837,20 @@ int main(void) {
         TEST(test_one_run_where_nothing_is_to_be_repeated),
         TEST(test_left_early),
         TEST(test_a_pass_that_cannot_be_entered),
+        TEST(test_a_pass_whose_counters_are_in_use),
+        TEST(test_passes_while_samples_are_delivered),
+        TEST(test_passes_of_an_unpacked_profiler),
+        TEST(test_profilers_with_other_passes_are_not_merged),
+        TEST(test_profilers_of_other_metrics_are_not_merged),
+        TEST(test_profilers_with_other_tiles_are_not_merged),
         TEST(test_differences_are_reported),
         TEST(test_reports_say_which_pass),
         TEST(test_a_list_of_another_pass),
         TEST(test_a_region_around_passes),
         TEST(test_too_many_passes),
+        TEST(test_more_passes_than_a_profiler_has),
+        TEST(test_plans_of_the_driver),
+        TEST(test_a_plan_with_a_pass_that_is_too_large),
         TEST(test_passes_with_a_thread),
         TEST(test_nothing_allocates_after_the_first_time),
         TEST(test_fewest_groups_for_metrics),
@@ -465,6 +860,9 @@ int main(void) {
         TEST(test_metrics_of_many_groups),
         TEST(test_metrics_that_many_choices_fit),
         TEST(test_metrics_that_only_one_choice_fits),
+        TEST(test_most_metrics_by_name),
+        TEST(test_metrics_whose_groups_cannot_be_read),
+        TEST(test_metrics_without_memory),
         TEST(test_environment_chooses_metrics),
     };
     return cmocka_run_group_tests(tests, start, NULL);

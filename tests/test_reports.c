@@ -477,7 +477,7 @@ static void test_files_of_streamed_metrics(void **state) {
     ok(zt_get_streamed(profiler, 0, 0, &streamed));
     assert_true(streamed.rows > 0);
     check_reports(profiler);
-    assert_contains(written(profiler, ZT_FORMAT_HTML), "\"timeline\":{\"begin_ns\":0,\"end_ns\":");
+    assert_contains(written(profiler, ZT_FORMAT_HTML), "\"begin_ns\":0,\"end_ns\":");
     assert_contains(first_buffer.bytes, "\"spans\":[[0,0,");
 }
 
@@ -849,6 +849,108 @@ static void test_figures_of_a_column(void **state) {
     assert_true(gpu.list_metrics("Figures", NULL, 0));
 }
 
+/* Metrics as no device has them yet: their group, each with a value in one region. */
+typedef struct odd_metric {
+    softgpu_metric metric;
+    double value;
+} odd_metric;
+
+static zt_profiler *measure_odd_metrics(world *w, const odd_metric *odd, uint32_t count) {
+    softgpu_metric metrics[64];
+    char columns[4096] = "";
+    zt_config config = config_of(w);
+    assert_true(count <= 64);
+    for (uint32_t i = 0; i < count; i++) {
+        metrics[i] = odd[i].metric;
+        strcat(strcat(columns, i ? "," : ""), odd[i].metric.name);
+    }
+    assert_true(gpu.list_metrics("Odd", metrics, count));
+    for (uint32_t i = 0; i < count; i++)
+        assert_true(gpu.set_metric(metrics[i].name, odd[i].value));
+    config.groups = "Odd";
+    config.columns = columns;
+    zt_profiler *profiler = open_profiler(w, &config);
+    run(w, profiler, "region");
+    collect_all(profiler);
+    assert_true(gpu.list_metrics("Odd", NULL, 0));
+    return profiler;
+}
+
+#define ODD(name, units, type, value)                                                                        \
+    { {name, "", units, type, ZET_VALUE_TYPE_FLOAT64}, value }
+
+/* A name without words is broken where a line is full, and shortened if it is longer than two; never inside of a
+   character. */
+static void test_headings_of_names_without_words(void **state) {
+    world *w = *state;
+    static const odd_metric odd[] = {
+        ODD("abcdefghijklmnopqrstuvwx", "", ZET_METRIC_TYPE_RATIO, 1),
+        ODD("abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqr", "", ZET_METRIC_TYPE_RATIO, 2),
+        ODD("\xc3\xa1\xc3\xa9\xc3\xad\xc3\xb3\xc3\xba\xc3\xa1\xc3\xa9\xc3\xad\xc3\xb3\xc3\xba"
+            "\xc3\xa1\xc3\xa9\xc3\xad\xc3\xb3\xc3\xba\xc3\xa1\xc3\xa9\xc3\xad\xc3\xb3\xc3\xba",
+            "", ZET_METRIC_TYPE_RATIO, 3),
+        ODD("x\xc3\xa9\xc3\xad\xc3\xb3\xc3\xba\xc3\xa1\xc3\xa9\xc3\xad\xc3\xb3\xc3\xba"
+            "\xc3\xa1\xc3\xa9\xc3\xad\xc3\xb3\xc3\xba\xc3\xa1\xc3\xa9\xc3\xad\xc3\xb3y",
+            "", ZET_METRIC_TYPE_RATIO, 4),
+        ODD("abc{def}Ghijklmnopqrstuvwx", "", ZET_METRIC_TYPE_RATIO, 5)};
+    zt_profiler *profiler = measure_odd_metrics(w, odd, sizeof odd / sizeof *odd);
+    setenv("COLUMNS", "200", 1);
+    const char *text = printed(profiler);
+    assert_contains(text,
+                    "            abcdef  abcdefghijklmno...  "
+                    "\xc3\xa1\xc3\xa9\xc3\xad\xc3\xb3\xc3\xba\xc3\xa1\xc3\xa9...  "
+                    "x\xc3\xa9\xc3\xad\xc3\xb3\xc3\xba\xc3\xa1\xc3\xa9\xc3\xad...            abc{def}\n");
+    assert_contains(text, "  ghijklmnopqrstuvwx  abcdefghijklmnopqr");
+    for (const char *at = text; *at; at++) /* each character is whole */
+        if ((unsigned char)at[0] == 0xc3)
+            assert_true(((unsigned char)at[1] & 0xc0) == 0x80);
+    close_profiler(w, profiler);
+}
+
+/* More columns than one table has, on a line that has room for them all. */
+static void test_more_columns_than_a_table_has(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    char columns[8192] = "";
+    int tables = 0;
+    gpu.behave(SOFTGPU_B580_METRICS, 1);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    uint32_t count = zt_get_metric_count(profiler);
+    for (uint32_t i = 0; i < count; i++)
+        strcat(strcat(columns, i ? "," : ""), zt_get_metric(profiler, i)->name);
+    close_profiler(w, profiler);
+    assert_in_range(count, 48, 96);
+    config.columns = columns;
+    profiler = measure_region(w, &config);
+    setenv("COLUMNS", "2000", 1);
+    const char *text = printed(profiler);
+    for (const char *row = text; (row = strstr(row, "\nregion  ")) != NULL; row++)
+        tables++;
+    assert_int_equal(tables, 4); /* two, with a line of headings and one of figures each */
+    assert_contains(text, "ReportsCount");
+    close_profiler(w, profiler);
+}
+
+/* Negative figures, very large ones, "%" as the unit of a share, and a type that the library does not know. */
+static void test_odd_figures(void **state) {
+    world *w = *state;
+    static const odd_metric odd[] = {ODD("Negative", "", ZET_METRIC_TYPE_RATIO, -0.25),
+                                     ODD("Tiny", "", ZET_METRIC_TYPE_RATIO, 1e-9),
+                                     ODD("Largest", "", ZET_METRIC_TYPE_RATIO, 2.5e15),
+                                     ODD("Share", "%", ZET_METRIC_TYPE_RATIO, 12.34),
+                                     ODD("Bandwidth", "MBps", ZET_METRIC_TYPE_THROUGHPUT, 2002),
+                                     ODD("Power", "W", ZET_METRIC_TYPE_RATIO, 59999),
+                                     ODD("Newest", "", (zet_metric_type_t)99, 7)};
+    zt_profiler *profiler = measure_odd_metrics(w, odd, 7);
+    setenv("COLUMNS", "200", 1);
+    const char *text = printed(profiler);
+    assert_contains(text, "                              Share  Bandwidth  Power\n");
+    assert_contains(text, "  Negative    Tiny   Largest      %       MB/s      W  Newest\n");
+    assert_contains(text, "    -0.250  <0.001  2.50e+15   12.3       2002  59999       -\n");
+    assert_contains(written(profiler, ZT_FORMAT_CSV), "\"Newest\",\"Odd\",\"\",\"\",other,");
+    close_profiler(w, profiler);
+}
+
 /* Two steps, of which each has two "solve", and these a "kernel" each; and "kernel" alone. */
 static void run_steps(world *w, zt_profiler *profiler, int alone) {
     for (int i = 0; i < 2; i++)
@@ -1173,6 +1275,33 @@ static void test_tables_without_memory(void **state) {
     assert_contains(second_buffer.bytes, "benchmark ");
 }
 
+/* The same for the other formats, with samples on the timeline and metrics of a stream. */
+static void test_files_without_memory(void **state) {
+    world *w = *state;
+    static const zt_format formats[] = {ZT_FORMAT_CSV,      ZT_FORMAT_JSON,        ZT_FORMAT_HTML,
+                                        ZT_FORMAT_TRACE,    ZT_FORMAT_OPENMETRICS, ZT_FORMAT_FOLDED,
+                                        ZT_FORMAT_INSTANCES};
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.timeline = 10;
+    config.allocator = scarce_allocator();
+    zt_profiler *profiler = open_profiler(w, &config);
+    stream_marked_region(w, profiler);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+        for (int n = 0; result != ZE_RESULT_SUCCESS; n++) {
+            assert_in_range(n, 0, 200);
+            first_buffer.size = 0;
+            allocations_left = n;
+            result = zt_write(profiler, formats[i], keep, &first_buffer);
+            allocations_left = -1;
+            if (result != ZE_RESULT_SUCCESS)
+                assert_result(result, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+        }
+        assert_contains(first_buffer.bytes, "marked");
+    }
+}
+
 /* Lines of headings are those above the rule; there are two at the most. */
 static void count_heading(const char *line, size_t length, void *user) {
     int *lines = user;
@@ -1233,7 +1362,7 @@ static void test_columns_without_metrics_are_not_named(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
     config.metrics = "XVE_STALL";
-    config.columns = "XVE_STALL,median";
+    config.columns = "XVE_STALL,median,share,count";
     zt_profiler *profiler = measure_region(w, &config);
     const char *text = unbroken(written(profiler, ZT_FORMAT_TABLE));
     assert_contains(text, "There are no metrics: [NO_SUCH_METRIC] zt_open: there is no metric 'XVE_STALL'.");
@@ -1420,6 +1549,8 @@ static void test_table_on_standard_output(void **state) {
     world *w = *state;
     zt_profiler *profiler = measure_region(w, NULL);
     written(profiler, ZT_FORMAT_TABLE);
+    assert_string_equal(printed(profiler), first_buffer.bytes);
+    setenv("COLUMNS", "none", 1); /* so it is not known */
     assert_string_equal(printed(profiler), first_buffer.bytes);
 }
 
@@ -1640,6 +1771,127 @@ static void test_instances_while_one_is_replaced(void **state) {
     }
 }
 
+/* Memory of the application: while it has a report allocate, another thread collects a sample. */
+static int collects_meanwhile;
+
+static void *collect_one(void *name) {
+    run(measures_more, measures_with, (const char *)name);
+    collect_all(measures_with);
+    return NULL;
+}
+
+static void *allocate_meanwhile(size_t size, void *user) {
+    if (collects_meanwhile) {
+        pthread_t thread;
+        collects_meanwhile = 0;
+        assert_int_equal(pthread_create(&thread, NULL, collect_one, user), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        collects_meanwhile = 1;
+    }
+    return malloc(size);
+}
+
+static void release_memory(void *memory, void *user) {
+    (void)user;
+    free(memory);
+}
+
+/* Begins and collects three regions that are newer than the report when its first bytes are written. */
+static int keep_newer(const void *bytes, size_t size, void *user) {
+    if (measures_more) {
+        world *w = measures_more;
+        measures_more = NULL;
+        for (int i = 0; i < KEPT_SAMPLES; i++)
+            run(w, measures_with, "newer");
+        collect_all(measures_with);
+    }
+    return keep(bytes, size, user);
+}
+
+/* Spans of a page are of samples that are kept, and of regions that the page has. */
+static void test_pages_while_samples_are_replaced(void **state) {
+    world *w = *state;
+    static char name[] = "region";
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.timeline = KEPT_SAMPLES;
+    config.allocator = (zt_allocator){allocate_meanwhile, release_memory, name};
+    measures_with = open_profiler(w, &config);
+    for (int i = 0; i < KEPT_SAMPLES; i++)
+        run(w, measures_with, name);
+    collect_all(measures_with);
+    measures_more = w;
+    collects_meanwhile = 1;
+    const char *text = written(measures_with, ZT_FORMAT_HTML);
+    collects_meanwhile = 0;
+    text = strstr(text, ",\n\"timeline\":{\"samples\":");
+    assert_non_null(text);
+    uint32_t spans = 0;
+    for (const char *end = strstr(text, "]}"), *at = strstr(text, "\"spans\":[") + 8;
+         (at = strchr(at + 1, '[')) != NULL && at < end;)
+        spans++;
+    assert_in_range(spans, 1, KEPT_SAMPLES - 1);
+
+    for (int i = 0; i < KEPT_SAMPLES; i++) /* known when the report begins */
+        run(w, measures_with, name);
+    collect_all(measures_with);
+    uint64_t count = zt_get_counts(measures_with).collected;
+    char expected[96];
+    first_buffer.size = 0;
+    ok(zt_write(measures_with, ZT_FORMAT_HTML, keep_newer, &first_buffer));
+    assert_int_equal(zt_get_counts(measures_with).collected, count + KEPT_SAMPLES);
+    snprintf(expected, sizeof expected,
+             ",\n\"timeline\":{\"samples\":%llu,\"begin_ns\":0,\"end_ns\":0,\"spans\":[]}",
+             (unsigned long long)count);
+    assert_contains(first_buffer.bytes, expected);
+    assert_null(strstr(first_buffer.bytes, "\"newer\""));
+}
+
+/* Of more samples than anybody can look at, a page has the newest. */
+static void test_page_of_many_samples(void **state) {
+    world *w = *state;
+    enum { ON_LIST = 1000, EXECUTIONS = 101, SHOWN = 100000 };
+    static char line[1 << 20];
+    const char *path = in_directory("run.html");
+    unsigned long long begin, end, last = 0, total = 0;
+    uint32_t spans = 0, region;
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.timeline = ON_LIST * EXECUTIONS;
+    zt_profiler *profiler = open_profiler(w, &config);
+    if (INSTRUMENTED) {
+        puts("skipped: it takes too long with sanitizers");
+        skip();
+    }
+    for (int i = 0; i < ON_LIST; i++) {
+        zt_region empty = zt_begin(profiler, w->list, i % 2 ? "odd" : "even");
+        zt_end(&empty);
+    }
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < EXECUTIONS; i++) {
+        execute(w, profiler, w->list);
+        collect_all(profiler);
+    }
+    ok(zt_report(profiler, path));
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        const char *key = strstr(line, "\"timeline\":{\"samples\":"),
+                   *span = key ? strstr(key, "[[") + 1 : line;
+        if (key)
+            total = strtoull(strchr(key, '{') + 11, NULL, 10);
+        if (total && spans < SHOWN && sscanf(span, "[%u,%llu,%llu]", &region, &begin, &end) == 3) {
+            assert_true(begin >= last && end >= begin);
+            last = begin;
+            spans++;
+        }
+    }
+    fclose(file);
+    assert_int_equal(total, ON_LIST * EXECUTIONS);
+    assert_int_equal(spans, SHOWN);
+    ok(zt_reset(profiler, w->list));
+}
+
 /* A metric of a pass that the sample did not run in is empty. */
 static void test_instances_of_passes(void **state) {
     world *w = *state;
@@ -1828,6 +2080,22 @@ static void test_paths_that_cannot_be_written(void **state) {
     expect_unwritable(w, profiler, in_directory("loop.csv")); /* a link to itself */
     assert_int_equal(remove_entries(), 2);
     ok(zt_report(profiler, in_directory("run.csv")));
+
+    /* The system finds the file of a link, and the whole path to it is longer than a path can be. */
+    char path[3600], target[1200];
+    size_t used = (size_t)snprintf(path, sizeof path, "%s/", test_directory), to = 0;
+    for (; used < 3000; used += 2)
+        strcpy(path + used, "./");
+    strcpy(path + used, "link.csv");
+    for (; to < 1100; to += 2)
+        strcpy(target + to, "./");
+    strcpy(target + to, "run.csv");
+    assert_int_equal(symlink(target, in_directory("link.csv")), 0);
+    written(profiler, ZT_FORMAT_CSV);
+    expect_unwritable(w, profiler, path);
+    assert_contains(zt_get_last_error(profiler), strerror(ENAMETOOLONG));
+    assert_string_equal(read_whole(in_directory("run.csv")), first_buffer.bytes);
+    ok(zt_report(profiler, in_directory("link.csv")));
 }
 
 static void *read_pipe(void *path) {
@@ -2067,12 +2335,16 @@ int main(void) {
         IN_DIRECTORY(test_columns_of_any_number),
         IN_DIRECTORY(test_minimum_and_maximum_on_request),
         IN_DIRECTORY(test_figures_of_a_column),
+        IN_DIRECTORY(test_headings_of_names_without_words),
+        IN_DIRECTORY(test_more_columns_than_a_table_has),
+        IN_DIRECTORY(test_odd_figures),
         IN_DIRECTORY(test_rows_are_sorted_by_time),
         IN_DIRECTORY(test_long_names_are_cut_in_the_middle),
         IN_DIRECTORY(test_names_of_cpp),
         IN_DIRECTORY(test_table_of_a_b580),
         IN_DIRECTORY(test_headings_have_two_lines),
         IN_DIRECTORY(test_tables_without_memory),
+        IN_DIRECTORY(test_files_without_memory),
         IN_DIRECTORY(test_what_limits_is_not_known),
         IN_DIRECTORY(test_metrics_of_several_groups_are_shown_once),
         IN_DIRECTORY(test_unknown_column_shows_nearest_names),
@@ -2097,6 +2369,8 @@ int main(void) {
         IN_DIRECTORY(test_instances_of_tiles),
         IN_DIRECTORY(test_instances_of_passes),
         IN_DIRECTORY(test_instances_while_one_is_replaced),
+        IN_DIRECTORY(test_pages_while_samples_are_replaced),
+        IN_DIRECTORY(test_page_of_many_samples),
         IN_DIRECTORY(test_format_by_suffix),
         IN_DIRECTORY(test_unknown_suffixes_are_refused),
         IN_DIRECTORY(test_suffix_is_of_the_file),

@@ -240,7 +240,7 @@ static void metrics_can_be_enabled_at_run_time(void **state) {
 static void *load_copy_of_driver(void) {
     char path[] = "/tmp/softgpu-XXXXXX.so", bytes[4096];
     int copy = mkstemps(path, 3);
-    FILE *driver = fopen(getenv("ZE_ENABLE_ALT_DRIVERS"), "rb");
+    FILE *driver = fopen(driver_path(), "rb");
     assert_true(copy >= 0 && driver);
     for (size_t size; (size = fread(bytes, 1, sizeof bytes, driver)) > 0;)
         assert_int_equal(write(copy, bytes, size), size);

@@ -790,6 +790,38 @@ static void test_restored_the_device_works_again(void **state) {
     expect_findings(0);
 }
 
+static void test_flags_of_an_immediate_list(void **state) {
+    world *w = *state;
+    ze_command_list_handle_t list = in_order_list(w);
+    uint32_t flags = 0;
+    ze_result_t (*get_flags)(ze_command_list_handle_t, uint32_t *);
+    *(void **)&get_flags =
+        newer_function("zeCommandListImmediateGetFlags", "zeGetCommandListProcAddrTable", 42);
+    ok(get_flags(list, &flags));
+    assert_int_equal(flags, QUEUE_IN_ORDER);
+    ok(get_flags(w->immediate, &flags));
+    assert_int_equal(flags, 0);
+    assert_result(get_flags(w->list, &flags), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    ok(zeCommandListDestroy(list));
+}
+
+static void test_a_copy_from_another_context(void **state) {
+    world *w = *state;
+    ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
+    ze_host_mem_alloc_desc_t host = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, NULL, 0};
+    ze_context_handle_t other;
+    void *memory;
+    ok(zeContextCreate(w->driver, &desc, &other));
+    ok(zeMemAllocHost(other, &host, sizeof(float), 64, &memory));
+    *(float *)memory = 42;
+    ok(zeCommandListAppendMemoryCopyFromContext(w->immediate, w->sums, other, memory, sizeof(float), NULL, 0,
+                                                NULL));
+    finish_immediate(w, w->immediate);
+    assert_true(w->sums[0] == 42);
+    ok(zeMemFree(other, memory));
+    ok(zeContextDestroy(other));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_lists_keep_their_states),
@@ -829,6 +861,8 @@ int main(void) {
         TEST(test_root_devices_work_side_by_side),
         TEST(test_the_loss_ends_every_wait),
         TEST(test_restored_the_device_works_again),
+        TEST(test_flags_of_an_immediate_list),
+        TEST(test_a_copy_from_another_context),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -463,6 +463,36 @@ static void test_time_stamps_that_step_back(void **state) {
     }
 }
 
+/* Read so late that the clock could have turned: but nothing was dropped, and no period is as long. */
+static void test_step_back_that_is_read_late(void **state) {
+    const uint64_t late_ns = 5000000000;
+    world *w = (world *)*state;
+    uint64_t host, ticks;
+    gpu.set_timestamps(32, 1000000000);
+    gpu.set_clock(1000000000);
+    uint64_t before = now_ns();
+    zt_stream *stream = open_rows(w, 3000000000u);
+    rows *kept = rows_of(stream);
+    mark_often(w, stream, 5);
+    read_rows(stream, kept, 3);
+    set_clock_back(w, 3000000);
+    mark_now(w, stream, "back");
+    finish_immediate(w, w->immediate);
+    uint64_t lasted = now_ns() - before;
+    ok(zeDeviceGetGlobalTimestamps(w->device, &host, &ticks));
+    pass_time(late_ns);
+    gpu.set_clock(ticks + late_ns);
+    for (uint32_t i = 0;; i++) { /* up to the row of the marker */
+        if (i == kept->count)
+            read_rows(stream, kept, i + 1);
+        const kept_row *row = &kept->kept[i];
+        assert_true(row->device_ns + row->length_ns <= 1000000000 + lasted + 2000000);
+        if (strcmp(row->marker, "back") == 0)
+            break;
+    }
+    close_rows(stream, NULL);
+}
+
 /* Where the clock of the metrics cannot be read, it is the device's. */
 static void test_clock_of_older_drivers(void **state) {
     world *w = (world *)*state;
@@ -481,19 +511,57 @@ static void test_clock_of_older_drivers(void **state) {
 
 /* Where no clock can be read at first, each row lasts a period, and none is read later: it would have nothing
    to do with those rows. */
-static void test_no_clock(void **state) {
-    world *w = (world *)*state;
+static void open_without_clock(world *w, int is_hidden) {
     gpu.set_timestamps(64, 1000000000);
     gpu.set_clock(UINT64_C(1000000000000000));
     inject("zetMetricGroupGetGlobalTimestampsExp", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    inject("zeDeviceGetGlobalTimestamps", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    if (is_hidden)
+        hide_symbol("zeDeviceGetGlobalTimestamps");
+    else
+        inject("zeDeviceGetGlobalTimestamps", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     zt_stream *stream = open_rows(w, PERIOD);
+    hide_symbol(NULL);
     rows *kept = rows_of(stream);
     read_rows(stream, kept, 300); /* longer than the time between two looks at the clocks */
     close_rows(stream, NULL);
     const kept_row *first = &kept->kept[0], *last = &kept->kept[kept->count - 1];
     assert_true(last->device_ns - first->device_ns >= 200 * (uint64_t)PERIOD);
     assert_true(last->time_ns - first->time_ns >= (last->device_ns - first->device_ns) / 2);
+}
+
+static void test_no_clock(void **state) {
+    open_without_clock((world *)*state, 0);
+    open_without_clock((world *)*state, 1);
+}
+
+/* Over a minute, more pairs of clock times are read than are kept: rows are still where they were on the host's
+   clock. */
+static void test_clocks_over_a_minute(void **state) {
+    enum { STEPS = 200, ERROR_NS = 50000000 };
+    const uint64_t step = 300000000;
+    world *w = (world *)*state;
+    const uint32_t bits[] = {32, 56, 64};
+    for (int b = 0; b < 3; b++) {
+        uint64_t host, device;
+        gpu.set_timestamps(bits[b], 1000000000);
+        gpu.set_clock(1000000000);
+        zt_stream *stream = open_rows(w, SLOW_PERIOD);
+        rows *kept = rows_of(stream);
+        for (int i = 0; i < STEPS; i++) {
+            pass_time(step);
+            ok(zeDeviceGetGlobalTimestamps(w->device, &host, &device));
+            gpu.set_clock(device + step);
+            mark_often(w, stream, 1);
+            ok(zt_stream_read(stream, A_WHILE, keep_row, kept));
+        }
+        uint64_t before = now_ns();
+        mark_often(w, stream, 1);
+        uint64_t after = now_ns();
+        close_rows(stream, kept);
+        const kept_row *last = &kept->kept[kept->count - 1];
+        assert_string_equal(last->marker, "mark");
+        assert_in_range(last->time_ns + last->length_ns, before - ERROR_NS, after + ERROR_NS);
+    }
 }
 
 /* ==== markers ============================================================================================= */
@@ -1003,7 +1071,8 @@ static void test_nothing_is_given(void **state) {
     assert_int_equal(zt_stream_get_metric_count(NULL), 0);
     assert_null(zt_stream_get_metric(NULL, 0));
     assert_int_equal(zt_stream_find_metric(NULL, "GpuTime"), UINT32_MAX);
-    zt_stream_get_last_result(NULL);
+    assert_string_equal(zt_stream_get_last_error(NULL), zt_get_last_error(NULL));
+    assert_result(zt_stream_get_last_result(NULL), zt_get_last_result(NULL));
     ok(zt_stream_open(w->context, w->device, NULL, &stream)); /* the defaults */
     assert_int_equal(zt_stream_find_metric(stream, NULL), UINT32_MAX);
     assert_result(zt_stream_mark(stream, NULL, "name"), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
@@ -1080,11 +1149,11 @@ static void test_failures_at_opening(void **state) {
     close_rows(open_rows(w, PERIOD), NULL);
 }
 
-static void test_memory_runs_out_at_opening(void **state) {
-    world *w = (world *)*state;
+static void open_without_memory(world *w, zt_profiler *profiler) {
     zt_stream_config config = stream_config_of(w);
     zt_stream *stream = NULL;
     config.allocator = scarce_allocator();
+    config.profiler = profiler;
     int enough = 0;
     for (; enough < 100; enough++) {
         allocations_left = enough;
@@ -1098,6 +1167,16 @@ static void test_memory_runs_out_at_opening(void **state) {
     allocations_left = 0;
     assert_result(zt_stream_mark(stream, w->immediate, "name"), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     close_rows(stream, NULL);
+    allocations_left = -1;
+}
+
+static void test_memory_runs_out_at_opening(void **state) {
+    world *w = (world *)*state;
+    zt_config config = config_of(w);
+    open_without_memory(w, NULL);
+    config.groups = "";
+    config.timeline = 16;
+    open_without_memory(w, open_profiler(w, &config)); /* which keeps the rows */
 }
 
 static void test_failures_while_reading(void **state) {
@@ -1123,6 +1202,289 @@ static void test_failures_while_reading(void **state) {
     close_rows(stream, NULL);
 }
 
+/* A device may not know the size of its reports before there is one. */
+static void test_size_of_reports_is_not_known_at_first(void **state) {
+    world *w = (world *)*state;
+    inject("zetMetricStreamerReadData", 1, ZE_RESULT_NOT_READY);
+    zt_stream *stream = open_rows(w, SLOW_PERIOD);
+    rows *kept = rows_of(stream);
+    inject("zetMetricStreamerReadData", 1, ZE_RESULT_NOT_READY);
+    assert_result(zt_stream_read(stream, 0, keep_row, kept), ZE_RESULT_NOT_READY);
+    inject("zetMetricStreamerReadData", 1, ZE_RESULT_ERROR_UNKNOWN);
+    assert_result(zt_stream_read(stream, 0, keep_row, kept), ZE_RESULT_ERROR_UNKNOWN);
+    assert_int_equal(heard(w, "zetMetricStreamerReadData failed: ZE_RESULT_ERROR_UNKNOWN"), 1);
+    check_stream_counts(zt_stream_get_counts(stream));
+    mark_often(w, stream, 5);
+    ok(zt_stream_read(stream, 0, keep_row, kept));
+    assert_int_equal(kept->count, 4);
+    check_rows(kept);
+    close_rows(stream, kept);
+    inject("zetMetricStreamerReadData", 1, ZE_RESULT_NOT_READY);
+    zt_stream_counts counts = close_rows(open_rows(w, SLOW_PERIOD), NULL);
+    assert_int_equal(counts.rows, 0);
+}
+
+/* The time of a row is the first metric that is one. */
+static void test_two_time_stamps_of_a_row(void **state) {
+    static const softgpu_metric other = {"OtherTime", "X", "ns", ZET_METRIC_TYPE_TIMESTAMP,
+                                         ZET_VALUE_TYPE_UINT64};
+    world *w = (world *)*state;
+    zt_stream_config config = stream_config_of(w);
+    assert_true(gpu.list_metrics("Listed", &other, 1));
+    assert_true(gpu.set_metric("OtherTime", 12345));
+    config.group = "Listed";
+    config.period_ns = PERIOD;
+    uint64_t before = now_ns();
+    zt_stream *stream = open_stream_with(w, &config);
+    rows *kept = rows_of(stream);
+    read_rows(stream, kept, 10);
+    uint64_t lasted = now_ns() - before;
+    assert_true(zt_stream_find_metric(stream, "OtherTime") != UINT32_MAX);
+    const kept_row *first = &kept->kept[0], *last = &kept->kept[kept->count - 1];
+    assert_true(last->device_ns > first->device_ns);
+    assert_true(last->device_ns - first->device_ns <= lasted + 2000000);
+    close_rows(stream, NULL);
+}
+
+static void test_no_thread_can_be_started(void **state) {
+    world *w = (world *)*state;
+    zt_stream_config config = stream_config_of(w);
+    zt_stream *stream = (zt_stream *)w;
+    NOT_ON_WINDOWS("threads of the library are refused");
+    config.reader = 1;
+    refused_threads = 1;
+    assert_result(zt_stream_open(w->context, w->device, &config, &stream),
+                  ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_null(stream);
+    assert_contains(zt_get_last_error(NULL), "the system starts no thread");
+    close_rows(open_stream_with(w, &config), NULL);
+}
+
+/* Two threads add the same name. The second does so while the first has memory for it. */
+typedef struct marking {
+    zt_stream *stream;
+    world *w;
+    int is_armed;
+    ze_result_t result;
+} marking;
+
+static void *mark_elsewhere(void *argument) {
+    marking *of = (marking *)argument;
+    of->result = zt_stream_mark(of->stream, of->w->immediate, "same");
+    return NULL;
+}
+
+static void *allocate_and_mark(size_t size, void *user) {
+    marking *of = (marking *)user;
+    if (of->is_armed) {
+        pthread_t thread;
+        of->is_armed = 0;
+        assert_int_equal(pthread_create(&thread, NULL, mark_elsewhere, of), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+    }
+    return malloc(size);
+}
+
+static void release_memory(void *memory, void *user) {
+    (void)user;
+    free(memory);
+}
+
+static void test_two_threads_add_a_marker(void **state) {
+    world *w = (world *)*state;
+    marking of = {NULL, w, 0, ZE_RESULT_ERROR_UNKNOWN};
+    zt_stream_config config = stream_config_of(w);
+    config.period_ns = SLOW_PERIOD;
+    config.allocator.allocate = allocate_and_mark;
+    config.allocator.release = release_memory;
+    config.allocator.user = &of;
+    of.stream = open_stream_with(w, &config);
+    rows *kept = rows_of(of.stream);
+    mark_often(w, of.stream, 2);
+    of.is_armed = 1;
+    mark_now(w, of.stream, "same");
+    ok(of.result);
+    mark_now(w, of.stream, "other");
+    finish_immediate(w, w->immediate);
+    close_rows(of.stream, kept);
+    assert_string_equal(kept->kept[kept->count - 1].marker, "other");
+    assert_string_equal(kept->kept[kept->count - 2].marker, "same");
+    assert_string_equal(kept->kept[kept->count - 3].marker, "same");
+}
+
+/* A reader thread does not come back from the application's log function: the stream is closed later. */
+typedef struct stuck_log {
+    pthread_t main;
+    int is_inside, is_free, hangs;
+} stuck_log;
+
+static void hang_in_the_log(int result, const char *message, void *user) {
+    stuck_log *log = (stuck_log *)user;
+    (void)result;
+    if (pthread_equal(pthread_self(), log->main)) {
+        log->hangs += strstr(message, "[THREAD_HANGS]") != NULL;
+        return;
+    }
+    __atomic_store_n(&log->is_inside, 1, __ATOMIC_SEQ_CST);
+    while (!__atomic_load_n(&log->is_free, __ATOMIC_SEQ_CST))
+        nap();
+}
+
+static void test_close_while_the_thread_hangs(void **state) {
+    world *w = (world *)*state;
+    stuck_log log = {pthread_self(), 0, 0, 0};
+    pthread_t passing;
+    int is_over = 0;
+    zt_stream_config config = stream_config_of(w);
+    config.reader = 1;
+    config.log = hang_in_the_log;
+    config.log_user = &log;
+    zt_stream *stream = open_stream_with(w, &config);
+    inject("zetMetricStreamerReadData", 1, ZE_RESULT_ERROR_UNKNOWN);
+    await(&log.is_inside);
+    assert_int_equal(pthread_create(&passing, NULL, pass_much_time, &is_over), 0);
+    zt_stream_counts counts = zt_stream_close(stream, NULL, NULL);
+    __atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
+    join_in_time(w, passing);
+    __atomic_store_n(&log.is_free, 1, __ATOMIC_SEQ_CST);
+    assert_int_equal(log.hangs, 1);
+    check_stream_counts(counts);
+    close_rows(stream, NULL);
+}
+
+/* The group has no metric for the length of a row, its marker and its reason: a row lasts from the end of the one
+   before. After a failed calculation that is not known, so that the next row is discarded. */
+static void test_group_without_metrics_of_streams(void **state) {
+    world *w = (world *)*state;
+    gpu.behave(SOFTGPU_METRICS_OF_STREAMS_DIFFER, 1);
+    zt_stream *stream = open_rows(w, SLOW_PERIOD);
+    rows *kept = rows_of(stream);
+    assert_result(zt_stream_mark(stream, w->immediate, "name"), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    assert_contains(zt_stream_get_last_error(stream), "the group has no metric StreamMarker");
+    close_rows(stream, NULL);
+
+    stream = open_rows(w, PERIOD);
+    rows_of(stream);
+    read_rows(stream, kept, 20);
+    check_rows_join(kept, 1);
+    for (uint32_t i = 1; i < kept->count; i++) {
+        assert_true(kept->kept[i].length_ns > 0);
+        assert_string_equal(kept->kept[i].marker, "");
+    }
+    inject("zetMetricGroupCalculateMetricValues", 1, ZE_RESULT_ERROR_UNKNOWN);
+    uint32_t before = kept->count, gaps = gaps_in_rows(kept);
+    read_rows(stream, kept, before + 5);
+    assert_true(gaps_in_rows(kept) > gaps); /* a busy machine may miss more */
+    for (uint32_t i = before + 1; i < kept->count; i++)
+        if (!kept->kept[i].gap)
+            assert_int_equal(kept->kept[i].device_ns,
+                             kept->kept[i - 1].device_ns + kept->kept[i - 1].length_ns);
+    zt_stream_counts counts = close_rows(stream, NULL);
+    assert_true(counts.discarded >= 3); /* the first, one that failed, and the one after it */
+}
+
+/* A clock that starts again: rows go on from where they were. The turn of each is so long that the step back is not
+   taken for a step forward. */
+static void test_time_stamps_that_start_again(void **state) {
+    world *w = (world *)*state;
+    const uint32_t bits[] = {36, 56, 64};
+    for (uint32_t b = 0; b < 6; b++) {
+        gpu.behave(SOFTGPU_METRICS_OF_STREAMS_DIFFER, b / 3);
+        gpu.set_timestamps(bits[b % 3], 1000000000);
+        gpu.set_clock(3500000000u);
+        uint64_t before = now_ns();
+        zt_stream *stream = open_rows(w, PERIOD);
+        rows *kept = rows_of(stream);
+        read_rows(stream, kept, 3);
+        set_clock_back(w, 3000000000u);
+        read_rows(stream, kept, kept->count + 10);
+        uint64_t lasted = now_ns() - before;
+        close_rows(stream, NULL);
+        const kept_row *first = &kept->kept[0], *last = &kept->kept[kept->count - 1];
+        assert_true(last->device_ns >= first->device_ns);
+        assert_true(last->device_ns + last->length_ns - first->device_ns <= lasted + 2000000);
+        assert_true(last->time_ns - first->time_ns <= lasted + 2000000);
+        gpu.behave(SOFTGPU_METRICS_OF_STREAMS_DIFFER, 0);
+    }
+}
+
+static int knows_clock_of_metrics(void) {
+    return dlsym(RTLD_DEFAULT, "zetMetricGroupGetGlobalTimestampsExp") != NULL;
+}
+
+/* Where the driver does not describe the clock of the metrics, it is the device's. */
+static void test_clock_that_is_not_described(void **state) {
+    world *w = (world *)*state;
+    close_rows(open_rows(w, PERIOD), NULL); /* what is known of the groups is kept */
+    gpu.reset_calls();
+    close_rows(open_rows(w, PERIOD), NULL);
+    uint32_t last = (uint32_t)calls("zetMetricGroupGetProperties");
+    if (knows_clock_of_metrics())
+        inject("zetMetricGroupGetProperties", last, ZE_RESULT_ERROR_UNKNOWN);
+    gpu.reset_calls();
+    zt_stream *stream = open_rows(w, PERIOD);
+    rows *kept = rows_of(stream);
+    assert_int_equal(calls("zetMetricGroupGetGlobalTimestampsExp"), 0);
+    assert_true(calls("zeDeviceGetGlobalTimestamps") > 0);
+    read_rows(stream, kept, 10);
+    check_rows(kept);
+    close_rows(stream, NULL);
+}
+
+/* The device is lost when a clock is read at opening. */
+static void test_device_is_lost_at_opening(void **state) {
+    world *w = (world *)*state;
+    for (int of_device = !knows_clock_of_metrics(); of_device < 2; of_device++) {
+        const char *call = of_device ? "zeDeviceGetGlobalTimestamps" : "zetMetricGroupGetGlobalTimestampsExp";
+        if (of_device)
+            inject("zetMetricGroupGetGlobalTimestampsExp", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+        inject(call, 1, ZE_RESULT_ERROR_DEVICE_LOST);
+        expect_refusal(w, NULL, ZE_RESULT_ERROR_DEVICE_LOST, call);
+    }
+}
+
+/* A thread does not come back from its row function: the stream cannot be closed until it does. */
+typedef struct stuck_reader {
+    zt_stream *stream;
+    int is_inside, is_free; /* atomic */
+    ze_result_t result;
+} stuck_reader;
+
+static int stay_inside(const zt_row *row, void *user) {
+    stuck_reader *reader = (stuck_reader *)user;
+    (void)row;
+    __atomic_store_n(&reader->is_inside, 1, __ATOMIC_SEQ_CST);
+    while (!__atomic_load_n(&reader->is_free, __ATOMIC_SEQ_CST)) {
+        pass_time(100000000);
+        nap();
+    }
+    return 0;
+}
+
+static void *read_and_stay(void *argument) {
+    stuck_reader *reader = (stuck_reader *)argument;
+    reader->result = zt_stream_read(reader->stream, A_WHILE, stay_inside, reader);
+    return NULL;
+}
+
+static void test_close_while_a_reader_does_not_end(void **state) {
+    world *w = (world *)*state;
+    zt_stream *stream = open_rows(w, SLOW_PERIOD);
+    stuck_reader reader = {stream, 0, 0, ZE_RESULT_ERROR_UNKNOWN};
+    pthread_t thread;
+    mark_often(w, stream, 3);
+    assert_int_equal(pthread_create(&thread, NULL, read_and_stay, &reader), 0);
+    await(&reader.is_inside);
+    zt_stream_counts counts = zt_stream_close(stream, NULL, NULL);
+    __atomic_store_n(&reader.is_free, 1, __ATOMIC_SEQ_CST);
+    pthread_join(thread, NULL);
+    ok(reader.result);
+    assert_int_equal(heard(w, "[STREAM_BUSY] zt_stream_close"), 1);
+    check_stream_counts(counts);
+    counts = close_rows(stream, NULL);
+    assert_int_equal(counts.rows, 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         STREAM_TEST(test_rows_come_and_join),
@@ -1144,8 +1506,10 @@ int main(void) {
         STREAM_TEST(test_long_time_stamps),
         STREAM_TEST(test_equal_time_stamps),
         STREAM_TEST(test_time_stamps_that_step_back),
+        STREAM_TEST(test_step_back_that_is_read_late),
         STREAM_TEST(test_clock_of_older_drivers),
         STREAM_TEST(test_no_clock),
+        STREAM_TEST(test_clocks_over_a_minute),
         STREAM_TEST(test_markers_name_their_rows),
         STREAM_TEST(test_marker_in_a_recorded_list),
         STREAM_TEST(test_numbers_that_are_no_markers),
@@ -1172,6 +1536,16 @@ int main(void) {
         STREAM_TEST(test_failures_at_opening),
         STREAM_TEST(test_memory_runs_out_at_opening),
         STREAM_TEST(test_failures_while_reading),
+        STREAM_TEST(test_size_of_reports_is_not_known_at_first),
+        STREAM_TEST(test_two_time_stamps_of_a_row),
+        STREAM_TEST(test_no_thread_can_be_started),
+        STREAM_TEST(test_two_threads_add_a_marker),
+        STREAM_TEST(test_close_while_the_thread_hangs),
+        STREAM_TEST(test_group_without_metrics_of_streams),
+        STREAM_TEST(test_time_stamps_that_start_again),
+        STREAM_TEST(test_clock_that_is_not_described),
+        STREAM_TEST(test_device_is_lost_at_opening),
+        STREAM_TEST(test_close_while_a_reader_does_not_end),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -157,6 +157,47 @@ static void test_overlapping_regions(void **state) {
     check_work(w);
 }
 
+/* By a coarse clock, what is nested has the same begin, and perhaps the same end: the outer one comes first. */
+static void test_a_coarse_clock(void **state) {
+    enum { TICK_NAPS = 5 };
+    static const char *const names[] = {"outer", "inner", "innermost"};
+    world *w = (world *)*state;
+    ze_event_handle_t gate;
+    gpu.set_timestamps(64, 1000 / TICK_NAPS);
+    zt_profiler *profiler = open_timeline(w, "", 1000);
+    create_event(w, 1, &gate);
+    for (int i = 0; i < 5; i++) {
+        zt_region outer = zt_begin(profiler, w->immediate, names[0]);
+        zt_region inner = zt_begin(profiler, w->immediate, names[1]);
+        append(w, profiler, w->immediate, names[2]);
+        zt_end(&inner);
+        ok(zeCommandListAppendWaitOnEvents(w->immediate, 1, &gate));
+        zt_end(&outer);
+        for (int k = 0; k < 2 * TICK_NAPS; k++)
+            nap();
+        ok(zeEventHostSignal(gate));
+        finish_immediate(w, w->immediate);
+        ok(zeEventHostReset(gate));
+        w->launches++;
+    }
+    for (int k = 0; k < 2 * TICK_NAPS; k++) /* or the host knows that it cannot have taken so long */
+        nap();
+    collect_all(profiler);
+    assert_counts(profiler, counted(15, 15, 0, 0, 0));
+    const char *text = strstr(written_report(profiler, ZT_FORMAT_TRACE), "\"list 1\"");
+    assert_non_null(text);
+    for (int i = 0; i < 15; i++) {
+        char span[40];
+        snprintf(span, sizeof span, "\n{\"ph\":\"X\",\"name\":\"%s\",", names[i % 3]);
+        text = strstr(text + 1, "\n{\"ph\":\"X\",");
+        assert_non_null(text);
+        assert_memory_equal(text, span, strlen(span));
+    }
+    assert_null(strstr(text, "overlap"));
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
 static void test_names_of_any_kind(void **state) {
     world *w = (world *)*state;
     uint64_t low = now_ns();
@@ -330,6 +371,83 @@ static void test_threads_that_execute(void **state) {
     check_work(w);
 }
 
+/* More than are copied at once. */
+static void test_many_executions(void **state) {
+    enum { MANY = 1100 };
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    zt_profiler *profiler = open_timeline(w, "", 2 * MANY);
+    append(w, profiler, w->list, "recorded");
+    ok(zeCommandListClose(w->list));
+    for (int i = 0; i < MANY; i++)
+        execute(w, profiler, w->list);
+    w->launches += MANY;
+    collect_all(profiler);
+    trace_since(profiler, low);
+    expect_line("list 1: recorded x1100");
+    expect_line_of_thread("thread %ld: execute lists x1100", this_thread());
+    expect_line_of_thread("flow thread %ld: execute lists > recorded x1100", this_thread());
+    check_work(w);
+}
+
+typedef struct executing {
+    world *w;
+    zt_profiler *profiler;
+    ze_command_list_handle_t list;
+    long thread;
+} executing;
+
+static void *execute_elsewhere(void *argument) {
+    executing *of = (executing *)argument;
+    of->thread = this_thread();
+    ok_on_thread(zt_execute(of->profiler, of->w->queue, 1, &of->list, NULL));
+    return NULL;
+}
+
+/* What begins at the same moment is told apart by what it is, and by its thread. */
+static void test_calls_at_the_same_moment(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    pthread_t thread;
+    zt_profiler *profiler = open_timeline(w, "", 100);
+    executing of = {w, profiler, NULL, 0};
+    create_list(w, &of.list);
+    append(w, profiler, of.list, "elsewhere");
+    ok(zeCommandListClose(of.list));
+    append(w, profiler, w->list, "recorded");
+    ok(zeCommandListClose(w->list));
+    hold_time(1);
+    ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    assert_int_equal(pthread_create(&thread, NULL, execute_elsewhere, &of), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_no_noted_failure();
+    append(w, profiler, w->immediate, "short");
+    append(w, profiler, w->immediate, "short");
+    append(w, profiler, w->immediate, "other");
+    zt_region outer = zt_begin(profiler, w->immediate, "outer");
+    zt_region inner = zt_begin(profiler, w->immediate, "inner");
+    launch(w, w->immediate);
+    pass_time(1);
+    zt_end(&inner);
+    pass_time(1000);
+    zt_end(&outer);
+    hold_time(0);
+    finish_queue(w);
+    finish_immediate(w, w->immediate);
+    w->launches += 5;
+    collect_all(profiler);
+    assert_counts(profiler, counted(7, 7, 0, 0, 0));
+    trace_since(profiler, low);
+    assert_true(of.thread != this_thread());
+    expect_line_of_thread("thread %ld: execute lists x1", of.thread);
+    expect_line_of_thread("thread %ld: append outer x1", this_thread());
+    expect_line_of_thread("flow thread %ld: execute lists > elsewhere x1", of.thread);
+    assert_contains(seen, ": append outer/execute lists/append inner x1\n");
+    ok(zt_release(profiler, of.list));
+    ok(zeCommandListDestroy(of.list));
+    check_work(w);
+}
+
 /* The first execution that zt_execute does not see comes from the recording, as far as is known. Of later
    ones nothing is known. */
 static void test_executions_that_nobody_saw(void **state) {
@@ -459,6 +577,62 @@ static void test_names_of_lists(void **state) {
 }
 
 /* A name ends with its list, also where the handle comes back; what has run on the list keeps it. */
+/* A list without regions keeps its name, however many lists come and go. Without memory, it keeps the name that it
+   has. */
+static void test_names_that_stay(void **state) {
+    enum { LISTS = 300 };
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.timeline = 1000;
+    config.allocator = scarce_allocator();
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_name_list(profiler, w->immediate, "first"));
+    for (int i = 0; i < LISTS; i++) {
+        ze_command_list_handle_t list;
+        create_immediate(w, &list);
+        append(w, profiler, list, "other");
+        w->launches++;
+        finish_immediate(w, list);
+        zt_release(profiler, list);
+        collect_all(profiler);
+        ok(zeCommandListDestroy(list));
+    }
+    allocations_left = 0;
+    assert_result(zt_name_list(profiler, w->immediate, "second"), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_contains(zt_get_last_error(profiler), "zt_name_list");
+    allocations_left = -1;
+    run(w, profiler, "region");
+    collect_all(profiler);
+    trace_since(profiler, low);
+    expect_line("first: region x1");
+    check_work(w);
+}
+
+/* Of a program that names each of its lists anew, so many names are kept. */
+static void test_too_many_names_of_lists(void **state) {
+    enum { MOST = 65536 };
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    char name[16];
+    zt_profiler *profiler = open_timeline(w, "", 100);
+    for (int i = 0; i < MOST; i++) {
+        snprintf(name, sizeof name, "name %d", i);
+        ok(zt_name_list(profiler, w->immediate, name));
+    }
+    assert_result(zt_name_list(profiler, w->immediate, "one more"), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_result(zt_name_list(profiler, w->list, "one more"), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    run(w, profiler, "region");
+    ok(zt_name_list(profiler, w->immediate, "name 7")); /* it is there already */
+    run(w, profiler, "region");
+    collect_all(profiler);
+    trace_since(profiler, low);
+    expect_line("name 65535: region x1");
+    expect_line("name 7: region x1");
+    check_work(w);
+}
+
 static void test_names_end_with_their_lists(void **state) {
     world *w = (world *)*state;
     uint64_t low = now_ns();
@@ -549,10 +723,9 @@ static void test_losses_that_are_taken_back(void **state) {
 /* ==== clocks ============================================================================================== */
 
 /* The device's clock starts again from 0 within the run. */
-static void test_times_are_unwrapped(void **state) {
-    world *w = (world *)*state;
-    gpu.set_timestamps(32, 1000000000);
-    gpu.set_clock(((uint64_t)1 << 32) - 20000000);
+static void unwrap_times(world *w, uint32_t bits) {
+    gpu.set_timestamps(bits, 1000000000);
+    gpu.set_clock(((uint64_t)1 << bits) - 20000000);
     uint64_t low = now_ns();
     zt_profiler *profiler = open_timeline(w, "", 1000);
     for (int i = 0; i < 50; i++) {
@@ -565,7 +738,13 @@ static void test_times_are_unwrapped(void **state) {
     trace_since(profiler, low); /* all between, in order, nested */
     expect_line("list 1: outer x50");
     expect_line("list 1: outer/inner/innermost x100");
+    close_profiler(w, profiler);
     check_work(w);
+}
+
+static void test_times_are_unwrapped(void **state) {
+    unwrap_times((world *)*state, 32);
+    unwrap_times((world *)*state, 29); /* every 0.5 seconds: its time is read more often */
 }
 
 enum { SLACK_NS = 2000000 };
@@ -769,6 +948,99 @@ static void test_chosen_columns(void **state) {
     snprintf(wanted, sizeof wanted, ",\"GPGPU_THREADGROUP_COUNT [events]\":%d,\"", WORK_GROUPS);
     assert_contains(text, wanted);
     assert_null(strstr(text, "GPU_BUSY"));
+    check_work(w);
+}
+
+/* Figures that the library computes from several metrics, beside those of the device; with the groups before their
+   names where there are several. */
+static void test_computed_columns(void **state) {
+    static const struct {
+        const char *groups, *parts[3];
+    } cases[] = {
+        {"ComputeBasic", {",\"XVE_ACTIVE [%]\":30,\"", ",\"L3 hits [%]\":75,\"", ",\"LSC hits [%]\":50,\""}},
+        {"ComputeBasic,Other",
+         {",\"ComputeBasic.XVE_ACTIVE [%]\":30,\"", ",\"L3 hits [%]\":75,\"", ",\"LSC hits [%]\":50,\""}}};
+    static const struct {
+        const char *metric;
+        double value;
+    } given[] = {{"XVE_ACTIVE", 30},
+                 {"L3_HIT", 3},
+                 {"L3_MISS", 1},
+                 {"LOAD_STORE_CACHE_ACCESS", 10},
+                 {"LOAD_STORE_CACHE_HIT", 5}};
+    world *w = (world *)*state;
+    const softgpu_metric other = {"OTHER", "X", "events", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_UINT64};
+    gpu.behave(SOFTGPU_B580_METRICS, 1);
+    assert_true(gpu.list_metrics("Other", &other, 1));
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        assert_true(gpu.set_metric(given[i].metric, given[i].value));
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        zt_config config = config_of(w);
+        config.groups = cases[c].groups;
+        config.max_passes = 2;
+        config.timeline = 100;
+        zt_profiler *profiler = open_profiler(w, &config);
+        ZT_PASSES(profiler) {
+            run(w, profiler, "work");
+        }
+        collect_all(profiler);
+        const char *text = written_report(profiler, ZT_FORMAT_TRACE);
+        for (int i = 0; i < 3; i++)
+            assert_contains(text, cases[c].parts[i]);
+        close_profiler(w, profiler);
+    }
+    assert_true(gpu.list_metrics(NULL, NULL, 0));
+
+    uint64_t low = now_ns();
+    zt_profiler *profiler = open_timeline(w, "", 100);
+    zt_stream *stream = attach(w, profiler, 1000000);
+    rows *kept = rows_of(stream);
+    read_rows(stream, kept, 5);
+    close_rows(stream, NULL);
+    trace_since(profiler, low);
+    expect_line("counter XVE_ACTIVE [%]");
+    expect_line("counter L3 hits [%]");
+    check_work(w);
+}
+
+/* Values of any size, and metrics without units. Older metric sets count bytes by a type that does not add up. */
+static void test_metrics_of_any_kind(void **state) {
+    static const softgpu_metric listed[] = {
+        {"Plain", "X", "", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_UINT64},
+        {"Negative", "X", "things", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_FLOAT64},
+        {"Huge", "X", "things", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_FLOAT64},
+        {"OldBytes", "X", "bytes", ZET_METRIC_TYPE_THROUGHPUT, ZET_VALUE_TYPE_UINT64},
+    };
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    zt_config config = config_of(w);
+    assert_true(gpu.list_metrics("Listed", listed, 4));
+    assert_true(gpu.set_metric("Plain", 7));
+    assert_true(gpu.set_metric("Negative", -3));
+    assert_true(gpu.set_metric("Huge", 1e300));
+    assert_true(gpu.set_metric("OldBytes", 4096));
+    config.groups = "Listed";
+    config.timeline = 100;
+    config.columns = "Plain,Negative,Huge,OldBytes";
+    zt_profiler *profiler = open_profiler(w, &config);
+    run(w, profiler, "work");
+    collect_all(profiler);
+    const char *text = written_report(profiler, ZT_FORMAT_TRACE);
+    assert_contains(text, ",\"Plain\":7,\"Negative [things]\":-3,\"Huge [things]\":1e+300,"
+                          "\"OldBytes [bytes]\":4096,");
+    close_profiler(w, profiler);
+    config.groups = "";
+    config.columns = "Plain,OldBytes";
+    profiler = open_profiler(w, &config);
+    zt_stream_config streamed = stream_config_of(w);
+    streamed.profiler = profiler;
+    streamed.group = "Listed";
+    zt_stream *stream = open_stream_with(w, &streamed);
+    read_rows(stream, rows_of(stream), 3);
+    close_rows(stream, NULL);
+    trace_since(profiler, low);
+    expect_line("counter OldBytes [GB/s]");
+    expect_line("counter Plain [/s]");
     check_work(w);
 }
 
@@ -1231,6 +1503,7 @@ int main(void) {
         STREAM_TEST(test_nested_regions),
         STREAM_TEST(test_track_for_each_list),
         STREAM_TEST(test_overlapping_regions),
+        STREAM_TEST(test_a_coarse_clock),
         STREAM_TEST(test_names_of_any_kind),
         STREAM_TEST(test_ring_keeps_the_newest),
         STREAM_TEST(test_memory_is_fixed),
@@ -1240,10 +1513,14 @@ int main(void) {
         STREAM_TEST(test_passes),
         STREAM_TEST(test_threads_that_append),
         STREAM_TEST(test_threads_that_execute),
+        STREAM_TEST(test_many_executions),
+        STREAM_TEST(test_calls_at_the_same_moment),
         STREAM_TEST(test_executions_that_nobody_saw),
         STREAM_TEST(test_begun_before_it_was_submitted),
         STREAM_TEST(test_an_execution_inside_of_another),
         STREAM_TEST(test_names_of_lists),
+        STREAM_TEST(test_names_that_stay),
+        STREAM_TEST(test_too_many_names_of_lists),
         STREAM_TEST(test_names_end_with_their_lists),
         STREAM_TEST(test_lost_and_dropped),
         STREAM_TEST(test_losses_that_are_taken_back),
@@ -1255,6 +1532,8 @@ int main(void) {
         STREAM_TEST(test_counters_and_markers),
         STREAM_TEST(test_gaps_of_streams),
         STREAM_TEST(test_chosen_columns),
+        STREAM_TEST(test_computed_columns),
+        STREAM_TEST(test_metrics_of_any_kind),
         STREAM_TEST(test_two_streams),
         STREAM_TEST(test_rows_before_samples),
         STREAM_TEST(test_samples_before_rows),

@@ -15,10 +15,13 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define MS UINT64_C(1000000)
+
+enum { HELPER_DESCRIPTOR = 9 }; /* of its end of the socket */
 
 /* ==== kernels that hang =================================================================================== */
 
@@ -89,6 +92,7 @@ static struct {
     int count;
     zt_hang hang;
     zt_hang_place place; /* the first */
+    uint32_t threads[ZT_MAX_PLACES];
     char region[64], kernel[64], file[PATH_MAX], reason[512], fault[128], text[1 << 15];
 } heard_hang = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
@@ -100,6 +104,8 @@ static void hear(const zt_hang *hang, void *user) {
     heard_hang.kernel[0] = heard_hang.file[0] = 0;
     if (hang->place_count) {
         heard_hang.place = hang->places[0];
+        for (uint32_t i = 0; i < hang->place_count; i++)
+            heard_hang.threads[i] = hang->places[i].threads;
         snprintf(heard_hang.kernel, sizeof heard_hang.kernel, "%s", hang->places[0].kernel);
         snprintf(heard_hang.file, sizeof heard_hang.file, "%s", hang->places[0].file);
     }
@@ -406,6 +412,127 @@ static void two_kernels_hang(void **state) {
     close_profiler(w, profiler);
 }
 
+/* Of 1024 threads, at 45 places. Those with the most threads are listed, and the threads at the others are
+   counted. */
+static void threads_at_many_places(void **state) {
+    world *w = (world *)*state;
+    enum { THREADS = 1024, LAST = 34, MOST = 44 }; /* groups of 1 to 44 threads, and the rest */
+    zt_watch_config config = config_of_watch();
+    uint32_t listed = 0, size = MOST;
+    zt_profiler *profiler = open_watched(w, &config);
+    gpu.behave(SOFTGPU_DEBUG_MANY_THREADS, 1);
+    work of = begin_hang(w, profiler, "stuck");
+    await_hang(1);
+    gpu.behave(SOFTGPU_DEBUG_MANY_THREADS, 0);
+    assert_int_equal(heard_hang.hang.stopped, THREADS);
+    assert_int_equal(heard_hang.hang.unstopped, 0);
+    assert_int_equal(heard_hang.hang.place_count, ZT_MAX_PLACES);
+    for (int i = 0, is_second = 0; i < ZT_MAX_PLACES; i++) {
+        assert_int_equal(heard_hang.threads[i], size);
+        listed += size;
+        if (size == LAST && !is_second)
+            is_second = 1;
+        else
+            size--;
+    }
+    assert_int_equal(heard_hang.hang.threads_elsewhere, THREADS - listed);
+    assert_int_equal(heard(w, "1024 threads were stopped by the process itself: 44 in "), 1);
+    assert_int_equal(heard(w, " and elsewhere. "), 1);
+    assert_contains(heard_hang.text, "elsewhere");
+    finish_hang(w, profiler, &of);
+    close_profiler(w, profiler);
+}
+
+/* After more regions than the watch looks at in one go. */
+static void a_hang_behind_many_regions(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    config.hang_ns = 2000 * MS;
+    zt_profiler *profiler = open_watched(w, &config);
+    work of = load_recorded(w, "count");
+    for (int i = 0; i < 300; i++)
+        append(w, profiler, of.list, "before");
+    append_kernel(profiler, of.list, of.kernel, "stuck");
+    append(w, profiler, of.list, "behind");
+    ok(zeCommandListClose(of.list));
+    begin_submitting();
+    ok(zt_execute(profiler, w->queue, 1, &of.list, NULL));
+    await_kernel(&of);
+    await_hang(1);
+    assert_string_equal(heard_hang.region, "stuck");
+    assert_int_equal(heard_hang.hang.others, 0);
+    w->launches += 301;
+    finish_hang(w, profiler, &of);
+    close_profiler(w, profiler);
+    check_work(w);
+}
+
+/* Of the lists that wait for each other, the one that was submitted first hangs. */
+static void the_first_list_hangs(void **state) {
+    world *w = (world *)*state;
+    enum { LISTS = 3 };
+    static const int orders[][LISTS] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}};
+    static const char *const names[LISTS] = {"list 0", "list 1", "list 2"};
+    zt_watch_config config = config_of_watch();
+    zt_profiler *profiler = open_watched(w, &config);
+    for (int i = 0; i < 3; i++) {
+        work of = load_recorded(w, "count");
+        ze_command_list_handle_t lists[LISTS];
+        launch_kernel(of.list, of.kernel);
+        ok(zeCommandListClose(of.list));
+        for (int k = 0; k < LISTS; k++) {
+            create_list(w, &lists[k]);
+            append(w, profiler, lists[k], names[k]);
+            ok(zeCommandListClose(lists[k]));
+        }
+        begin_submitting();
+        ok(zeCommandQueueExecuteCommandLists(w->queue, 1, &of.list, NULL));
+        for (int k = 0; k < LISTS; k++) {
+            ok(zt_execute(profiler, w->queue, 1, &lists[orders[i][k]], NULL));
+            pass_time(1);
+        }
+        await_kernel(&of);
+        await_hang(i + 1);
+        assert_string_equal(heard_hang.region, names[orders[i][0]]);
+        assert_int_equal(heard_hang.hang.others, LISTS - 1);
+        assert_contains(heard_hang.text, "On 2 other lists");
+        hold_time(1); /* what waited may be slow */
+        let_go(&of);
+        finish_queue(w);
+        hold_time(0);
+        w->launches += LISTS;
+        for (int k = 0; k < LISTS; k++) {
+            ok(zt_release(profiler, lists[k]));
+            ok(zeCommandListDestroy(lists[k]));
+        }
+        unload_hang(w, NULL, &of);
+    }
+    close_profiler(w, profiler);
+    check_work(w);
+}
+
+/* Then there is the message alone, or with the file. */
+static void nobody_is_called(void **state) {
+    world *w = (world *)*state;
+    uint64_t end = now_ns() + A_WHILE;
+    zt_watch_config config = config_of_watch();
+    config.function = NULL;
+    config.leave_stopped = 1;
+    zt_profiler *profiler = open_watched(w, &config);
+    gpu.behave(SOFTGPU_DEBUG_THREADS_UNAVAILABLE, 1);
+    work of = begin_hang(w, profiler, "stuck");
+    while (zt_watch_get_info(profiler).hangs == 0)
+        assert_true(now_ns() < end);
+    assert_false(zt_watch_get_info(profiler).is_stopped); /* there is nothing that could be */
+    ok(zt_watch_stop(profiler));
+    assert_int_equal(heard(w, "'stuck' has run for"), 1);
+    assert_int_equal(heard(w, "0 threads were stopped by the process itself. "), 1);
+    assert_int_equal(heard(w, "left stopped"), 0);
+    assert_int_equal(heard(w, "The report is in"), 0);
+    finish_hang(w, profiler, &of);
+    close_profiler(w, profiler);
+}
+
 /* A millisecond: less would be noise. */
 static void the_shortest_hang(void **state) {
     world *w = (world *)*state;
@@ -686,6 +813,157 @@ static void the_helper_is_lost(void **state) {
     }
 }
 
+/* A message that no helper has written, for the watch: through the helper's own end of the socket. */
+static void write_as(pid_t helper, const void *bytes, size_t size) {
+#if defined(SYS_pidfd_open) && defined(SYS_pidfd_getfd)
+    int of_helper = (int)syscall(SYS_pidfd_open, helper, 0);
+    int end = of_helper < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, of_helper, HELPER_DESCRIPTOR, 0);
+    if (end >= 0)
+        assert_int_equal(send(end, bytes, size, MSG_NOSIGNAL), (ssize_t)size);
+    int error = errno;
+    close(of_helper);
+    close(end);
+    if (end >= 0)
+        return;
+    printf("skipped: no descriptor of another process: %s\n", strerror(error));
+#else
+    (void)helper, (void)bytes, (void)size;
+    puts("skipped: this system's headers do not know pidfd_getfd");
+#endif
+    skip();
+}
+
+/* What it cannot have written is not believed, and it is dismissed. */
+static void the_helper_writes_rubbish(void **state) {
+    world *w = (world *)*state;
+    static unsigned char rubbish[1 << 16];
+    static const struct {
+        size_t size;
+        int byte;
+    } messages[] = {{3, 0}, {8192, 0}, {8192, 255}, {sizeof rubbish, 255}};
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
+    zt_watch_config config = config_of_watch();
+    zt_profiler *profiler = open_watched(w, &config);
+    for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
+        uint64_t end = now_ns() + A_WHILE;
+        ok(zt_watch(profiler, &config));
+        assert_debugged_by(profiler, ZT_DEBUGGED_BY_HELPER);
+        memset(rubbish, messages[i].byte, sizeof rubbish);
+        write_as(helper_of(getpid()), rubbish, messages[i].size);
+        while (zt_watch_get_info(profiler).debugged_by != ZT_DEBUGGED_BY_NOBODY)
+            assert_true(now_ns() < end);
+        assert_contains(zt_watch_get_info(profiler).reason, "has ended, or does not answer");
+        await_no_helper(getpid());
+    }
+    work of = begin_hang(w, profiler, "stuck");
+    await_hang(1);
+    assert_int_equal(heard_hang.hang.debugged_by, ZT_DEBUGGED_BY_HELPER);
+    assert_place("count");
+    finish_hang(w, profiler, &of);
+    close_profiler(w, profiler);
+}
+
+/* The n-th call of the driver in the helper fails, or the kernel's debugger there: the reason is reported, and
+   nobody is left behind. */
+static void any_call_of_the_helper_fails(void **state) {
+    world *w = (world *)*state;
+    int helped = 0, not_helped = 0;
+    zt_config of_profiler = config_of(w);
+    of_profiler.groups = "";
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    for (int i = 1; i <= 16; i++) {
+        zt_watch_config config = config_of_watch();
+        char fault[32];
+        zt_profiler *profiler = open_profiler(w, &of_profiler);
+        snprintf(fault, sizeof fault, "%d:%u", i, (unsigned)ZE_RESULT_ERROR_UNKNOWN);
+        setenv("SOFTGPU_FAIL", fault, 1);
+        ok(zt_watch(profiler, &config));
+        unsetenv("SOFTGPU_FAIL");
+        zt_watch_info info = zt_watch_get_info(profiler);
+        if (info.debugged_by == ZT_DEBUGGED_BY_NOBODY) {
+            assert_contains(info.reason, "ZE_RESULT_ERROR_"); /* of this process and the helper, or later */
+            if (!strstr(info.reason, "zetDebugReadEvent failed"))
+                assert_contains(info.reason, " A helper process: ");
+            not_helped++;
+        } else {
+            assert_debugged_by(profiler, ZT_DEBUGGED_BY_HELPER);
+            helped++;
+        }
+        close_profiler(w, profiler);
+        await_no_helper(getpid());
+    }
+    assert_true(helped > 0 && not_helped > 0);
+}
+
+/* So that a program which is started as a helper, and does not become one, does not start the next one. */
+static void no_helper_of_a_helper(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
+    setenv("ZETOOLS_HELPER_1", "1", 1);
+    zt_profiler *profiler = open_watched(w, &config);
+    unsetenv("ZETOOLS_HELPER_1");
+    assert_debugged_by(profiler, ZT_DEBUGGED_BY_NOBODY);
+    assert_int_equal(helper_of(getpid()), 0);
+    close_profiler(w, profiler);
+}
+
+/* By zt_watch_stop. The hang is reported, and not as if somebody had failed. */
+static void the_watch_is_stopped_while_the_helper_answers(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    config.hang_ns = 4000 * MS;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
+    zt_profiler *profiler = open_watched(w, &config);
+    assert_debugged_by(profiler, ZT_DEBUGGED_BY_HELPER);
+    work of = begin_hang(w, profiler, "stuck");
+    gpu.behave(SOFTGPU_DEBUG_EVENTS_LOST, 1); /* it stops the kernel, and waits for seconds to hear of it */
+    pass_time(config.hang_ns);
+    uint64_t end = now_ns() + A_WHILE;
+    for (int still = 0; still < 500;) { /* not only because this machine is busy */
+        uint32_t before = count_of(&of);
+        assert_true(now_ns() < end);
+        nap();
+        still = count_of(&of) == before ? still + 1 : 0;
+    }
+    ok(zt_watch_stop(profiler));
+    assert_int_equal(hangs_heard(), 1);
+    assert_string_equal(heard_hang.region, "stuck");
+    assert_int_equal(heard_hang.hang.debugged_by, ZT_DEBUGGED_BY_NOBODY);
+    assert_string_equal(heard_hang.reason, "the watch was stopped meanwhile");
+    assert_int_equal(heard(w, "Where is not known: the watch was stopped meanwhile"), 1);
+    await_no_helper(getpid());
+    gpu.behave(SOFTGPU_DEBUG_EVENTS_LOST, 0);
+    assert_counts_on(&of);
+    finish_hang(w, profiler, &of);
+    close_profiler(w, profiler);
+}
+
+/* Once more, at a hang: nobody may debug. No helper is started then. */
+static void the_watch_is_stopped_while_it_attaches(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    uint64_t end = now_ns() + A_WHILE;
+    gpu.behave(SOFTGPU_DEBUG_NO_PERMISSION, 1);
+    zt_profiler *profiler = open_watched(w, &config);
+    assert_debugged_by(profiler, ZT_DEBUGGED_BY_NOBODY);
+    assert_int_equal(heard(w, "[NOT_DEBUGGED]"), 1);
+    gpu.reset_calls();
+    assert_true(gpu.set_call_cost("zetDebugAttach", 500 * MS));
+    work of = begin_hang(w, profiler, "stuck");
+    while (calls("zetDebugAttach") == 0)
+        assert_true(now_ns() < end);
+    ok(zt_watch_stop(profiler));
+    assert_int_equal(hangs_heard(), 1);
+    assert_int_equal(heard_hang.hang.debugged_by, ZT_DEBUGGED_BY_NOBODY);
+    assert_contains(heard_hang.reason, "ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS");
+    assert_contains(heard_hang.reason, "A helper process: the watch was stopped meanwhile.");
+    assert_int_equal(helper_of(getpid()), 0);
+    finish_hang(w, profiler, &of);
+    close_profiler(w, profiler);
+}
+
 /* ==== faults ============================================================================================== */
 
 /* A kernel reads from a page, which loses the device. */
@@ -738,6 +1016,69 @@ static void a_null_pointer_is_reported(void **state) {
     world *w = (world *)*state;
     fault_at(w, 0, ZT_DEBUGGED_BY_ITSELF);
     check_work(w);
+}
+
+/* As at a breakpoint: the thread stops, and there is no page fault. */
+static void threads_stop_by_themselves(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    uint64_t address = 8, end = now_ns() + A_WHILE;
+    config.hang_ns = A_WHILE;
+    zt_profiler *profiler = open_watched(w, &config);
+    gpu.behave(SOFTGPU_DEBUG_EXCEPTIONS, 1);
+    work of = load_recorded(w, "read_from");
+    ok(zeKernelSetArgumentValue(of.kernel, 1, sizeof address, &address));
+    append_kernel(profiler, of.list, of.kernel, "reads");
+    ok(zeCommandListClose(of.list));
+    ok(zt_execute(profiler, w->queue, 1, &of.list, NULL));
+    await_hang(1);
+    assert_true(heard_hang.hang.is_fault);
+    assert_int_equal(heard_hang.hang.fault_address, 0);
+    assert_contains(heard_hang.fault, "threads stopped by themselves");
+    assert_string_equal(heard_hang.region, "reads");
+    assert_place("read_from");
+    while (zeContextGetStatus(w->context) != ZE_RESULT_ERROR_DEVICE_LOST)
+        assert_true(now_ns() < end);
+    assert_int_equal(zt_watch_get_info(profiler).faults, 1);
+    close_profiler(w, profiler);
+    gpu.restore_device();
+    unload_hang(w, NULL, &of);
+}
+
+/* While threads are stopped because of a hang, which is reported first. When the same comes again, the watch
+   has nothing to find out, and leaves the device alone. */
+static void a_fault_comes_while_threads_are_stopped(void **state) {
+    world *w = (world *)*state;
+    uint64_t end = now_ns() + A_WHILE;
+    zt_watch_config config = config_of_watch();
+    zt_profiler *profiler = open_watched(w, &config);
+    gpu.behave(SOFTGPU_DEBUG_FAULTS_AGAIN, 1);
+    work of = begin_hang(w, profiler, "stuck");
+    await_hang(2);
+    assert_true(heard_hang.hang.is_fault);
+    assert_int_equal(heard_hang.hang.fault_address, 0x5000);
+    assert_string_equal(heard_hang.fault, "page fault");
+    assert_string_equal(heard_hang.region, "stuck");
+    assert_contains(heard_hang.text, "page fault (0x5000). 'stuck' was running, for");
+    assert_int_equal(heard(w, "'stuck' has run for"), 1);
+    let_it_look();
+    assert_int_equal(hangs_heard(), 2); /* not by the stop for the fault itself */
+    assert_debugged_by(profiler, ZT_DEBUGGED_BY_ITSELF);
+    finish_hang(w, profiler, &of);
+
+    of = begin_hang(w, profiler, "stuck again");
+    while (zt_watch_get_info(profiler).debugged_by != ZT_DEBUGGED_BY_NOBODY)
+        assert_true(now_ns() < end);
+    assert_contains(zt_watch_get_info(profiler).reason, "the same page fault came again");
+    assert_int_equal(hangs_heard(), 3);
+    assert_string_equal(heard_hang.region, "stuck again");
+    assert_false(heard_hang.hang.is_fault);
+    zt_watch_info info = zt_watch_get_info(profiler);
+    assert_int_equal(info.hangs, 2);
+    assert_int_equal(info.faults, 1);
+    assert_counts_on(&of);
+    finish_hang(w, profiler, &of);
+    close_profiler(w, profiler);
 }
 
 /* A driver may call the device lost before it delivers the fault, whose threads stay stopped until the watch
@@ -871,9 +1212,10 @@ static void the_helper_ends_with_the_watch(void **state) {
 }
 
 /* Processes that hang when they are told so. */
-enum { PROCESSES = 3 };
+enum { PROCESSES = 4 };
 
-/* H hangs, and is watched by a helper that has stopped its threads; E exits, with a kernel that would end if
+/* H hangs, and is watched by a helper that has stopped its threads; K has a child that lives until that helper
+   has ended, and keeps what it inherits; E exits, with a kernel that would end if
    it went on. */
 static int serve_hang(world *w, char letter, int from) {
     static work of;
@@ -881,6 +1223,16 @@ static int serve_hang(world *w, char letter, int from) {
     if (letter == 'E') {
         let_go(&of);
         exit(0);
+    }
+    if (letter == 'K') {
+        pid_t parent = getpid();
+        uint64_t end = now_ns() + A_WHILE;
+        if (fork() == 0) {
+            while (helper_of(parent) && now_ns() < end)
+                nap();
+            _exit(0);
+        }
+        return 1;
     }
     if (letter == 'H') {
         zt_watch_config config = config_of_watch();
@@ -904,6 +1256,15 @@ static const process *new_hanging_process(void) {
 static void the_helper_ends_with_a_process_that_is_killed(void **state) {
     const process *made = new_hanging_process();
     (void)state;
+    end_process(made, SIGKILL);
+    await_no_helper(made->number);
+}
+
+/* Although its end of the socket stays open. */
+static void a_child_of_the_process_goes_on(void **state) {
+    const process *made = new_hanging_process();
+    (void)state;
+    tell(made, 'K');
     end_process(made, SIGKILL);
     await_no_helper(made->number);
 }
@@ -944,27 +1305,32 @@ static void a_child_is_forked(void **state) {
 
 /* Then the program runs as ever. */
 static void the_variable_stands_there_by_accident(void **state) {
-    char name[PATH_MAX], variable[64];
+    char name[PATH_MAX], own[32], next[32], variable[64];
     char argument[] = "--return-42";
     char *arguments[] = {name, argument, NULL}, *environment[] = {variable, NULL};
+    const char *const values[] = {own, next, "", "helper", "0", "1", "-1"};
     pid_t child;
     int status;
     (void)state;
     if (!getauxval(AT_BASE)) /* started by the dynamic linker */
         skip();
     assert_non_null(realpath("/proc/self/exe", name));
-    snprintf(variable, sizeof variable, "ZETOOLS_HELPER_1=%ld", (long)getpid());
-    assert_int_equal(posix_spawn(&child, name, NULL, NULL, arguments, environment), 0);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 42);
+    snprintf(own, sizeof own, "%ld", (long)getpid());
+    snprintf(next, sizeof next, "%ld", (long)getpid() + 1);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        snprintf(variable, sizeof variable, "ZETOOLS_HELPER_1=%s", values[i]);
+        assert_int_equal(posix_spawn(&child, name, NULL, NULL, arguments, environment), 0);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 42);
+    }
 }
 
-enum { HELPER_DESCRIPTOR = 9, NOBODY = 65534, NOT_STARTED = 127 };
+enum { NOBODY = 65534, NOT_STARTED = 127 };
 
 /* Starts this program as a helper, as another user if that is not 0, with an end of a socket that this process
-   has made. Returns its exit status, and how many bytes it has sent. */
-static int start_as(uid_t user, ssize_t *sent) {
+   has made, or the other one. Returns its exit status, and how many bytes it has sent. */
+static int start_as(uid_t user, int with_own_socket, ssize_t *sent) {
     char variable[64], argument[] = "--return-42", message[64];
     char *arguments[] = {argument, argument, NULL}, *environment[] = {variable, NULL};
     int ends[2], status, program = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -972,6 +1338,8 @@ static int start_as(uid_t user, ssize_t *sent) {
     snprintf(variable, sizeof variable, "ZETOOLS_HELPER_1=%ld", (long)getpid());
     pid_t child = fork();
     if (child == 0) {
+        if (with_own_socket && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+            _exit(NOT_STARTED);
         if ((!user || setuid(user) == 0) && dup2(ends[1], HELPER_DESCRIPTOR) == HELPER_DESCRIPTOR)
             fexecve(program, arguments, environment);
         _exit(NOT_STARTED);
@@ -994,9 +1362,11 @@ static void a_helper_serves_its_own_user_alone(void **state) {
     }
     if (!getauxval(AT_BASE)) /* started by the dynamic linker */
         skip();
-    assert_int_equal(start_as(0, &sent), 0);
+    assert_int_equal(start_as(0, 0, &sent), 0);
     assert_true(sent > 0);
-    int status = start_as(NOBODY, &sent);
+    assert_int_equal(start_as(0, 1, &sent), 42); /* then it is none */
+    assert_int_equal(sent, 0);
+    int status = start_as(NOBODY, 0, &sent);
     if (status == NOT_STARTED) {
         puts("skipped: the other user may not start this program");
         skip();
@@ -1155,6 +1525,39 @@ static void the_function_must_not_end_the_watch(void **state) {
     ok(zt_watch(profiler, &config));
     work of = begin_hang(w, profiler, "stuck");
     await(&calls_inside);
+    assert_int_equal(heard(w, "zt_watch was called from the log function, or from the function of a watch."),
+                     1);
+    finish_hang(w, profiler, &of);
+    close_profiler(w, profiler);
+}
+
+static ze_result_t results_of_log[2];
+
+static void log_and_watch(int result, const char *message, void *user) {
+    (void)result, (void)user;
+    if (!strstr(message, "[HANG]"))
+        return;
+    results_of_log[0] = zt_watch(profiler_of_callback, NULL);
+    results_of_log[1] = zt_watch_stop(profiler_of_callback);
+    __atomic_store_n(&calls_inside, 1, __ATOMIC_SEQ_CST);
+}
+
+static void the_log_must_not_end_the_watch(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    zt_config of_profiler = config_of(w);
+    calls_inside = 0;
+    of_profiler.groups = "";
+    of_profiler.log = log_and_watch;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    zt_profiler *profiler = profiler_of_callback = open_profiler(w, &of_profiler);
+    ok(zt_watch(profiler, &config));
+    work of = begin_hang(w, profiler, "stuck");
+    await(&calls_inside);
+    assert_result(results_of_log[0], ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    assert_result(results_of_log[1], ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    await_hang(1);
+    assert_true(zt_watch_get_info(profiler).is_watching);
     finish_hang(w, profiler, &of);
     close_profiler(w, profiler);
 }
@@ -1169,6 +1572,10 @@ int main(int argc, char **argv) {
         HANG_TEST(traced_launches_hang),
         HANG_TEST(a_hang_ends_by_itself),
         HANG_TEST(two_kernels_hang),
+        HANG_TEST(threads_at_many_places),
+        HANG_TEST(a_hang_behind_many_regions),
+        HANG_TEST(the_first_list_hangs),
+        HANG_TEST(nobody_is_called),
         HANG_TEST(the_shortest_hang),
         HANG_TEST(threads_are_left_stopped),
         cmocka_unit_test_setup_teardown(the_profiler_is_closed_while_it_hangs, open_leaky_world,
@@ -1184,13 +1591,21 @@ int main(int argc, char **argv) {
         HANG_TEST(any_call_fails_once),
         HANG_TEST(the_helper_finds_the_device),
         HANG_TEST(the_helper_is_lost),
+        HANG_TEST(the_helper_writes_rubbish),
+        HANG_TEST(any_call_of_the_helper_fails),
+        HANG_TEST(no_helper_of_a_helper),
+        HANG_TEST(the_watch_is_stopped_while_the_helper_answers),
+        HANG_TEST(the_watch_is_stopped_while_it_attaches),
         cmocka_unit_test_setup_teardown(a_page_fault_is_reported, open_leaky_world, abandon_world),
         cmocka_unit_test_setup_teardown(a_null_pointer_is_reported, open_leaky_world, abandon_world),
+        cmocka_unit_test_setup_teardown(threads_stop_by_themselves, open_leaky_world, abandon_world),
+        HANG_TEST(a_fault_comes_while_threads_are_stopped),
         cmocka_unit_test_setup_teardown(a_fault_is_reported_after_the_loss, open_leaky_world, abandon_world),
         HANG_TEST(the_report_is_a_file),
         HANG_TEST(a_report_that_cannot_be_written),
         HANG_TEST(the_helper_ends_with_the_watch),
         HANG_TEST(the_helper_ends_with_a_process_that_is_killed),
+        HANG_TEST(a_child_of_the_process_goes_on),
         HANG_TEST(the_process_exits_while_it_hangs),
         HANG_TEST(a_child_is_forked),
         HANG_TEST(the_variable_stands_there_by_accident),
@@ -1200,6 +1615,7 @@ int main(int argc, char **argv) {
         HANG_TEST(inert_and_refused),
         HANG_TEST(an_unpacked_profiler_is_not_watched),
         HANG_TEST(the_function_must_not_end_the_watch),
+        HANG_TEST(the_log_must_not_end_the_watch),
         HANG_TEST(the_function_does_not_return_in_time),
     };
     if (argc > 1 && strcmp(argv[1], "--return-42") == 0)

@@ -92,7 +92,7 @@ void *newer_function(const char *name, const char *table, unsigned slot) {
     void *found = dlsym(RTLD_DEFAULT, name);
     if (found)
         return found;
-    void *driver = dlopen(getenv("ZE_ENABLE_ALT_DRIVERS"), RTLD_NOW | RTLD_NOLOAD);
+    void *driver = dlopen(driver_path(), RTLD_NOW | RTLD_NOLOAD);
     assert_non_null(driver);
     fill_table fill;
     *(void **)&fill = dlsym(driver, table);

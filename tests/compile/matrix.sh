@@ -12,7 +12,7 @@ warnings="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"
 c_standards="c99 gnu99 c11 c17 c2x"
 cxx_standards="c++11 c++14 c++17 c++20 gnu++20"
 modes="one both two disabled"                                     # against every suite's headers
-more_modes="optimised static static-part two-static disabled-two" # against one suite's: they depend on the language alone
+more_modes="optimised late static static-part two-static disabled-two" # against one suite's: they depend on the language alone
 
 # Options that add or remove a part of the library.
 options=$(grep -oE '^ +ZETOOLS_[A-Z_]+ ' "$top/zetools.h" | tr -d ' ' | sort -u |
@@ -35,8 +35,9 @@ without_level_zero() { # COMPILER LANGUAGE
 }
 
 # A job is COMPILER STANDARD HEADERS MODE. A compiler with a target, as gcc-i686, is one for Windows: what it
-# compiles is neither linked nor run. The mode as-by-cl is clang's imitation of Visual Studio's compiler, which takes
-# the header's branch for that compiler, with the system's headers of mingw-w64. There enumerators are signed.
+# compiles is neither linked nor run. The mode as-by-cl is clang's imitation of Visual Studio's compiler, with the system's
+# headers of mingw-w64: the header takes its branch for that compiler, and may use nothing of GNU C. There enumerators
+# are signed (sign-conversion), and headers of the C++ library warn that macros of clang are not as usual (#warnings).
 jobs() {
     for standard in c11 c17 c++11 c++17; do
         echo "clang-x86_64 $standard ${suites##* } as-by-cl"
@@ -77,7 +78,7 @@ other_sources() { # LANGUAGE
     esac | grep -vE '/softgpu/windows\.c$|/tests/(windows|musl)/' | xargs -r grep -LE '# *include <(mpi\.h|benchmark/)'
 }
 
-compile() { # COMPILER STANDARD HEADERS MODE PROGRAM
+compile() { # COMPILER STANDARD HEADERS MODE PROGRAM [OPTION]
     language=c compiler=$1
     case $2 in
     *++*)
@@ -113,13 +114,15 @@ compile() { # COMPILER STANDARD HEADERS MODE PROGRAM
     one) mode=-DZETOOLS_IMPLEMENTATION ;;
     both) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_TRACER -DZETOOLS_DEBUG" ;;
     optimised) mode="-DZETOOLS_IMPLEMENTATION -O2" ;;
+    # After a header of the C library, which then declares ISO C alone in strict modes.
+    late) mode="-include stdio.h -DZETOOLS_IMPLEMENTATION -DZETOOLS_TRACER -DZETOOLS_DEBUG" ;;
     static) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_STATIC" ;;
     static-part) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_STATIC -O2" sources=$here/part.c ;;
     two) mode='' sources=$both ;;
     two-static) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_STATIC" sources=$both ;;
     disabled) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_DISABLE $(echo "$options" | sed 's/^./-D&/')" ;;
     disabled-two) mode=-DZETOOLS_DISABLE sources=$both ;;
-    as-by-cl) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_TRACER -DZT__AS_BY_CL -Wno-sign-conversion" ;;
+    as-by-cl) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_TRACER -DZETOOLS_DEBUG -include $here/as_by_cl.h -Wno-sign-conversion" ;;
     ZETOOLS_*) mode="-DZETOOLS_IMPLEMENTATION -D$4" ;;
     # Constants are enumerators; newer clang warns where one meets a floating-point number.
     sources) mode="-fsyntax-only -Wno-enum-float-conversion" sources=$(other_sources "$language") output='' ;;
@@ -143,11 +146,23 @@ compile() { # COMPILER STANDARD HEADERS MODE PROGRAM
         ;;
     esac
     case $1 in
-    *-*) mode="$mode -fsyntax-only" output='' ;;
+    *-*) mode="$mode ${6:--fsyntax-only}" output='' ;;
     esac
 
     # shellcheck disable=SC2086 # these are lists of words
     "$compiler" -std="$2" $warnings $mode $search -I"$top" -pthread -x "$language" $sources $output
+}
+
+# What cl does not know, in lines of the header that it would compile. It knows __typeof__, in C.
+uses_gnu_c() { # COMPILER STANDARD HEADERS MODE
+    compile "$@" - "-E -DEXPANDED_TO_SEARCH" 2>/dev/null | awk '
+        /^# [0-9]+ "/ { is_own = $3 ~ /zetools\.h"$/; line = $2 - 1; next }
+        { line++ }
+        is_own && /(^|[^A-Za-z0-9_])(__builtin_|__atomic_|__sync_|(__attribute__|__extension__|__asm__|__thread)([^a-z_]|$))/ {
+            print "zetools.h:" line ": " $0
+            uses = 1
+        }
+        END { exit !uses }'
 }
 
 run_if_linked() { # PROGRAM
@@ -156,6 +171,12 @@ run_if_linked() { # PROGRAM
 
 run_job() { # COMPILER STANDARD HEADERS MODE
     name=$(echo "$*" | tr ' ' -)
+    if [ "$4" = as-by-cl ] && uses_gnu_c "$@" >"$build/$name.log"; then
+        echo failed >"$build/$name.result"
+        echo "failed: $* uses extensions of GNU C:"
+        head -n 30 "$build/$name.log"
+        return
+    fi
     if compile "$@" "$build/$name" >"$build/$name.log" 2>&1 && run_if_linked "$build/$name" >>"$build/$name.log" 2>&1; then
         echo passed >"$build/$name.result"
     else

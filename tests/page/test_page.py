@@ -21,7 +21,7 @@ from chromium import Browser
 HERE = os.path.dirname(os.path.abspath(__file__))
 MISSING = "\u2013"
 WIDTHS = (1400, 700)
-UNITS = {"ns": 1, "\u00b5s": 1e3, "ms": 1e6, "s": 1e9, "%": 1, "GB/s": 1, "MHz": 1}
+UNITS = {"ns": 1, "\u00b5s": 1e3, "ms": 1e6, "s": 1e9, "%": 1, "GB/s": 1, "MHz": 1, "samples": 1}
 LATENCIES = {"Queued": "queue_latency_ns", "Launch": "launch_latency_ns"}
 PREFIXES = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 FIGURES = {"Mean": "mean", "Median": "median", "p95": "p95", "Min": "min", "Max": "max", "Std dev": "stddev"}
@@ -86,7 +86,7 @@ READ_CONTRAST = """
 
 def factor_of(unit, units):
     """How large the unit of a heading is, in the units of the document."""
-    if units in ("ns", "percent", "GBpS", "MHz"):
+    if units in ("ns", "percent", "GBpS", "MHz", "samples"):
         return UNITS[unit]
     bare = {"bytes": "B"}.get(units, units)
     assert unit.endswith(bare), (unit, units)
@@ -135,7 +135,7 @@ def value_of(made, region, heading):
     """What the document says about a column of a region: the value, and its units."""
     time = region["time_ns"]
     if heading == "Share":
-        return (None if region["share"] is None else 100 * region["share"]), "percent"
+        return (None if region["share"] is None or not region["count"] else 100 * region["share"]), "percent"
     if heading in FIGURES:
         return time[FIGURES[heading]], "ns"
     known = {"Count": (region["count"], ""), "Lost": (region["lost"] + region["dropped"], ""), "Total": (time["sum"], "ns"),
@@ -149,7 +149,8 @@ def value_of(made, region, heading):
     name = next(name for name, metric in made["metrics"].items() if heading in (name, metric.get("label")))
     metric = made["metrics"][name]
     figure = {"flag": "sum", "none": "max"}.get(metric["aggregation"], "mean")
-    return region.get("metrics", {}).get(name, {}).get(figure), metric["units"]
+    units = "samples" if metric["aggregation"] == "flag" else metric["units"]
+    return region.get("metrics", {}).get(name, {}).get(figure), units
 
 
 def count_columns(made):
@@ -384,6 +385,8 @@ def test_heading(page):
     assert shares.pop("") > 0 and "unknown" not in summary
     for what, share in shares.items():
         assert f"{what} {100 * share:.1f} %" in summary or share < 0.0005, (what, share, summary)
+    page.show("none", change=lambda made: made.update(availability="[TIMES_BY_CHOICE] zt_open: no metric groups are requested."))
+    assert "MetricsNo metric groups are requested." in page.text("#facts"), page.text("#facts")
     made = page.show("many")
     unknown = sum(region["share"] for region in made["regions"] if not limit_of(region))
     assert unknown > 0.0005 and f"not known {100 * unknown:.1f} %" in page.text("#summary"), unknown
@@ -601,7 +604,7 @@ def test_details(page):
         assert [bar.partition(" from ")[0] for bar in bars] == counts, (bars, counts)
         if "bytes" in region:
             rates = re.search(r"While it runs: (.*), (.*), (.*) op/B\.", text).groups()
-            check_quantity(rates[0], region["bytes"], "B/s", "rate")
+            check_quantity(rates[0].removeprefix("memory traffic "), region["bytes"], "B/s", "rate")
             check_quantity(rates[1], region["operations"], "op/s", "rate")
             assert math.isclose(float(rates[2]), region["operations"] / region["bytes"], rel_tol=0.0051)
         page.run(f"document.querySelector('tr[data-region=\"{index}\"]').click()")
@@ -693,7 +696,7 @@ def test_roofline_of_library(page):
         title = next(title for title in titles if title.startswith(region["name"] + ": ")).replace("\u00a0", " ")
         rates = title.removeprefix(region["name"] + ": ").split(", ")
         check_quantity(rates[0], region["instructions"], "instr/s", "rate")
-        check_quantity(rates[1], region["bytes"], "B/s", "rate")
+        check_quantity(rates[1].removesuffix(" of memory traffic"), region["bytes"], "B/s", "rate")
     page.browser.screenshot(os.path.join(page.directory, "library-instructions.png"))
     page.browser.open(os.path.join(page.directory, "operations.html"))
     assert page.count("#roofline circle") == 2 and page.count("#roofline .roof") == 2
@@ -784,6 +787,65 @@ def test_hotspots(page):
                        ["83.3", "50", "20.0", "SbidStall 80.0\u00a0%", "1012", "\tsum += a[k] * b[k];"]],
                       [["100.0", "20", "0.0", "SendStall 75.0\u00a0%", "+0x48", ""]]], tables
     assert "80 samples of instructions" in page.text("#hotspots") and page.text("#hotspots h3") == "/src/gemm.cl"
+
+
+def test_numbers(page):
+    """A number has three digits or more, a unit that suits it, and no exponent, whatever its size."""
+    page.show("none")
+    quantities = [
+        (0, "ns", "0 ns"), (0.0995, "ns", "0.0995 ns"), (9.995, "ns", "10 ns"), (99.96, "ns", "100 ns"), (999.4, "ns", "999 ns"),
+        (999.6, "ns", "1 \u00b5s"), (1000, "ns", "1 \u00b5s"), (2002e9, "ns", "2,002 s"), (59999e9, "ns", "59,999 s"),
+        (999.6e9, "ns", "1,000 s"), (1e15, "ns", "1,000,000 s"), (-999.6, "ns", "-1 \u00b5s"), (1500, "us", "1.5 ms"), (0.25, "us", "250 ns"),
+        (2.5, "ms", "2.5 ms"), (0.25, "s", "250 ms"), (2002, "s", "2,002 s"), (99.96, "percent", "100 %"), (9.995, "%", "10 %"),
+        (999.6, "bytes", "1 kB"), (1e15, "bytes", "1 PB"), (2e18, "bytes", "2,000 PB"), (19.2e6, "Hz", "19.2 MHz"), (1e-7, "Hz", "0.0000001 Hz"),
+        (2850, "MHz", "2,850 MHz"), (150, "W", "150 W"), (1500, "W", "1.5 kW"), (3277, "GBpS", "3,277 GB/s"), (12.5, "MBpS", "12.5 MB/s"),
+        (1e6, "events", "1 M events"), (0.0001, "", "0.0001"), (1e-9, "", "0.000000001"), (None, "ns", "\u2013")]
+    for value, units, text in quantities:
+        shown = page.run(f"quantity({json.dumps(value)}, {json.dumps(units)})").replace("\u00a0", " ")
+        assert shown == text, (value, units, shown, text)
+    assert page.run("quantity(NaN, 'ns')") == page.run("quantity(Infinity, 'ns')") == MISSING
+    assert page.run("quantity(0, 'ns', 1.5e6)") == "0\u00a0ms" and page.run("quantity(3e5, 'ns', 1.5e6)") == "0.3\u00a0ms"
+    columns = [
+        ("ns", [2002e9, 59999e9], "s", ["2,002.0", "59,999.0"]), ("us", [250, 1500], "\u00b5s", ["250", "1,500"]),
+        ("ms", [0.25, 0.5], "\u00b5s", ["250.00", "500.00"]), ("percent", [0, 0.04, 99.96], "%", ["0.0", "<0.1", "100.0"]),
+        ("%", [12.34], "%", ["12.3"]), ("W", [150.25], "W", ["150.25"]), ("GBpS", [3277, None], "GB/s", ["3,277", MISSING]),
+        ("KBpS", [1.5], "KB/s", ["1.500"]), ("samples", [2, 0], "samples", ["2", "0"]), ("bytes", [-999.6], "B", ["-999.60"])]
+    for units, values, unit, texts in columns:
+        shown = page.run(f"(() => {{ const values = {json.dumps(values)}, scale = scaleFor({json.dumps(units)}, values);"
+                         "return [scale.unit, ...values.map((value) => scaled(value, scale))]; })()")
+        assert shown == [unit, *texts], (units, shown)
+
+
+def test_units(page):
+    """Each number stands beside its unit, and what was not measured is not shown."""
+    def change(made):
+        made["regions"][9].update(count=0, lost=1, share=0, time_ns=sample.stats_of([]))
+        made["columns"].append("CoreFrequencyChanged")
+
+    page.show("ten", change=change)
+    shown = page.table()
+    row = next(row for row in shown["rows"] if row["region"] == 9)
+    assert row["cells"][0] == MISSING and row["cells"][2] == "0", row
+    assert ["CoreFrequencyChanged", "samples", None] in shown["headings"], shown["headings"]
+    page.run("document.querySelector('tr[data-region=\"2\"]').click()")
+    assert re.search(r"While it runs: memory traffic [0-9.]+ GB/s, [0-9.]+ Top/s, [0-9.]+ op/B\.", page.text(".detail")), page.text(".detail")
+    assert re.fullmatch(r"[0-9,]+ samples", page.run("document.querySelectorAll('.detail svg > text')[1].textContent"))
+    assert page.run(READ_PLAIN % "#hotspots table")["headings"][0] == "Share of kernel %"
+    headings = page.run(READ_PLAIN % "#kernels table")["headings"]
+    assert headings[6:9] == ["SLM B", "Private B", "Spill B"] and headings[11] == "Code B", headings
+    times = page.run("[...document.querySelectorAll('.times span')].map((node) => node.textContent)")
+    assert len(times) == 5 and all(text.endswith("\u00a0ms") for text in times) and times[0] == "0\u00a0ms", times
+
+
+def test_newest_samples(page):
+    """Where the timeline has not all samples, the page says how many there were."""
+    def change(made):
+        made["timeline"]["samples"] = 1234567
+
+    made = page.show("ten", change=change)
+    assert f"The newest {len(made['timeline']['spans'])} of 1,234,567 samples, in " in page.text("#timeline"), page.text("#timeline")
+    made = page.show("ten", change=lambda made: made["timeline"].update(samples=len(made["timeline"]["spans"])))
+    assert "newest" not in page.text("#timeline") and f"{len(made['timeline']['spans'])} samples in " in page.text("#timeline")
 
 
 def test_contrast(page):

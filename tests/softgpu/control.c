@@ -271,6 +271,21 @@ void softgpu_set_devices(uint32_t devices, uint32_t sub_devices) {
     atomic_store(&sub_device_count, sub_devices < 2 ? 0 : within(sub_devices, 2, SG_MAX_SUB_DEVICES));
 }
 
+static _Atomic uint32_t given_shape[4];
+static _Atomic bool has_given_shape;
+
+void softgpu_set_shape(const uint32_t shape[4]) {
+    for (unsigned i = 0; i < 4; ++i)
+        atomic_store(&given_shape[i], shape ? shape[i] : 0);
+    atomic_store(&has_given_shape, shape != NULL);
+}
+
+bool sg_given_shape(uint32_t shape[4]) {
+    for (unsigned i = 0; i < 4; ++i)
+        shape[i] = atomic_load(&given_shape[i]);
+    return atomic_load(&has_given_shape);
+}
+
 void sg_note_loss(void) {
     atomic_store(&lost, true);
     update_attention();
@@ -474,6 +489,9 @@ void softgpu_reset(void) {
     softgpu_set_metric_clock(0, 0);
     softgpu_set_kernel_clock(0, 0);
     softgpu_set_devices(1, 0);
+    softgpu_set_shape(NULL);
+    softgpu_set_native_binary(NULL, 0);
+    softgpu_list_registers(NULL, 0);
     sg_metrics_forget_given();
     softgpu_restore_device();
 }

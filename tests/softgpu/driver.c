@@ -317,6 +317,13 @@ ze_result_t sg_zeDeviceGetProperties(ze_device_handle_t handle, ze_device_proper
         .timestampValidBits = sg_timestamp_bits(),
         .kernelTimestampValidBits = sg_kernel_timestamp_bits(),
     };
+    uint32_t shape[4];
+    if (sg_given_shape(shape)) {
+        answer.numSlices = shape[0];
+        answer.numSubslicesPerSlice = shape[1];
+        answer.numEUsPerSubslice = shape[2];
+        answer.numThreadsPerEU = shape[3];
+    }
     memcpy(answer.uuid.id, "softgpu", 7);
     answer.uuid.id[14] = (uint8_t)(device->parent ? device->parent->index : device->index);
     answer.uuid.id[15] = (uint8_t)(device->parent ? device->index + 1 : 0);

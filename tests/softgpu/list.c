@@ -352,6 +352,7 @@ ze_result_t sg_zeCommandListCreateImmediate(ze_context_handle_t context, ze_devi
         return result;
     list->is_immediate = true;
     list->index = desc->index;
+    list->queue_flags = desc->flags;
     list->synchronous = desc->mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
     result = sg_lane_open(&list->lane, list->device, desc->ordinal, desc->index, list);
     if (result == ZE_RESULT_SUCCESS)
@@ -462,6 +463,17 @@ ze_result_t sg_zeCommandListGetFlags(ze_command_list_handle_t handle, ze_command
     SG_NEED_HANDLE(list);
     SG_NEED_POINTER(flags);
     *flags = list->flags;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t sg_zeCommandListImmediateGetFlags(ze_command_list_handle_t handle,
+                                              ze_command_queue_flags_t *flags) {
+    const sg_list *list = sg_list_of(handle);
+    SG_NEED_HANDLE(list);
+    SG_NEED_POINTER(flags);
+    if (!list->is_immediate)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    *flags = list->queue_flags;
     return ZE_RESULT_SUCCESS;
 }
 

@@ -301,6 +301,77 @@ ze_result_t sg_zeCommandListAppendMemoryCopy(ze_command_list_handle_t list, void
     return append_copy(list, &what, signal, wait_count, waits);
 }
 
+/* The device has no images, so that there is none to copy. */
+static ze_result_t refuse_image(ze_command_list_handle_t list, ze_image_handle_t image) {
+    SG_NEED_HANDLE(sg_list_of(list));
+    SG_NEED_HANDLE(image);
+    return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
+}
+
+ze_result_t sg_zeCommandListAppendImageCopy(ze_command_list_handle_t list, ze_image_handle_t destination,
+                                            ze_image_handle_t source, ze_event_handle_t signal,
+                                            uint32_t wait_count, ze_event_handle_t *waits) {
+    (void)source, (void)signal, (void)wait_count, (void)waits;
+    return refuse_image(list, destination);
+}
+
+ze_result_t sg_zeCommandListAppendImageCopyRegion(ze_command_list_handle_t list,
+                                                  ze_image_handle_t destination, ze_image_handle_t source,
+                                                  const ze_image_region_t *destination_region,
+                                                  const ze_image_region_t *source_region,
+                                                  ze_event_handle_t signal, uint32_t wait_count,
+                                                  ze_event_handle_t *waits) {
+    (void)source, (void)destination_region, (void)source_region, (void)signal, (void)wait_count, (void)waits;
+    return refuse_image(list, destination);
+}
+
+ze_result_t sg_zeCommandListAppendImageCopyToMemory(ze_command_list_handle_t list, void *destination,
+                                                    ze_image_handle_t source, const ze_image_region_t *region,
+                                                    ze_event_handle_t signal, uint32_t wait_count,
+                                                    ze_event_handle_t *waits) {
+    (void)destination, (void)region, (void)signal, (void)wait_count, (void)waits;
+    return refuse_image(list, source);
+}
+
+ze_result_t sg_zeCommandListAppendImageCopyFromMemory(ze_command_list_handle_t list,
+                                                      ze_image_handle_t destination, const void *source,
+                                                      const ze_image_region_t *region,
+                                                      ze_event_handle_t signal, uint32_t wait_count,
+                                                      ze_event_handle_t *waits) {
+    (void)source, (void)region, (void)signal, (void)wait_count, (void)waits;
+    return refuse_image(list, destination);
+}
+
+ze_result_t sg_zeCommandListAppendImageCopyToMemoryExt(ze_command_list_handle_t list, void *destination,
+                                                       ze_image_handle_t source,
+                                                       const ze_image_region_t *region, uint32_t row_pitch,
+                                                       uint32_t slice_pitch, ze_event_handle_t signal,
+                                                       uint32_t wait_count, ze_event_handle_t *waits) {
+    (void)destination, (void)region, (void)row_pitch, (void)slice_pitch;
+    (void)signal, (void)wait_count, (void)waits;
+    return refuse_image(list, source);
+}
+
+ze_result_t sg_zeCommandListAppendImageCopyFromMemoryExt(ze_command_list_handle_t list,
+                                                         ze_image_handle_t destination, const void *source,
+                                                         const ze_image_region_t *region, uint32_t row_pitch,
+                                                         uint32_t slice_pitch, ze_event_handle_t signal,
+                                                         uint32_t wait_count, ze_event_handle_t *waits) {
+    (void)source, (void)region, (void)row_pitch, (void)slice_pitch;
+    (void)signal, (void)wait_count, (void)waits;
+    return refuse_image(list, destination);
+}
+
+/* Memory of all contexts is that of the process. */
+ze_result_t sg_zeCommandListAppendMemoryCopyFromContext(ze_command_list_handle_t list, void *destination,
+                                                        ze_context_handle_t context, const void *source,
+                                                        size_t size, ze_event_handle_t signal,
+                                                        uint32_t wait_count, ze_event_handle_t *waits) {
+    if (context)
+        SG_NEED_HANDLE(sg_context_of(context));
+    return sg_zeCommandListAppendMemoryCopy(list, destination, source, size, signal, wait_count, waits);
+}
+
 ze_result_t sg_zeCommandListAppendMemoryCopyWithParameters(ze_command_list_handle_t list, void *destination,
                                                            const void *source, size_t size,
                                                            const void *extension, ze_event_handle_t signal,

@@ -51,7 +51,7 @@ enum { SAMPLING_DOMAIN = 2 };
 #define PAIRS(X) X(4) X(6) X(8) X(10) X(12) X(14) X(16) X(18) X(20) X(22) X(24) X(26) X(28) X(30)
 
 /* What softgpu_list_metrics() has listed. */
-enum { MOST_LISTED = 32, LISTED_SIZE = 128 };
+enum { MOST_LISTED = 32, LISTED_SIZE = 256 };
 #define LISTED_PLACES(X)                                                                                     \
     X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18)  \
     X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
@@ -191,7 +191,7 @@ static sg_formula formulas[] = {
 
 #define LISTED_METRIC(place)                                                                                 \
     {listed_text[place].name, listed_text[place].component, listed_text[place].units, LISTED, BOTH,          \
-     TYPE(RAW, UINT64), GIVEN_BY_TEST, "Listed and given by a test"},
+     TYPE(RAW, UINT64), GIVEN_BY_TEST, ""},
     LISTED_PLACES(LISTED_METRIC)
 };
 
@@ -207,6 +207,10 @@ static const char *const other_names[][2] = {
     {"GPU_MEMORY_BYTE_WRITE", "GpuMemoryBytesWritten"},
     {"QuerySplitOccurred", "MidQueryCtxSwitch"},
 };
+
+/* Likewise with METRICS_OF_STREAMS_DIFFER. */
+static const char *const other_stream_names[][2] = {
+    {"GpuTime", "TIME"}, {"StreamMarker", "MARKER"}, {"ReportReason", "REASON"}};
 /* clang-format on */
 
 /* In the order in which they are listed. */
@@ -418,6 +422,10 @@ static const char *name_of(const sg_formula *formula) {
         for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++)
             if (!strcmp(formula->name, other_names[i][0]))
                 return other_names[i][1];
+    if (sg_behaviour_is_on(SOFTGPU_METRICS_OF_STREAMS_DIFFER))
+        for (size_t i = 0; i < sizeof other_stream_names / sizeof *other_stream_names; i++)
+            if (!strcmp(formula->name, other_stream_names[i][0]))
+                return other_stream_names[i][1];
     return formula->name;
 }
 

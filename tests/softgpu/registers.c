@@ -42,7 +42,26 @@ static const zet_debug_regset_properties_t sets[] = {
     SET(SOFTGPU_BASE_REGISTERS, READ, BASES, 8),
 };
 
-enum { SETS = sizeof sets / sizeof *sets };
+enum { SETS = sizeof sets / sizeof *sets, MOST_SETS = 100, MOST_BYTES = 512 };
+
+/* What softgpu_list_registers() has listed. */
+static zet_debug_regset_properties_t listed[MOST_SETS];
+static _Atomic uint32_t listed_count;
+static _Atomic bool has_listed;
+
+int softgpu_list_registers(const softgpu_register_set *given, uint32_t count) {
+    if (count > MOST_SETS)
+        return 0;
+    for (uint32_t i = 0; i < count; ++i)
+        listed[i] = (zet_debug_regset_properties_t){.type = given[i].type,
+                                                    .generalFlags = given[i].flags,
+                                                    .count = given[i].count,
+                                                    .bitSize = given[i].bytes * 8,
+                                                    .byteSize = given[i].bytes};
+    atomic_store(&listed_count, count);
+    atomic_store(&has_listed, given != NULL);
+    return 1;
+}
 
 static word *general_at(ucontext_t *of, uint32_t index) {
 #if defined(__x86_64__)
@@ -132,36 +151,57 @@ SG_NOT_SANITIZED static void access_register(ucontext_t *of, const zet_debug_reg
     }
 }
 
-static const zet_debug_regset_properties_t *set_of(uint32_t type) {
-    for (uint32_t i = 0; i < SETS; ++i)
-        if (sets[i].type == type)
-            return &sets[i];
+static const zet_debug_regset_properties_t *find_set(const zet_debug_regset_properties_t *all, uint32_t count,
+                                                     uint32_t type) {
+    for (uint32_t i = 0; i < count; ++i)
+        if (all[i].type == type)
+            return &all[i];
     return NULL;
 }
 
 ze_result_t sg_registers_check(uint32_t type, uint32_t start, uint32_t count, bool is_write, size_t *bytes) {
-    const zet_debug_regset_properties_t *set = set_of(type);
-    if (!set || start >= set->count || count > set->count - start ||
+    const bool others = atomic_load(&has_listed);
+    const zet_debug_regset_properties_t *set =
+        others ? find_set(listed, atomic_load(&listed_count), type) : find_set(sets, SETS, type);
+    if (!set || start >= set->count || count > set->count - start || (is_write && others) ||
         (is_write && !(set->generalFlags & ZET_DEBUG_REGSET_FLAG_WRITEABLE)))
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     *bytes = (size_t)count * set->byteSize;
     return ZE_RESULT_SUCCESS;
 }
 
+/* As the test has listed the set. */
+static void read_listed(sg_engine_thread *engine, const zet_debug_regset_properties_t *own, uint32_t type,
+                        uint32_t start, uint32_t count, uint8_t *values) {
+    const uint32_t bytes = find_set(listed, atomic_load(&listed_count), type)->byteSize;
+    uint8_t all[MOST_BYTES] = {0};
+    for (uint32_t i = 0; own && i < own->count; ++i)
+        access_register(engine->stop.context, own, i, all + (size_t)i * own->byteSize, false);
+    for (size_t i = 0; i < (size_t)count * bytes; ++i) {
+        size_t place = (size_t)start * bytes + i;
+        values[i] = place < sizeof all ? all[place] : 0;
+    }
+}
+
 void sg_registers_access(sg_engine_thread *engine, uint32_t type, uint32_t start, uint32_t count,
                          uint8_t *values, bool is_write) {
-    const zet_debug_regset_properties_t *set = set_of(type);
+    const zet_debug_regset_properties_t *own = find_set(sets, SETS, type);
+    if (atomic_load(&has_listed)) {
+        read_listed(engine, own, type, start, count, values);
+        return;
+    }
     for (uint32_t i = 0; i < count; ++i)
-        access_register(engine->stop.context, set, start + i, values + (size_t)i * set->byteSize, is_write);
+        access_register(engine->stop.context, own, start + i, values + (size_t)i * own->byteSize, is_write);
 }
 
 ze_result_t sg_zetDebugGetRegisterSetProperties(zet_device_handle_t device, uint32_t *count,
                                                 zet_debug_regset_properties_t *properties) {
     SG_NEED_HANDLE(sg_device_of(device));
     SG_NEED_POINTER(count);
-    uint32_t given = sg_clamp_count(count, SETS);
+    const bool others = atomic_load(&has_listed);
+    uint32_t given = sg_clamp_count(count, others ? atomic_load(&listed_count) : SETS);
     for (uint32_t i = 0; i < given && properties; ++i) {
-        zet_debug_regset_properties_t answer = sets[i];
+        zet_debug_regset_properties_t answer = others ? listed[i] : sets[i];
         answer.stype = properties[i].stype;
         answer.pNext = properties[i].pNext;
         properties[i] = answer;

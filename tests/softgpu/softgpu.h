@@ -101,6 +101,9 @@ void sg_ledger_count_memory(int change);
 /* Is it one of the occasions at which the device behaves like this? Counts the occasion. */
 bool sg_behaves(enum softgpu_behaviour behaviour);
 
+/* What softgpu_set_shape() has given. */
+bool sg_given_shape(uint32_t shape[4]);
+
 /* Is the behaviour on at all? Counts nothing. */
 bool sg_behaviour_is_on(enum softgpu_behaviour behaviour);
 

@@ -28,6 +28,7 @@ extern "C" {
     X(MANY_SETS)                  /* 28 more sets; see below */                                              \
     X(B580_METRICS)               /* ComputeBasic is that of an Intel Arc B580; see softgpu_set_metric() */  \
     X(METRIC_NAMES_DIFFER)        /* some metrics have the names of another device */                        \
+    X(METRICS_OF_STREAMS_DIFFER)  /* GpuTime, StreamMarker and ReportReason have other names */              \
     X(LAST_OF_DOMAIN_WINS)        /* two groups of a domain activate: the last counts */                     \
     X(ACTIVATE_AT_EXECUTION)      /* recorded lists: what is active when they are executed counts */         \
     X(ACTIVATE_AT_FIRST_USE)      /* see below */                                                            \
@@ -68,7 +69,10 @@ extern "C" {
     X(DEBUG_EVENTS_LOST)          /* an event never comes */                                                 \
     X(DEBUG_ANSWERS_LATE)         /* the answer to an interruption comes after that to the next one */       \
     X(DEBUG_THREADS_UNAVAILABLE)  /* an interruption finds no thread */                                      \
-    X(DEBUG_SLOW_AGENT)           /* threads may stop by faults before and while it serves interruptions */
+    X(DEBUG_SLOW_AGENT)           /* threads may stop by faults before and while it serves interruptions */  \
+    X(DEBUG_EXCEPTIONS)           /* a fault stops its thread, and is reported as no page fault */           \
+    X(DEBUG_FAULTS_AGAIN)         /* before an interruption's answer comes a page fault, at 0x5000 */        \
+    X(DEBUG_MANY_THREADS)         /* all threads seem to be in the first one's kernel; see below */
 /* clang-format on */
 
 enum softgpu_behaviour {
@@ -136,6 +140,9 @@ void softgpu_reset(void);
  * Registers are the processor's; the types of their sets are those of Intel's GPUs. On x86-64: rax, rbx, rcx,
  * rdx, rsi, rdi, rbp, rsp and r8 to r15; rflags; in the third 32 bits of a control register the instruction's
  * address from the base; xmm0 to xmm15; and the bases, of which the fifth is that of the instructions. */
+/* DEBUG_MANY_THREADS: registers of any thread are those of the first engine, if that is stopped, but for the
+ * address of the instruction. The threads are in groups: the first is where it is, the next two are a byte
+ * behind it, the next three two bytes before it, the next four three bytes behind it, and so on. */
 enum {
     SOFTGPU_GENERAL_REGISTERS = 1,
     SOFTGPU_FLAG_REGISTERS = 3,
@@ -225,6 +232,24 @@ typedef struct softgpu_metric {
 } softgpu_metric;
 
 int softgpu_list_metrics(const char *group, const softgpu_metric *metrics, uint32_t count);
+
+/* The sets of registers that are listed instead of the device's own. They can be read, as their flags allow
+ * (zet_debug_regset_flags_t), and not be written: the first has the first bytes of the device's own set of
+ * its type, and so on; there are 0s behind these. No tool may be attached meanwhile. NULL takes them
+ * back. Returns 0 if there are more than 100. */
+typedef struct softgpu_register_set {
+    uint32_t type, flags, count, bytes;
+} softgpu_register_set;
+
+int softgpu_list_registers(const softgpu_register_set *sets, uint32_t count);
+
+/* Slices, subslices of a slice, EUs of a subslice and threads of an EU that the properties of all devices
+ * have, whatever they are in truth. NULL: those that they are. */
+void softgpu_set_shape(const uint32_t shape[4]);
+
+/* What zeModuleGetNativeBinary answers for every module, up to 64 bytes, which may be none. NULL: the module's
+ * own binary. */
+void softgpu_set_native_binary(const void *bytes, size_t size);
 
 /* The tools that debug this process are detached, with this zet_debug_detach_reason_t. */
 void softgpu_detach_debuggers(uint32_t reason);

@@ -267,6 +267,11 @@ static void send_threads(target *to, zet_debug_event_type_t type, ze_device_thre
 }
 
 static void answer(target *to, zet_debug_event_type_t type, ze_device_thread_t threads) {
+    if (sg_behaves(SOFTGPU_DEBUG_FAULTS_AGAIN)) {
+        zet_debug_event_t fault = {.type = ZET_DEBUG_EVENT_TYPE_PAGE_FAULT};
+        fault.info.page_fault.address = 0x5000;
+        send_event(to, &fault);
+    }
     if (!to->has_late && sg_behaves(SOFTGPU_DEBUG_ANSWERS_LATE)) {
         to->late = (zet_debug_event_t){.type = type};
         to->late.info.thread.thread = threads;
@@ -346,7 +351,8 @@ static void send_fault(target *to, const sg_engine_thread *engine) {
     event.info.page_fault.address = engine->stop.fault_address & mask;
     event.info.page_fault.mask = mask;
     event.info.page_fault.reason = engine->stop.reason;
-    send_event(to, &event);
+    if (!sg_behaves(SOFTGPU_DEBUG_EXCEPTIONS))
+        send_event(to, &event);
     send_threads(to, ZET_DEBUG_EVENT_TYPE_THREAD_STOPPED,
                  (ze_device_thread_t){slice, 0, (uint32_t)(engine - engine->root->engines), 0});
 }
@@ -434,6 +440,8 @@ static void release_threads(target *of) {
 
 /* The one thread that is named, where it is stopped. */
 static sg_engine_thread *find_stopped(const target *of, ze_device_thread_t thread) {
+    if (sg_behaviour_is_on(SOFTGPU_DEBUG_MANY_THREADS) && are_there(of, thread))
+        thread = (ze_device_thread_t){0, 0, 0, 0};
     bool is_one = thread.slice != UINT32_MAX && thread.subslice != UINT32_MAX &&
                   thread.eu < SG_COMPUTE_ENGINES && thread.thread != UINT32_MAX;
     return is_one && is_stopped(of, thread, thread.eu) ? &of->device->root->engines[thread.eu] : NULL;
@@ -479,12 +487,28 @@ static ze_result_t access_memory(const target *of, const sg_debug_request *reque
     return done ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_NOT_AVAILABLE;
 }
 
+/* How far behind the first one's instruction a thread's is, by DEBUG_MANY_THREADS. */
+static int32_t distance_of(ze_device_thread_t thread) {
+    uint32_t number = thread.eu * SG_THREADS_PER_EU + thread.thread;
+    int32_t group = 0;
+    while (number > (uint32_t)group)
+        number -= (uint32_t)++group;
+    return group % 2 ? group : -group;
+}
+
 static ze_result_t access_registers(const target *of, const sg_debug_request *request, uint8_t *values,
                                     bool is_write) {
     sg_engine_thread *engine = find_stopped(of, request->thread);
     if (!engine)
         return ZE_RESULT_ERROR_NOT_AVAILABLE;
     sg_registers_access(engine, request->type, request->start, request->count, values, is_write);
+    if (request->type == SOFTGPU_CONTROL_REGISTERS && sg_behaviour_is_on(SOFTGPU_DEBUG_MANY_THREADS) &&
+        !is_write) {
+        int32_t address[4];
+        memcpy(address, values, sizeof address);
+        address[2] += distance_of(request->thread);
+        memcpy(values, address, sizeof address);
+    }
     return ZE_RESULT_SUCCESS;
 }
 

@@ -177,15 +177,16 @@ static void *engine_thread(void *argument) {
     sg_own_engine = engine;
     pthread_getcpuclockid(pthread_self(), &engine->cpu_clock);
     atomic_store_explicit(&engine->cpu_clock_is_set, true, memory_order_release);
-    while (!atomic_load(&root->stopping)) {
-        uint64_t rings = atomic_load(&root->rings);
+    for (;;) {
+        uint64_t rings = atomic_load(&root->rings); /* first, so that no ring after the question is missed */
+        if (atomic_load(&root->stopping))
+            return NULL;
         pthread_mutex_lock(&root->lock);
         bool worked = serve(engine);
         pthread_mutex_unlock(&root->lock);
         if (!worked)
             sleep_until_rung(root, rings);
     }
-    return NULL;
 }
 
 bool sg_thread_start(pthread_t *thread, void *(*function)(void *), void *argument) {

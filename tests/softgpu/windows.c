@@ -180,6 +180,11 @@ void sg_debug_device_lost(void) {}
 
 void sg_debug_unload(void) {}
 
+int softgpu_list_registers(const softgpu_register_set *sets, uint32_t count) {
+    (void)sets, (void)count;
+    return 0;
+}
+
 void softgpu_detach_debuggers(uint32_t reason) {
     (void)reason;
 }

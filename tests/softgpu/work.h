@@ -103,7 +103,8 @@ struct sg_list {
     sg_object object;
     sg_device *device;
     uint32_t ordinal, index;
-    ze_command_list_flags_t flags; /* 0 for an immediate list, which has those of a queue */
+    ze_command_list_flags_t flags;        /* 0 for an immediate list, */
+    ze_command_queue_flags_t queue_flags; /* which has those of a queue */
     bool closed;
     bool synchronous;
     bool is_in_order;
