@@ -308,6 +308,7 @@ COVERAGE_NEWER := test_trace test_open test_kernels test_streams test_passes tes
 
 .PHONY: coverage
 coverage: build/coverage/all $(KERNEL_BINARIES) ## lines and branches of the header that tests run, by chapter
+	rm -rf build/coverage/data
 	find build/coverage -name '*.gcda' -delete
 	ZT_TEST_TIMEOUT=300 tests/run-tests.sh --variant coverage
 	if [ -x build/suites/sid/run ]; then tests/run-tests.sh --variant coverage-sid $(COVERAGE_NEWER); fi

@@ -8126,8 +8126,9 @@ struct zt__list {
                                         NULL: not known, or not the same */
 
     /* for >>watch, when it last looked: the first slot that had not signalled, its submission, and since when
-       it is known to be the first; and the last submission of slots that had */
-    uint64_t watched_number, watched_submission_ns, watched_since_ns, watched_signalled_ns;
+       it is known to be the first; and the slots up to which all had, with the last submission of these */
+    uint64_t watched_number, watched_submission_ns, watched_since_ns;
+    uint64_t watched_signalled_up_to, watched_signalled_ns;
 };
 
 /* ---- the profiler ---------------------------------------------------------------------------------------- */
@@ -29944,15 +29945,18 @@ ZT__PRIVATE const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
     enum { LEAST = ZT__HELPER_DESCRIPTOR + 1, CHILD_NS = 2000000000 };
     zt__helper_command *command = (zt__helper_command *)calloc(1, sizeof *command);
     int ends[2] = {-1, -1}, end = -1, started = 0;
-    const char *failure = "the file that it would be started from is not known";
+    const char *failure = "no process could be started";
     pid_t child = 0;
-    if (command && !getenv(ZT__HELPER_VARIABLE) && zt__find_helper(command)) {
-        failure = "no process could be started";
-        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
-            end = fcntl(ends[1], F_DUPFD_CLOEXEC, LEAST); /* above that of the helper */
-            close(ends[1]);
-            started = end >= 0 && zt__spawn_helper(command, end, &child);
-        }
+    if (!command) {
+        failure = "out of memory";
+    } else if (getenv(ZT__HELPER_VARIABLE)) {
+        failure = "this process is one itself, or " ZT__HELPER_VARIABLE " is set by accident";
+    } else if (!zt__find_helper(command)) {
+        failure = "the file that it would be started from is not known";
+    } else if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
+        end = fcntl(ends[1], F_DUPFD_CLOEXEC, LEAST); /* above that of the helper */
+        close(ends[1]);
+        started = end >= 0 && zt__spawn_helper(command, end, &child);
     }
     free(command);
     if (end >= 0) {
@@ -30090,8 +30094,8 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
         zt__lock(&profiler->mutex);
         list = zt__find_list(profiler, handle);
         for (slot = list ? list->first : NULL; slot && count < ZT__BATCH; slot = slot->next) {
-            int has_signalled =
-                slot->number < list->watched_number && slot->submitted_ns <= list->watched_signalled_ns;
+            int has_signalled = slot->number <= list->watched_signalled_up_to &&
+                                slot->submitted_ns <= list->watched_signalled_ns;
             if (slot->state == ZT__SLOT_PENDING && !has_signalled) {
                 zt__running *copy = &pending[count++];
                 copy->region = slot->region;
@@ -30115,7 +30119,7 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
         zt__lock(&profiler->mutex);
         list = zt__find_list(profiler, handle);
         for (i = 0; list && i < first; i++) {
-            list->watched_number = pending[i].number + 1;
+            list->watched_signalled_up_to = pending[i].number;
             if (list->watched_signalled_ns < pending[i].submission_ns) {
                 list->watched_signalled_ns = pending[i].submission_ns;
             }

@@ -66,7 +66,7 @@ run_in_variant() { # VARIANT PROGRAM
         ;;
     coverage*)
         directory=$build/coverage
-        set -- "$2"
+        set -- "$2" GCOV_PREFIX="$build/coverage/data/$2"
         ;;
     validation*) set -- "$2" $validation ZE_ENABLE_PARAMETER_VALIDATION=1 ;;
     leaks*) set -- "$2" $validation ZEL_ENABLE_BASIC_LEAK_CHECKER=1 ;;

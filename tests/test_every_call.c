@@ -312,13 +312,13 @@ int chmod(const char *path, mode_t mode) {
     return FAILS("chmod") ? -1 : REAL(chmod)(path, mode);
 }
 
-/* Of what the library does with it, nothing has more than a number after the command. */
+/* What follows the command is a number or a pointer, such as that of gcov's lock of a file. */
 int fcntl(int file, int command, ...) {
     va_list more;
     va_start(more, command);
-    int number = va_arg(more, int);
+    void *argument = va_arg(more, void *);
     va_end(more);
-    return FAILS("fcntl") ? -1 : REAL(fcntl)(file, command, number);
+    return FAILS("fcntl") ? -1 : REAL(fcntl)(file, command, argument);
 }
 
 int fputs(const char *text, FILE *file) {

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #define MS UINT64_C(1000000)
+#define SECOND (1000 * MS)
 
 enum { HELPER_DESCRIPTOR = 9 }; /* of its end of the socket */
 
@@ -133,10 +134,10 @@ static void await_hang(int count) {
     assert_int_equal(hangs_heard(), count);
 }
 
-/* The watch has looked at the regions many times since. */
-static void let_it_look(void) {
+/* The watch has looked at the regions so many times since. */
+static void let_it_look(uint64_t times) {
     uint64_t before = calls("zeEventQueryStatus"), end = now_ns() + A_WHILE;
-    while (calls("zeEventQueryStatus") < before + 30) {
+    while (calls("zeEventQueryStatus") < before + times) {
         assert_true(now_ns() < end);
         nap();
     }
@@ -217,7 +218,7 @@ static void a_hang_is_found_once(void **state) {
     assert_contains(heard_hang.text, "the process itself");
     assert_contains(heard_hang.text, "1 stopped");
     assert_contains(heard_hang.text, "The work was resumed");
-    let_it_look();
+    let_it_look(30);
     assert_int_equal(hangs_heard(), 1);
     assert_int_equal(heard(w, "[HANG] zt_watch: 'stuck' has run for"), 1);
     zt_watch_info info = zt_watch_get_info(profiler);
@@ -264,6 +265,68 @@ static void work_that_goes_on_does_not_hang(void **state) {
     finish_immediate(w, w->immediate);
     run_at_least(w, profiler, "longer", 10e6);
     assert_int_equal(hangs_heard(), 0);
+    close_profiler(w, profiler);
+    check_work(w);
+}
+
+/* Records regions whose kernel waits for a gate of its own. After each, the device signals `ended`, if there is one. */
+static void append_gated(world *w, zt_profiler *profiler, const char *name, ze_event_handle_t gate,
+                         ze_event_handle_t ended) {
+    zt_region region = zt_begin(profiler, w->list, name);
+    ok(zeCommandListAppendWaitOnEvents(w->list, 1, &gate));
+    ok(zeCommandListAppendEventReset(w->list, gate));
+    launch_kernel(w->list, w->kernel);
+    zt_end(&region);
+    if (ended)
+        ok(zeCommandListAppendSignalEvent(w->list, ended));
+}
+
+static void await_event(ze_event_handle_t event) {
+    ok(zeEventHostSynchronize(event, A_WHILE));
+    ok(zeEventHostReset(event));
+}
+
+/* One after the other, for longer than hang_ns, in one list: they are submitted together, and each alone is short. */
+static void recorded_work_that_goes_on_does_not_hang(void **state) {
+    enum { REGIONS = 3 };
+    static const char *const names[REGIONS] = {"first", "second", "third"};
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    ze_event_handle_t gates[REGIONS], ended;
+    config.hang_ns = 80 * SECOND; /* what passes by itself does not matter */
+    zt_profiler *profiler = open_watched(w, &config);
+    create_event(w, REGIONS + 1, &ended);
+    for (uint32_t i = 0; i < REGIONS; i++) {
+        create_event(w, i + 1, &gates[i]);
+        append_gated(w, profiler, names[i], gates[i], ended);
+    }
+    ok(zeCommandListClose(w->list));
+    for (int round = 1; round <= 2; round++) {
+        ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+        for (int i = 0; i < REGIONS; i++) {
+            let_it_look(2);
+            pass_time(60 * SECOND);
+            let_it_look(2);
+            assert_int_equal(hangs_heard(), round - 1);
+            if (i < REGIONS - 1) {
+                ok(zeEventHostSignal(gates[i]));
+                await_event(ended);
+            }
+        }
+        pass_time(60 * SECOND);
+        await_hang(round);
+        assert_string_equal(heard_hang.region, "third");
+        assert_in_range(heard_hang.hang.running_ns, 120 * SECOND, 180 * SECOND - 1);
+        ok(zeEventHostSignal(gates[REGIONS - 1]));
+        await_event(ended);
+        finish_queue(w);
+        w->launches += REGIONS;
+        collect_all(profiler);
+    }
+    ok(zt_release(profiler, w->list));
+    for (int i = 0; i < REGIONS; i++)
+        ok(zeEventDestroy(gates[i]));
+    ok(zeEventDestroy(ended));
     close_profiler(w, profiler);
     check_work(w);
 }
@@ -905,6 +968,7 @@ static void no_helper_of_a_helper(void **state) {
     zt_profiler *profiler = open_watched(w, &config);
     unsetenv("ZETOOLS_HELPER_1");
     assert_debugged_by(profiler, ZT_DEBUGGED_BY_NOBODY);
+    assert_contains(zt_watch_get_info(profiler).reason, "A helper process: this process is one itself");
     assert_int_equal(helper_of(getpid()), 0);
     close_profiler(w, profiler);
 }
@@ -1061,7 +1125,7 @@ static void a_fault_comes_while_threads_are_stopped(void **state) {
     assert_string_equal(heard_hang.region, "stuck");
     assert_contains(heard_hang.text, "page fault (0x5000). 'stuck' was running, for");
     assert_int_equal(heard(w, "'stuck' has run for"), 1);
-    let_it_look();
+    let_it_look(30);
     assert_int_equal(hangs_heard(), 2); /* not by the stop for the fault itself */
     assert_debugged_by(profiler, ZT_DEBUGGED_BY_ITSELF);
     finish_hang(w, profiler, &of);
@@ -1567,6 +1631,7 @@ int main(int argc, char **argv) {
         HANG_TEST(a_hang_is_found_once),
         HANG_TEST(the_next_hang_is_another),
         HANG_TEST(work_that_goes_on_does_not_hang),
+        HANG_TEST(recorded_work_that_goes_on_does_not_hang),
         HANG_TEST(recorded_regions_hang),
         HANG_TEST(regions_of_immediate_lists_hang),
         HANG_TEST(traced_launches_hang),
