@@ -1014,7 +1014,8 @@
        zt_stream_close        reads of other threads                        10 seconds
 
        Threads of the library (config.thread, zt_stream_config.reader, hot spots, zt_watch) run from opening
-       or start to closing or stop, block all signals, and end before the process exits.
+       or start to closing or stop, block all signals but those of faults (SIGSEGV, ...), and end before the
+       process exits.
 
    PROCESSES
 
@@ -3311,6 +3312,7 @@ int pthread_condattr_setclock(pthread_condattr_t *attributes, int clock);
 int sigfillset(zt__signal_set *set);
 int sigemptyset(zt__signal_set *set);
 int sigaddset(zt__signal_set *set, int signal);
+int sigdelset(zt__signal_set *set, int signal);
 int sigismember(const zt__signal_set *set, int signal);
 int sigpending(zt__signal_set *set);
 int sigtimedwait(const zt__signal_set *set, zt__signal_information *information,
@@ -3418,13 +3420,19 @@ typedef pthread_t zt__system_thread;
 #define ZT__THREAD_RESULT void *
 #define ZT__THREAD_CALL
 
-/* Starts a thread, to which no signals of the application are delivered. Returns 0 if the system refuses. */
+/* Starts a thread, to which no signals of the application are delivered, but those of its own faults: functions
+   of the application run on it, and may rely on a handler. Returns 0 if the system refuses. */
 ZT__PRIVATE int zt__create_thread(zt__system_thread *thread, ZT__THREAD_RESULT (*function)(void *),
                                   void *argument) {
-    zt__signal_set all, before;
+    static const int faults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
+    zt__signal_set blocked, before;
     int is_created;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    size_t i;
+    sigfillset(&blocked);
+    for (i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        sigdelset(&blocked, faults[i]);
+    }
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
     is_created = pthread_create(thread, NULL, function, argument) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return is_created;
@@ -4516,7 +4524,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
     has_attributes = posix_spawnattr_init(&attributes) == 0;
     if (has_actions && has_attributes && descriptors[0] >= 0 && descriptors[1] >= 0 && descriptors[2] >= 0 &&
         lseek(descriptors[0], 0, SEEK_SET) == 0) {
-        sigemptyset(&none); /* threads of the library block all signals */
+        sigemptyset(&none); /* threads of the library block signals */
         failed = posix_spawnattr_setsigmask(&attributes, (const sigset_t *)(const void *)&none) != 0;
         failed |= posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK) != 0;
         failed |= posix_spawn_file_actions_adddup2(&actions, descriptors[0], STDIN_FILENO) != 0;
@@ -29923,7 +29931,7 @@ ZT__PRIVATE int zt__spawn_helper(zt__helper_command *command, int end, pid_t *pr
     if (!failed) {
         failed = posix_spawnattr_init(&attributes) != 0;
         if (!failed) {
-            sigemptyset(&none); /* threads of the library block all signals */
+            sigemptyset(&none); /* threads of the library block signals */
             failed = posix_spawnattr_setsigmask(&attributes, (const sigset_t *)(const void *)&none) != 0;
             failed |= posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK) != 0;
             failed |= posix_spawn_file_actions_adddup2(&actions, end, ZT__HELPER_DESCRIPTOR) != 0;

@@ -1066,6 +1066,46 @@ static void test_hotspots_by_the_environment(void **state) {
     }
 }
 
+/* The program exits on the thread that reads samples of instructions, while its first thread calls nothing. */
+static struct { int is_wanted, is_expected; } exit_of_log;
+
+static void exit_in_log(int result, const char *message, void *user) {
+    (void)result, (void)user;
+    if (!strstr(message, "[SAMPLES_DROPPED]"))
+        return;
+    __atomic_store_n(&exit_of_log.is_wanted, 1, __ATOMIC_RELEASE);
+    await(&exit_of_log.is_expected);
+    exit(0);
+}
+
+static void launch_until_the_log_exits(world *w) {
+    gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
+    inject("zetMetricGroupCalculateMultipleMetricValuesExp", 1, ZE_RESULT_WARNING_DROPPED_DATA);
+    ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
+    ze_command_list_handle_t list;
+    ok(zeContextCreate(w->driver, &desc, &w->context));
+    create_immediate(w, &list);
+    while (!__atomic_load_n(&exit_of_log.is_wanted, __ATOMIC_ACQUIRE)) {
+        launch(w, list);
+        finish_immediate(w, list);
+    }
+    __atomic_store_n(&exit_of_log.is_expected, 1, __ATOMIC_RELEASE);
+    for (;;)
+        nap();
+}
+
+static void test_an_exit_inside_a_log_function(void **state) {
+    zt_auto_config config = zt_auto_config_default();
+    const program p = {
+        .work = launch_until_the_log_exits, .config = &config, .calls = 1, .keeps_everything = 1};
+    (void)state;
+    if (INSTRUMENTED)
+        skip(); /* what searches for leaks crashes on a thread that is not the first */
+    config.hotspots = 1;
+    config.profiler.log = exit_in_log;
+    expect_success(&p);
+}
+
 /* Another thread is inside a callback at exit, and does not return. The report is written all the same. */
 static int is_inside;
 
@@ -1229,6 +1269,7 @@ int main(void) {
         cmocka_unit_test(test_hotspots_by_the_environment),
         cmocka_unit_test(test_a_callback_that_does_not_return),
         cmocka_unit_test(test_an_exit_inside_a_callback),
+        cmocka_unit_test(test_an_exit_inside_a_log_function),
         cmocka_unit_test(test_an_exit_with_a_tracer_on),
         cmocka_unit_test(test_without_permission),
         cmocka_unit_test(test_without_a_driver),

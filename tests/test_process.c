@@ -21,6 +21,7 @@ static int set_variable(const char *name, const char *value, int replace);
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -643,6 +644,54 @@ static void test_exit_while_another_thread_closes(void **state) {
     expect_success_left_open("close and end");
 }
 
+/* Some programs mend faults in a handler: those with a garbage collector, or with memory that is filled when it is
+   first read. Functions of the application that the library's thread calls may cause these, too. */
+static struct {
+    int *value; /* in memory that cannot be read at first */
+    size_t size;
+    struct sigaction before;
+    int sum;
+} mended;
+
+static void mend_fault(int number, siginfo_t *fault, void *context) {
+    if (fault->si_addr == (void *)mended.value &&
+        mprotect(mended.value, mended.size, PROT_READ | PROT_WRITE) == 0)
+        return;
+    sigaction(number, &mended.before, NULL);
+    (void)context;
+}
+
+static void read_value(const zt_sample *sample, void *user) {
+    (void)sample, (void)user;
+    mended.sum += *mended.value + 1;
+}
+
+static void test_a_fault_in_a_sample_function(void **state) {
+    world *w = *state;
+    struct sigaction mend;
+    zt_config config = config_of(w);
+    memset(&mend, 0, sizeof mend);
+    mend.sa_sigaction = mend_fault;
+    mend.sa_flags = SA_SIGINFO;
+    mended.sum = 0;
+    mended.size = (size_t)sysconf(_SC_PAGESIZE);
+    mended.value = mmap(NULL, mended.size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(mended.value, MAP_FAILED);
+    config.groups = "";
+    config.thread = 1;
+    config.sample = read_value;
+    zt_profiler *profiler = open_profiler(w, &config);
+    assert_int_equal(sigaction(SIGSEGV, &mend, &mended.before), 0);
+    for (int i = 0; i < 3; i++)
+        run(w, profiler, "mended");
+    collect_all(profiler);
+    close_profiler(w, profiler);
+    assert_int_equal(sigaction(SIGSEGV, &mended.before, NULL), 0);
+    assert_int_equal(mended.sum, 3);
+    assert_int_equal(munmap(mended.value, mended.size), 0);
+    check_work(w);
+}
+
 static void test_report_of_a_parent(void **state) {
     char path[] = "/tmp/zetools-process-XXXXXX.csv", text[4096] = "";
     (void)state;
@@ -676,6 +725,7 @@ int main(void) {
         TEST(test_first_call_on_two_threads),
         TEST(test_left_open),
         TEST(test_left_open_with_a_thread_that_hangs),
+        TEST(test_a_fault_in_a_sample_function),
         TEST(test_exit_in_a_sample_function),
         TEST(test_exit_while_another_thread_closes),
         TEST(test_report_of_a_parent),
