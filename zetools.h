@@ -7150,9 +7150,8 @@ ZT__PRIVATE ze_result_t zt__plan_passes(zt__selector *selector) {
         for (g = 0; g < count; g++) {
             pass = 0;
             for (earlier = 0; earlier < g; earlier++) {
-                if (selection->groups[earlier].properties.domain == selection->groups[g].properties.domain &&
-                    pass_of[earlier] >= pass) {
-                    pass = pass_of[earlier] + 1;
+                if (selection->groups[earlier].properties.domain == selection->groups[g].properties.domain) {
+                    pass = pass_of[earlier] + 1; /* the groups of a domain are in ascending passes */
                 }
             }
             while (together[pass] == ZT__MAX_GROUPS_IN_PASS) {

@@ -1060,8 +1060,24 @@ static void test_scope_macro(void **state) {
     expect(profiler, "rest", 1, 1);
 }
 
+/* Names that have the same hash, as these by FNV-1a of 64 bits, are those of two regions. */
+static void test_names_of_the_same_hash(void **state) {
+    static const char *const names[] = {"8yn0iYCKYHlIj4-BwPqk", "GReLUrM4wMqfg9yzV3KQ"};
+    world *w = (world *)*state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    run(w, profiler, names[0]);
+    run(w, profiler, names[1]);
+    run(w, profiler, names[1]);
+    collect_all(profiler);
+    assert_int_equal(zt_get_region_count(profiler), 2);
+    assert_int_equal(region_info(profiler, names[0]).count, 1);
+    assert_int_equal(region_info(profiler, names[1]).count, 2);
+    check_work(w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        TEST(test_names_of_the_same_hash),
         TEST(test_immediate_list),
         TEST(test_synchronous_immediate_list),
         TEST(test_only_what_is_inside_is_measured),

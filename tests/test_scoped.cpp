@@ -1,4 +1,4 @@
-/* Regions in C++: closed by the end of a scope, a return, a break and an exception. */
+/* Regions in C++: closed by the end of a scope, a return, a break and an exception. Passes in C++, likewise. */
 #include "fixture.h"
 
 #include <stdexcept>
@@ -86,11 +86,46 @@ static void test_return_and_break(void **state) {
     assert_counts(profiler, counted(4, 4, 0, 0, 0));
 }
 
+/* The work is repeated once for each pass. A return ends the passes, and those that follow begin anew. */
+static void return_from_pass(world *w, zt_profiler *profiler) {
+    ZT_PASSES(profiler) {
+        ZT_SCOPE(profiler, w->immediate, "returned");
+        launch(w, w->immediate);
+        return;
+    }
+}
+
+static void test_passes(void **state) {
+    world *w = static_cast<world *>(*state);
+    zt_profiler *profiler = open_two_passes(w);
+    int passes = 0;
+    return_from_pass(w, profiler);
+    ZT_PASSES(profiler) {
+        ZT_SCOPE(profiler, w->immediate, "repeated");
+        launch(w, w->immediate);
+        passes++;
+    }
+    assert_int_equal(passes, 2);
+    check_work(w);
+    collect_all(profiler);
+    assert_int_equal(region_info(profiler, "returned").count, 1);
+    assert_int_equal(region_info(profiler, "repeated").count, 2);
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        zt_stats time;
+        ok(zt_get_pass(profiler, find_region(profiler, "returned"), pass, &time));
+        assert_int_equal(time.count, pass == 0);
+        ok(zt_get_pass(profiler, find_region(profiler, "repeated"), pass, &time));
+        assert_int_equal(time.count, 1);
+    }
+    assert_counts(profiler, counted(3, 3, 0, 0, 0));
+}
+
 int main() {
     const struct CMUnitTest tests[] = {
         TEST(test_scope),
         TEST(test_exception),
         TEST(test_return_and_break),
+        TEST(test_passes),
     };
     return cmocka_run_group_tests(tests, start, nullptr);
 }

@@ -633,6 +633,52 @@ static void test_too_many_names_of_lists(void **state) {
     check_work(w);
 }
 
+typedef struct naming {
+    zt_profiler *profiler;
+    ze_command_list_handle_t list;
+} naming;
+
+static void *name_upload(void *argument) {
+    const naming *named = (const naming *)argument;
+    ok_on_thread(zt_name_list(named->profiler, named->list, "upload"));
+    return NULL;
+}
+
+/* Two threads give two lists the same new name at once: both have it. */
+static void test_a_name_given_twice_at_once(void **state) {
+    world *w = (world *)*state;
+    int was_interrupted = 1, moments;
+    naming other = {NULL, NULL};
+    create_immediate(w, &other.list);
+    for (moments = 0; was_interrupted; moments++) {
+        uint64_t low = now_ns();
+        zt_config config = config_of(w);
+        config.groups = "";
+        config.timeline = 100;
+        config.allocator = interrupted_allocator();
+        other.profiler = open_profiler(w, &config);
+        interrupt_allocation(moments, name_upload, &other);
+        ok(zt_name_list(other.profiler, w->immediate, "upload"));
+        was_interrupted = interrupted_allocation();
+        assert_no_noted_failure();
+        if (!was_interrupted) {
+            name_upload(&other);
+        }
+        run(w, other.profiler, "here");
+        append(w, other.profiler, other.list, "there");
+        finish_immediate(w, other.list);
+        w->launches++;
+        collect_all(other.profiler);
+        trace_since(other.profiler, low);
+        expect_line("upload: here x1");
+        expect_line("upload: there x1");
+        close_profiler(w, other.profiler);
+    }
+    assert_true(moments > 1);
+    ok(zeCommandListDestroy(other.list));
+    check_work(w);
+}
+
 static void test_names_end_with_their_lists(void **state) {
     world *w = (world *)*state;
     uint64_t low = now_ns();
@@ -1520,6 +1566,7 @@ int main(void) {
         STREAM_TEST(test_an_execution_inside_of_another),
         STREAM_TEST(test_names_of_lists),
         STREAM_TEST(test_names_that_stay),
+        STREAM_TEST(test_a_name_given_twice_at_once),
         STREAM_TEST(test_too_many_names_of_lists),
         STREAM_TEST(test_names_end_with_their_lists),
         STREAM_TEST(test_lost_and_dropped),
