@@ -1,9 +1,11 @@
 /* What limits a region, and which metrics a table shows first. Most profilers here are made from packed
    statistics, so that metrics have any name and value. */
+#define _GNU_SOURCE
 #define ZETOOLS_IMPLEMENTATION
 #define ZETOOLS_STATIC
 #include "fixture.h"
 
+#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -897,6 +899,56 @@ static void test_arguments(void **state) {
     zt_close(profiler);
 }
 
+/* In the place of the driver: the first memory, and how many there are. No memories: the driver's own answer. */
+static struct {
+    uint32_t memories, read, write;
+    ze_bandwidth_unit_t unit;
+} pretended;
+
+ze_result_t ZE_APICALL zeDeviceGetMemoryProperties(ze_device_handle_t device, uint32_t *count,
+                                                   ze_device_memory_properties_t *memories) {
+    __typeof__(zeDeviceGetMemoryProperties) *real;
+    *(void **)&real = dlsym(RTLD_NEXT, "zeDeviceGetMemoryProperties");
+    ze_result_t result = real(device, count, memories);
+    if (result == ZE_RESULT_SUCCESS && memories && pretended.memories) {
+        ze_device_memory_ext_properties_t *extended = (ze_device_memory_ext_properties_t *)memories->pNext;
+        extended->readBandwidth = pretended.read;
+        extended->writeBandwidth = pretended.write;
+        extended->bandwidthUnit = pretended.unit;
+        *count = pretended.memories;
+    }
+    return result;
+}
+
+/* What is faster counts: both share a bus. What is in another unit, of one memory of several, or 0, is not
+   known. */
+static void test_bandwidths_of_a_driver(void **state) {
+    world *w = (world *)*state;
+    static const struct {
+        uint32_t memories, read, write;
+        ze_bandwidth_unit_t unit;
+        double peak;
+    } memories[] = {
+        {1, 20, 10, ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC, 20e9},
+        {1, 10, 30, ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC, 30e9},
+        {1, 0, 30, ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC, 0},
+        {1, 20, 10, ZE_BANDWIDTH_UNIT_BYTES_PER_CLOCK, 0},
+        {2, 20, 10, ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC, 0},
+        {0, 0, 0, ZE_BANDWIDTH_UNIT_UNKNOWN, 51e9},
+    };
+    zt_profiler *profiler = open_own(w, "ComputeBasic", 0);
+    for (size_t i = 0; i < sizeof memories / sizeof *memories; i++) {
+        zt__advice advice;
+        pretended.memories = memories[i].memories;
+        pretended.read = memories[i].read;
+        pretended.write = memories[i].write;
+        pretended.unit = memories[i].unit;
+        zt__prepare_advice(profiler, &advice);
+        assert_true(advice.peaks.bytes == memories[i].peak);
+    }
+    zt_close(profiler);
+}
+
 /* The device states a design bandwidth of 51 GB a second. */
 static void test_design_bandwidth(void **state) {
     world *w = (world *)*state;
@@ -1228,6 +1280,7 @@ int main(void) {
         TEST(test_arguments),
         TEST(test_metrics_of_a_stream),
         TEST(test_design_bandwidth),
+        TEST(test_bandwidths_of_a_driver),
         TEST(test_operations_without_memory),
         TEST(test_wall_share),
         TEST(test_a_b580),

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "endless.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <pthread.h>
 #include <signal.h>
@@ -13,6 +14,66 @@
 
 static const zt_debug_thread all_threads = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
 static const zt_debug_thread first_thread = {0, 0, 0, 0};
+
+/* ==== in the place of the driver ========================================================================== */
+
+/* What is not 0 is answered instead of what the software device answers. */
+static struct pretended {
+    const zet_debug_event_t *events; /* the next ones; there are no others */
+    int event_count;
+    const uint8_t *memory; /* the file of each module that these load. NULL: it cannot be read */
+    int forgets_registers; /* counts sets, and then returns none */
+    int is_lost_after_detaching;
+    ze_result_t refusal; /* of each event that is acknowledged */
+} pretended;
+
+#define REAL(name) (*(__typeof__(name) **)&(void *){dlsym(RTLD_NEXT, #name)})
+
+ze_result_t ZE_APICALL zetDebugReadEvent(zet_debug_session_handle_t session, uint64_t timeout,
+                                         zet_debug_event_t *event) {
+    if (!pretended.events)
+        return REAL(zetDebugReadEvent)(session, timeout, event);
+    if (pretended.event_count == 0)
+        return ZE_RESULT_NOT_READY;
+    *event = *pretended.events++;
+    pretended.event_count--;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zetDebugReadMemory(zet_debug_session_handle_t session, ze_device_thread_t thread,
+                                          const zet_debug_memory_space_desc_t *desc, size_t size,
+                                          void *buffer) {
+    if (!pretended.events)
+        return REAL(zetDebugReadMemory)(session, thread, desc, size, buffer);
+    if (!pretended.memory)
+        return ZE_RESULT_ERROR_UNKNOWN;
+    memcpy(buffer, pretended.memory, size);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zetDebugGetRegisterSetProperties(ze_device_handle_t device, uint32_t *count,
+                                                        zet_debug_regset_properties_t *properties) {
+    ze_result_t result = REAL(zetDebugGetRegisterSetProperties)(device, count, properties);
+    if (properties && pretended.forgets_registers)
+        *count = 0;
+    return result;
+}
+
+ze_result_t ZE_APICALL zetDebugAcknowledgeEvent(zet_debug_session_handle_t session,
+                                                const zet_debug_event_t *event) {
+    ze_result_t result = REAL(zetDebugAcknowledgeEvent)(session, event);
+    return pretended.refusal ? pretended.refusal : result;
+}
+
+ze_result_t ZE_APICALL zetDebugDetach(zet_debug_session_handle_t session) {
+    ze_result_t result = REAL(zetDebugDetach)(session);
+    return pretended.is_lost_after_detaching ? ZE_RESULT_ERROR_DEVICE_LOST : result;
+}
+
+static int open_pretended(void **state) {
+    memset(&pretended, 0, sizeof pretended);
+    return open_world(state);
+}
 
 /* ==== attaching =========================================================================================== */
 
@@ -355,6 +416,23 @@ static void test_an_event_cannot_be_acknowledged(void **state) {
     finish_work(w, &of);
 }
 
+/* The driver does not wait for it any more. */
+static void test_an_event_that_nobody_waits_for(void **state) {
+    world *w = *state;
+    static const ze_result_t refusals[] = {ZE_RESULT_ERROR_INVALID_ARGUMENT, ZE_RESULT_ERROR_UNINITIALIZED};
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        zt_debugger *debugger = open_debugger(w);
+        skip_events(debugger);
+        work of = begin_on(w, w->device, "count");
+        pretended.refusal = refusals[i];
+        ok(zt_debug_wait(debugger, A_WHILE, NULL, NULL));
+        assert_string_equal(zt_debug_get_last_error(debugger), "");
+        ok(zt_debug_close(debugger));
+        assert_counts_on(&of);
+        finish_work(w, &of);
+    }
+}
+
 /* It is not tried again. */
 static void test_the_device_is_lost_while_an_event_is_delivered(void **state) {
     world *w = *state;
@@ -441,6 +519,24 @@ static void test_the_debugger_is_detached(void **state) {
     finish_work(w, &of);
 }
 
+/* The first call that finds that is one of its threads. */
+static void test_detached_before_an_access(void **state) {
+    world *w = *state;
+    work of = begin_counting(w);
+    zt_debugger *debugger = open_debugger(w);
+    uint32_t word;
+    ok(zt_debug_stop(debugger, all_threads, A_WHILE, NULL));
+    skip_events(debugger);
+    gpu.detach_debuggers(ZET_DEBUG_DETACH_REASON_HOST_EXIT);
+    assert_result(
+        zt_debug_read(debugger, first_thread, ZT_DEBUG_MEMORY, (uintptr_t)of.words, &word, sizeof word),
+        ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_contains(zt_debug_get_last_error(debugger), "the session is over");
+    ok(zt_debug_close(debugger));
+    assert_counts_on(&of);
+    finish_work(w, &of);
+}
+
 static void test_a_lost_device(void **state) {
     world *w = *state;
     zt_debugger *debugger = open_debugger(w);
@@ -450,6 +546,32 @@ static void test_a_lost_device(void **state) {
     assert_contains(zt_debug_get_last_error(debugger), "attach again when the device is back");
     ok(zt_debug_close(debugger));
     gpu.restore_device();
+}
+
+/* Detaching is not tried again. */
+static void test_lost_while_detaching(void **state) {
+    world *w = *state;
+    zt_debugger *debugger = open_debugger(w);
+    skip_events(debugger);
+    pretended.is_lost_after_detaching = 1;
+    gpu.reset_calls();
+    assert_result(zt_debug_close(debugger), ZE_RESULT_ERROR_DEVICE_LOST);
+    assert_int_equal(calls("zetDebugDetach"), 1);
+    assert_contains(zt_debug_get_last_error(NULL), "The device is lost");
+}
+
+/* Of an event that this version does not know, only its type is reported. */
+static void test_events_of_a_later_version(void **state) {
+    world *w = *state;
+    static const zet_debug_event_t later = {.type = (zet_debug_event_type_t)1000};
+    zt_debugger *debugger = open_debugger(w);
+    skip_events(debugger);
+    pretended.events = &later;
+    pretended.event_count = 1;
+    assert_false(next_event(debugger, ZT_DEBUG_OTHER).is_held);
+    no_event(debugger);
+    pretended.events = NULL;
+    ok(zt_debug_close(debugger));
 }
 
 /* ==== threads ============================================================================================= */
@@ -949,11 +1071,15 @@ static void test_modules_are_kept_up_to_a_limit(void **state) {
     after = library_memory();
     assert_in_range(after.bytes, 0, (uint64_t)before.bytes + 100000);
     ok(zt_debug_close(debugger));
-    config.module_limit = 1000; /* less than any of them takes */
-    ok(zt_debug_open(w->device, 0, &config, &debugger));
-    skip_events(debugger);
-    assert_true(heard(w, "[MODULE_NOT_READ]"));
-    ok(zt_debug_close(debugger));
+    /* Less than any of them takes, and less than it takes to know of one. */
+    static const size_t limits[] = {1000, 1};
+    for (int i = 0; i < 2; i++) {
+        config.module_limit = limits[i];
+        ok(zt_debug_open(w->device, 0, &config, &debugger));
+        skip_events(debugger);
+        assert_int_equal(heard(w, "[MODULE_NOT_READ]"), 1 + i);
+        ok(zt_debug_close(debugger));
+    }
 }
 
 static size_t size_of(const char *name) {
@@ -1045,6 +1171,116 @@ static size_t list_damages(const native_binary *file, uint64_t value, damage *da
         assert_in_range(count, 1, MOST_DAMAGES - 40);
     }
     return count;
+}
+
+enum { FILE_SIZE = 4096, MODULE_BEGIN = 1 << 20 };
+
+/* A file whose kernel has no section of its own, but a symbol. Another section with its instructions has a
+   name that does not end, one has that of the instructions which belong to no kernel. */
+static void make_file_of_symbols(uint8_t *bytes) {
+    static const char names[] = ".text.Intel_Symbol_Table_Void_Program\0made";
+    enum { SECTIONS = 5, TABLE = 64, CODE = 1024, SYMBOLS = 2048, NAMES = 3072, LAST = FILE_SIZE - 4 };
+    const Elf64_Ehdr header = {.e_ident = "\177ELF\2\1\1",
+                               .e_type = ET_EXEC,
+                               .e_shoff = TABLE,
+                               .e_shentsize = sizeof(Elf64_Shdr),
+                               .e_shnum = SECTIONS,
+                               .e_shstrndx = 4};
+    const Elf64_Shdr sections[SECTIONS] = {
+        {0},
+        {.sh_type = SHT_PROGBITS, .sh_addr = 0x1000, .sh_offset = CODE, .sh_size = 256},
+        {.sh_name = LAST - NAMES,
+         .sh_type = SHT_PROGBITS,
+         .sh_addr = 0x1000,
+         .sh_offset = CODE,
+         .sh_size = 256},
+        {.sh_type = SHT_SYMTAB, .sh_offset = SYMBOLS, .sh_size = sizeof(Elf64_Sym), .sh_link = 4},
+        {.sh_type = SHT_STRTAB, .sh_offset = NAMES, .sh_size = FILE_SIZE - NAMES},
+    };
+    const Elf64_Sym symbol = {.st_name = sizeof ".text.Intel_Symbol_Table_Void_Program",
+                              .st_info = STT_FUNC,
+                              .st_shndx = 1,
+                              .st_value = 0x1010,
+                              .st_size = 0x20};
+    memset(bytes, 0, FILE_SIZE);
+    memcpy(bytes, &header, sizeof header);
+    memcpy(bytes + TABLE, sections, sizeof sections);
+    memcpy(bytes + SYMBOLS, &symbol, sizeof symbol);
+    memcpy(bytes + NAMES, names, sizeof names);
+    memset(bytes + LAST, 'x', FILE_SIZE - LAST);
+}
+
+static void load_pretended(zt_debugger *debugger, uint64_t end, uint64_t load,
+                           zet_module_debug_info_format_t format, const uint8_t *memory) {
+    const zet_debug_event_t event = {.type = ZET_DEBUG_EVENT_TYPE_MODULE_LOAD,
+                                     .info.module = {format, MODULE_BEGIN, end, load}};
+    pretended.events = &event;
+    pretended.event_count = 1;
+    pretended.memory = memory;
+    next_event(debugger, ZT_DEBUG_MODULE_LOAD);
+    pretended.events = NULL;
+}
+
+static void expect_kernel(zt_debugger *debugger, uint64_t address, const char *kernel, uint64_t offset) {
+    zt_debug_place place;
+    assert_result(zt_debug_where(debugger, address, &place),
+                  *kernel ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_NOT_AVAILABLE);
+    assert_string_equal(place.kernel, kernel);
+    assert_int_equal(place.offset, offset);
+    assert_int_equal(place.size, *kernel ? 0x20 : 0);
+}
+
+static void test_a_kernel_that_is_a_symbol(void **state) {
+    world *w = *state;
+    static uint8_t file[FILE_SIZE];
+    zt_debugger *debugger = open_debugger(w);
+    skip_events(debugger);
+    make_file_of_symbols(file);
+    load_pretended(debugger, MODULE_BEGIN + FILE_SIZE, 0, ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, file);
+    expect_kernel(debugger, 0x100f, "", 0);
+    expect_kernel(debugger, 0x1010, "made", 0);
+    expect_kernel(debugger, 0x102f, "made", 0x1f);
+    expect_kernel(debugger, 0x1030, "", 0);
+    ok(zt_debug_close(debugger));
+}
+
+/* What is loaded again is the module that was there; what differs in anything is another one. */
+static void test_modules_at_one_place(void **state) {
+    world *w = *state;
+    static uint8_t file[FILE_SIZE], other[FILE_SIZE];
+    const zet_module_debug_info_format_t usual = ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF;
+    const uint64_t end = MODULE_BEGIN + FILE_SIZE;
+    zt_debugger *debugger = open_debugger(w);
+    skip_events(debugger);
+    make_file_of_symbols(file);
+    memcpy(other, file, sizeof other);
+    other[FILE_SIZE - 1] ^= 1;
+    const struct {
+        uint64_t end, load;
+        zet_module_debug_info_format_t format;
+        const uint8_t *memory;
+    } different[] = {
+        {end, 0, usual, file},          {end, 0, usual, other},
+        {end, 0, usual, NULL},          {end, 64, usual, file},
+        {end - 1, 0, usual, file},      {end, 0, ZET_MODULE_DEBUG_INFO_FORMAT_FORCE_UINT32, file},
+        {MODULE_BEGIN, 0, usual, file}, /* none of its bytes can be read */
+    };
+    for (size_t i = 0; i < sizeof different / sizeof *different; i++) {
+        int64_t before = heap_blocks();
+        load_pretended(debugger, different[i].end, different[i].load, different[i].format,
+                       different[i].memory);
+        assert_in_range(heap_blocks() - before, 1, 2);
+    }
+    /* Reported once. */
+    assert_int_equal(heard(w, "[MODULE_NOT_READ]"), 1);
+    for (size_t i = 0; i < sizeof different / sizeof *different; i++) {
+        int64_t before = heap_blocks();
+        load_pretended(debugger, different[i].end, different[i].load, different[i].format,
+                       different[i].memory);
+        assert_int_equal(heap_blocks(), before);
+    }
+    expect_kernel(debugger, 0x1010, "made", 0);
+    ok(zt_debug_close(debugger));
 }
 
 /* Drivers load files that are damaged where they do not need them. Then a kernel may be unknown, and nothing
@@ -1378,6 +1614,14 @@ static void test_no_register_can_be_read(void **state) {
         ok(zt_debug_close(debugger));
     }
     finish_work(w, &of);
+}
+
+static void test_sets_of_registers_that_go(void **state) {
+    world *w = *state;
+    pretended.forgets_registers = 1;
+    zt_debugger *debugger = open_debugger(w);
+    assert_int_equal(zt_debug_get_register_set_count(debugger), 0);
+    ok(zt_debug_close(debugger));
 }
 
 /* Of devices without what that takes. */
@@ -2032,6 +2276,9 @@ static void test_an_event_is_acknowledged_later(void **state) {
     }
 }
 
+#undef TEST
+#define TEST(function) cmocka_unit_test_setup_teardown(function, open_pretended, close_world)
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_why_it_cannot_attach),
@@ -2046,11 +2293,15 @@ int main(void) {
         TEST(test_events_keep_their_order),
         TEST(test_many_events_wait),
         TEST(test_an_event_cannot_be_acknowledged),
+        TEST(test_an_event_that_nobody_waits_for),
         TEST(test_the_device_is_lost_while_an_event_is_delivered),
         TEST(test_events_of_a_session_that_is_over),
         TEST(test_two_threads_wait),
         TEST(test_the_debugger_is_detached),
         TEST(test_a_lost_device),
+        TEST(test_lost_while_detaching),
+        TEST(test_events_of_a_later_version),
+        TEST(test_detached_before_an_access),
         TEST(test_threads_stop_and_go_on),
         TEST(test_two_threads_of_the_device),
         TEST(test_threads_that_cannot_be_stopped),
@@ -2071,6 +2322,8 @@ int main(void) {
         TEST(test_a_module_goes_while_its_kernel_is_stopped),
         TEST(test_modules_are_kept_up_to_a_limit),
         TEST(test_modules_make_room),
+        TEST(test_a_kernel_that_is_a_symbol),
+        TEST(test_modules_at_one_place),
         TEST(test_files_that_are_damaged),
         TEST(test_a_page_fault),
         TEST(test_a_counter_in_memory_ends_its_kernel),
@@ -2080,6 +2333,7 @@ int main(void) {
         TEST(test_registers_that_are_not_there),
         TEST(test_other_registers),
         TEST(test_no_register_can_be_read),
+        TEST(test_sets_of_registers_that_go),
         TEST(test_the_address_is_not_known),
         TEST(test_another_process),
         TEST(test_a_target_crashes),

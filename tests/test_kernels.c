@@ -27,6 +27,8 @@ static struct pretended {
     size_t binary_size;
     const ze_kernel_properties_t *properties; /* of every kernel */
     uint32_t registers;     /* by Intel's extension; UINT32_MAX: the driver does not have it */
+    int has_no_registers;   /* by the same: 0 */
+    size_t name_size;       /* of every kernel, without the name */
     int refuses_extensions; /* 2: and also what has none */
     const ze_device_properties_t *device;
     uint32_t slm_bytes; /* of a subslice */
@@ -64,6 +66,15 @@ ze_result_t ZE_APICALL zeKernelGetProperties(ze_kernel_handle_t kernel, ze_kerne
     }
     if (extension && pretended.registers && pretended.registers != UINT32_MAX)
         extension->registers = pretended.registers;
+    if (extension && pretended.has_no_registers)
+        extension->registers = 0;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t ZE_APICALL zeKernelGetName(ze_kernel_handle_t kernel, size_t *size, char *name) {
+    if (!pretended.name_size || name)
+        return REAL(zeKernelGetName)(kernel, size, name);
+    *size = pretended.name_size;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -417,6 +428,7 @@ static void test_forms_of_ze_info(void **state) {
          UINT32_MAX, 0},
         {"kernels:\n  - name: saxpy\n    execution_env:\n      simd_size: 16\n      - grf_count: 64\n",
          UINT32_MAX, 16, 0}, /* an element is no member */
+        {"kernels:\n  - name: saxpy\n    execution_env:\n      - grf_count: 64\n", UINT32_MAX, UINT32_MAX, 0},
         {"kernels:\n  - name: saxpy2\n    execution_env:\n      grf_count: 1\n", UINT32_MAX, UINT32_MAX,
          UINT32_MAX},
         {"kernels:\n  - name: saxpy\n", UINT32_MAX, UINT32_MAX, UINT32_MAX},
@@ -551,6 +563,57 @@ static void test_tokens_of_profile_information(void **state) {
     assert_int_equal(launch_once(w, profiler, 1, 1).free_register_bytes, 32);
 }
 
+/* They fill all the room that there is, and the driver counts one more. */
+static void test_profile_information_without_end(void **state) {
+    world *w = *state;
+    static union {
+        zet_profile_properties_t properties;
+        uint8_t bytes[4096]; /* for as many the library has room */
+    } info;
+    const zet_profile_register_sequence_t sequence = {0, 24};
+    const size_t begin = sizeof info.properties;
+    zet_profile_free_register_token_t token = {ZET_PROFILE_TOKEN_TYPE_FREE_REGISTER,
+                                               (uint32_t)(sizeof info - begin), 1};
+    info.properties.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES;
+    info.properties.numTokens = 2;
+    memcpy(info.bytes + begin, &token, sizeof token);
+    memcpy(info.bytes + begin + sizeof token, &sequence, sizeof sequence);
+    zt_profiler *profiler = open_traced(w, NULL);
+    pretended.profile_info = &info;
+    pretended.profile_size = sizeof info;
+    assert_int_equal(launch_once(w, profiler, 1, 1).free_register_bytes, 24);
+}
+
+/* What the native binary states is kept. */
+static void test_a_driver_without_registers(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_traced(w, NULL);
+    binary made = elf_with(usual_ze_info);
+    pretend_binary(&made);
+    pretended.has_no_registers = 1;
+    assert_int_equal(launch_once(w, profiler, 1, 1).registers, 160);
+}
+
+static ze_result_t return_no_size(ze_kernel_handle_t kernel, size_t *size, uint8_t *bytes) {
+    (void)kernel;
+    (void)bytes;
+    *size = SIZE_MAX;
+    return ZE_RESULT_SUCCESS;
+}
+
+static void test_sizes_that_cannot_be(void **state) {
+    world *w = *state;
+    replace_symbol("zeKernelGetBinaryExp", (any_function)return_no_size);
+    zt_profiler *profiler = open_traced(w, NULL);
+    zt_kernel_info info = launch_once(w, profiler, 1, 1);
+    assert_string_equal(info.name, "saxpy");
+    assert_int_equal(info.code_bytes, UINT32_MAX);
+    pretended.name_size = SIZE_MAX;
+    info = launch_once(w, profiler, 1, 1);
+    assert_string_equal(info.name, "");
+    assert_int_equal(info.launches, 1);
+}
+
 /* ==== which kernels are one =============================================================================== */
 
 static void test_kernels_of_one_name(void **state) {
@@ -648,6 +711,23 @@ static void test_shapes_are_kept_by_number(void **state) {
     }
     assert_int_equal(info.other_launches, 9 + 10 + 11);
     assert_int_equal(info.launches, sum);
+    unload(&saxpy);
+}
+
+static void test_shapes_that_are_in_order(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_traced(w, NULL);
+    loaded saxpy = load_saxpy(w, 0);
+    for (uint32_t i = 0; i < 3; i++)
+        for (uint32_t j = 0; j <= i; j++)
+            launch_groups(w, saxpy.kernel, 1 + j, 2);
+    finish_immediate(w, w->immediate);
+    zt_kernel_info info = kernel_info(profiler, 0);
+    assert_int_equal(info.shape_count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(info.shapes[i].group_size[0], 1 + i);
+        assert_int_equal(info.shapes[i].launches, 3 - i);
+    }
     unload(&saxpy);
 }
 
@@ -920,6 +1000,46 @@ static void test_occupancy_of_what_is_not_known(void **state) {
     }
 }
 
+/* Of shared local memory: how much a kernel has, or a subslice. */
+static void test_occupancy_without_local_memory(void **state) {
+    world *w = *state;
+    static const char ze_info[] =
+        "kernels:\n  - name: saxpy\n    execution_env:\n      grf_count: 128\n      simd_size: 16\n";
+    ze_kernel_properties_t properties = {.localMemSize = 1024};
+    binary made = elf_with(ze_info);
+    pretended.device = &b580;
+    pretend_binary(&made);
+    pretended.properties = &properties;
+    pretended.registers = UINT32_MAX;
+    inject("zeDeviceGetComputeProperties", 1, ZE_RESULT_ERROR_UNKNOWN);
+    zt_profiler *profiler = open_traced(w, NULL);
+    zt_kernel_info info = launch_once(w, profiler, 256, 200);
+    assert_int_equal(info.slm_bytes, 1024);
+    assert_true(isnan(info.occupancy));
+    properties.localMemSize = 0;
+    assert_close(launch_once(w, profiler, 256, 200).occupancy, 1);
+    properties.localMemSize = UINT32_MAX;
+    assert_true(isnan(launch_once(w, profiler, 256, 200).occupancy));
+}
+
+/* Then it is not known how often a launch fills it. */
+static void test_a_device_without_subslices(void **state) {
+    world *w = *state;
+    ze_device_properties_t device = b580;
+    ze_kernel_properties_t properties = {.maxSubgroupSize = 16};
+    binary made = elf_with(usual_ze_info);
+    device.numSlices = 0;
+    pretended.device = &device;
+    pretended.slm_bytes = 65536;
+    pretend_binary(&made);
+    pretended.properties = &properties;
+    pretended.registers = 128;
+    zt_profiler *profiler = open_traced(w, NULL);
+    zt_kernel_info info = launch_once(w, profiler, 256, 200);
+    assert_true(info.occupancy > 0);
+    assert_true(isnan(info.shapes[0].waves));
+}
+
 /* ==== reports ============================================================================================= */
 
 /* Two kernels of one name, of different modules, one of which spills. */
@@ -1133,6 +1253,13 @@ static void test_wrong_arguments(void **state) {
     assert_result(zt_get_kernel(profiler, 0, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     assert_result(zt_get_kernel(profiler, 0, &info), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_contains(zt_get_last_error(profiler), "zt_get_kernel_count()");
+    ok(zt_trace_start(profiler, NULL));
+    launch(w, w->immediate);
+    finish_immediate(w, w->immediate);
+    ok(zt_get_kernel(profiler, 0, &info));
+    assert_result(zt_get_kernel(profiler, 1, &info), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_string_equal(info.name, "");
+    check_work(w);
 }
 
 #undef TEST
@@ -1151,10 +1278,14 @@ int main(void) {
         TEST(test_properties_that_fail),
         TEST(test_profile_information),
         TEST(test_tokens_of_profile_information),
+        TEST(test_profile_information_without_end),
+        TEST(test_a_driver_without_registers),
+        TEST(test_sizes_that_cannot_be),
         TEST(test_kernels_of_one_name),
         TEST(test_handles_come_back),
         TEST(test_a_kernel_that_was_not_destroyed),
         TEST(test_shapes_are_kept_by_number),
+        TEST(test_shapes_that_are_in_order),
         TEST(test_every_kind_of_launch),
         TEST(test_what_counts),
         TEST(test_names_of_a_launch_of_several_kernels),
@@ -1163,6 +1294,8 @@ int main(void) {
         TEST(test_occupancy),
         TEST(test_threads_that_the_compiler_states),
         TEST(test_occupancy_of_what_is_not_known),
+        TEST(test_occupancy_without_local_memory),
+        TEST(test_a_device_without_subslices),
         TEST(test_the_table),
         TEST(test_a_kernel_of_cpp),
         TEST(test_tables_without_memory),
