@@ -1259,7 +1259,7 @@ static void no_message_reaches_the_helper(void **state) {
     static const struct {
         const char *call;
         int times;
-    } faults[] = {{"send", 1}, {"poll", 1}, {"recv", 4}};
+    } faults[] = {{"send", 1}, {"poll", 3}, {"recv", 4}};
     zt_watch_config config = config_of_watch();
     gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
     zt_profiler *profiler = open_watched(w, &config);
@@ -1322,7 +1322,7 @@ static void the_helper_has_an_environment(void **state) {
 /* Any allocation fails once while the watch begins: the reason is reported, and it can begin afterwards. */
 static void memory_is_short_at_the_start(void **state) {
     world *w = (world *)*state;
-    enum { MOST = 200 };
+    enum { MOST = OFTEN(200) };
     int refused = 0, without_command = 0, without_environment = 0;
     zt_config of_profiler = config_of(w);
     zt_watch_config config = config_of_watch();
@@ -1330,7 +1330,8 @@ static void memory_is_short_at_the_start(void **state) {
     of_profiler.groups = "";
     gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
     gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
-    for (uint64_t i = 1, last = 0; i < MOST && !last; i++) {
+    int last = 0;
+    for (uint64_t i = 1; i < MOST && !last; i++) {
         zt_profiler *profiler = open_profiler(w, &of_profiler);
         uint64_t before = heap_allocations();
         fail_heap(i, 0);
@@ -1355,14 +1356,15 @@ static void memory_is_short_at_the_start(void **state) {
         await_no_helper(getpid());
     }
     assert_int_equal(refused, 2);
-    assert_int_equal(without_command, 1);
-    assert_int_equal(without_environment, 1);
+    assert_int_equal(without_command, last);
+    assert_int_equal(without_environment, last);
+    assert_true(last || INSTRUMENTED);
 }
 
 /* Any allocation fails once when threads are stopped: there is one report, and no thread is left stopped. */
 static void memory_is_short_at_a_hang(void **state) {
     world *w = (world *)*state;
-    enum { MOST = 200 };
+    enum { MOST = OFTEN(200) };
     zt_watch_config config = config_of_watch();
     config.hang_ns = 1000 * SECOND;
     zt_profiler *profiler = open_watched(w, &config);
@@ -1519,12 +1521,12 @@ static void the_driver_stops_threads_slowly(void **state) {
     uint64_t waited = now_ns() - begin;
     __atomic_store_n(&ended, 1, __ATOMIC_SEQ_CST);
     pthread_join(passing, NULL);
-    int is_watching = zt_watch_get_info(profiler).is_watching;
+    int is_watching = zt_watch_get_info(profiler).is_watching, reports = heard(w, "[WATCH_HANGS]");
     let_call_return();
     assert_result(result, ZE_RESULT_NOT_READY);
     assert_true(waited >= 20 * SECOND);
     assert_true(is_watching);
-    assert_int_equal(heard(w, "[WATCH_HANGS]"), 1);
+    assert_int_equal(reports, 1);
     ok(zt_watch_stop(profiler));
     assert_int_equal(hangs_heard(), 1);
     assert_counts_on(&of);
@@ -1584,36 +1586,6 @@ static void a_null_pointer_is_reported(void **state) {
     world *w = (world *)*state;
     fault_at(w, 0, ZT_DEBUGGED_BY_ITSELF);
     check_work(w);
-}
-
-/* The driver fails when it is told that the fault was seen. It is reported all the same, and once. */
-static void a_page_fault_is_not_acknowledged(void **state) {
-    world *w = (world *)*state;
-    uint64_t address = 8, end = now_ns() + A_WHILE;
-    zt_watch_config config = config_of_watch();
-    config.hang_ns = A_WHILE;
-    zt_profiler *profiler = open_watched(w, &config);
-    work of = load_recorded(w, "read_from");
-    ok(zeKernelSetArgumentValue(of.kernel, 1, sizeof address, &address));
-    append_kernel(profiler, of.list, of.kernel, "reads");
-    ok(zeCommandListClose(of.list));
-    gpu.reset_calls();
-    inject("zetDebugAcknowledgeEvent", 1, ZE_RESULT_ERROR_UNKNOWN);
-    ok(zt_execute(profiler, w->queue, 1, &of.list, NULL));
-    await_hang(1);
-    assert_true(heard_hang.hang.is_fault);
-    assert_int_equal(heard_hang.hang.fault_address, 0);
-    assert_string_equal(heard_hang.region, "reads");
-    assert_place("read_from");
-    while (zeContextGetStatus(w->context) != ZE_RESULT_ERROR_DEVICE_LOST)
-        assert_true(now_ns() < end);
-    assert_true(calls("zetDebugAcknowledgeEvent") > 0);
-    ok(zt_watch_stop(profiler));
-    assert_int_equal(zt_watch_get_info(profiler).faults, 1);
-    assert_int_equal(hangs_heard(), 1);
-    close_profiler(w, profiler);
-    gpu.restore_device();
-    unload_hang(w, NULL, &of);
 }
 
 /* As at a breakpoint: the thread stops, and there is no page fault. */
@@ -2251,7 +2223,6 @@ int main(int argc, char **argv) {
         HANG_TEST(the_driver_stops_threads_slowly),
         cmocka_unit_test_setup_teardown(a_page_fault_is_reported, open_leaky_world, abandon_world),
         cmocka_unit_test_setup_teardown(a_null_pointer_is_reported, open_leaky_world, abandon_world),
-        cmocka_unit_test_setup_teardown(a_page_fault_is_not_acknowledged, open_leaky_world, abandon_world),
         cmocka_unit_test_setup_teardown(threads_stop_by_themselves, open_leaky_world, abandon_world),
         HANG_TEST(a_fault_comes_while_threads_are_stopped),
         cmocka_unit_test_setup_teardown(a_fault_is_reported_after_the_loss, open_leaky_world, abandon_world),
