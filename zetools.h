@@ -31450,7 +31450,7 @@ ZT__PRIVATE int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_recor
         return 1; /* it was not measured */
     }
     return !zt__is_nan(bench->median) && !zt__is_nan(bench->low) && !zt__is_nan(bench->high) &&
-           bench->low >= 0 && bench->low <= bench->median && bench->median <= bench->high;
+           bench->low <= bench->median && bench->median <= bench->high;
 }
 
 /* Reads a file. On failure the message was reported. The caller frees text and benchmarks. */

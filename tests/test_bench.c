@@ -1,7 +1,11 @@
 /* The harness: intervals, the stopping rule and comparisons against simulated samples of known shape, all of
    them seeded, so that they are the same on every machine; and a benchmark of real work on the device. */
+#define _GNU_SOURCE /* for RTLD_NEXT */
 #include "fixture.h"
 
+#ifndef _WIN32
+#include <dlfcn.h>
+#endif
 #include <fcntl.h>
 #include <level_zero/zes_api.h>
 #include <math.h>
@@ -813,6 +817,25 @@ static void test_a_run_without_a_region(void **state) {
     assert_int_equal(result.count, 0);
 }
 
+static int run_twice(zt_profiler *profiler, void *user) {
+    const job *of = (job *)user;
+    return of->runs < 2 ? run_job(profiler, user) : 0;
+}
+
+/* The region is there from earlier runs. */
+static void test_a_run_that_measures_nothing_more(void **state) {
+    world *w = *state;
+    static zt_bench_result result;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    job of = {w, 1, 0, 0, profiler, 0};
+    zt_bench_config config = config_of_job(&of);
+    config.run = run_twice;
+    assert_result(zt_bench(profiler, &config, &result), ZE_RESULT_NOT_READY);
+    assert_int_equal(of.runs, 2);
+    assert_int_equal(heard(w, "has no sample: no region was measured."), 1);
+    check_work(w);
+}
+
 /* A benchmark opens a profiler of its own. The message says why it cannot. */
 static void test_without_room_for_another_profiler(void **state) {
     enum { TRIED = 300 };
@@ -1030,6 +1053,40 @@ static void test_a_change_of_three_percent(void **state) {
     }
 }
 
+#ifndef _WIN32
+#define REAL(name) (*(__typeof__(name) **)&(void *){dlsym(RTLD_NEXT, #name)})
+
+static int hides_core_clock;
+
+ze_result_t ZE_APICALL zeDeviceGetProperties(ze_device_handle_t device, ze_device_properties_t *properties) {
+    ze_result_t result = REAL(zeDeviceGetProperties)(device, properties);
+    if (hides_core_clock)
+        properties->coreClockRate = 0;
+    return result;
+}
+
+/* A driver may not tell it: the field is empty, and is not compared. */
+static void test_a_core_clock_that_is_not_known(void **state) {
+    world *w = *state;
+    static zt_bench_result results[1];
+    zt_bench_changes changes;
+    results[0] = result_of("a", 1000);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    ok(zt_report_benches(profiler, results, 1, in_directory("known.csv")));
+    hides_core_clock = 1;
+    zt_profiler *other = open_groups(w, "ComputeBasic");
+    hides_core_clock = 0;
+    ok(zt_report_benches(other, results, 1, in_directory("unknown.csv")));
+    assert_null(strstr(text_of_file("known.csv"), ",," ZETOOLS_VERSION));
+    assert_contains(text_of_file("unknown.csv"), ",," ZETOOLS_VERSION);
+    ok(zt_compare_benches(other, results, 1, in_directory("known.csv"), NULL, &changes));
+    assert_int_equal(changes.other_conditions, 0);
+    ok(zt_compare_benches(profiler, results, 1, in_directory("unknown.csv"), NULL, &changes));
+    assert_int_equal(changes.other_conditions, 0);
+    assert_int_equal(changes.same, 1);
+}
+#endif
+
 /* Another device, driver, clock or frequency may be the reason of a change. */
 static void test_conditions_that_differ(void **state) {
     world *w = *state;
@@ -1111,6 +1168,7 @@ static void test_files_that_cannot_be_read(void **state) {
         HEAD "1,1,a,5,-6,7\n",
         HEAD "1,1,a,-,990,1010\n",
         HEAD "1,1,a,8,7,6\n",
+        HEAD "1,1,a,\"1000,0\",990,1010\n",
     };
     static const char *const foreign[] = {"",
                                           "\n",
@@ -1448,6 +1506,7 @@ int main(void) {
         TEST(test_runs_with_counters_that_fail),
         TEST(test_benchmarks_without_memory),
         TEST(test_a_run_without_a_region),
+        TEST(test_a_run_that_measures_nothing_more),
         TEST(test_without_room_for_another_profiler),
         TEST(test_without_a_profiler_nothing_runs),
         TEST(test_changes_since_an_earlier_run),
@@ -1456,6 +1515,9 @@ int main(void) {
         TEST(test_no_change_of_the_same_work),
         TEST(test_a_change_of_three_percent),
         TEST(test_conditions_that_differ),
+#ifndef _WIN32
+        TEST(test_a_core_clock_that_is_not_known),
+#endif
         TEST(test_files_that_cannot_be_read),
         TEST(test_files_that_are_cut_off),
         TEST(test_files_with_wrong_bytes),

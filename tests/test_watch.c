@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -23,6 +24,153 @@
 #define SECOND (1000 * MS)
 
 enum { HELPER_DESCRIPTOR = 9 }; /* of its end of the socket */
+
+/* ==== calls that fail, or do not return ==================================================================== */
+
+#define REAL(name) (*(__typeof__(name) **)&(void *){dlsym(RTLD_NEXT, #name)})
+
+/* In a helper, which has not come to main, the environment names the call that fails. */
+#define HELPER_FAILS "ZT_TEST_HELPER_FAILS"
+
+static int has_begun; /* main */
+static const char *failing_call;
+static int failures_left;
+
+static void fail_call(const char *name, int times) {
+    __atomic_store_n(&failures_left, times, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&failing_call, name, __ATOMIC_SEQ_CST);
+}
+
+/* Whether this call fails; by turns as one that is to be repeated, and for good. */
+static int fails(const char *name) {
+    static const int errors[] = {EIO, EAGAIN, EINTR, EAGAIN};
+    const char *failing = has_begun ? __atomic_load_n(&failing_call, __ATOMIC_SEQ_CST) : getenv(HELPER_FAILS);
+    if (!failing || strcmp(failing, name) != 0)
+        return 0;
+    int left = has_begun ? __atomic_fetch_sub(&failures_left, 1, __ATOMIC_SEQ_CST) : 1;
+    errno = errors[(unsigned)(left - 1) % 4];
+    return left > 0;
+}
+
+int socketpair(int domain, int type, int protocol, int ends[2]) {
+    return fails("socketpair") ? -1 : REAL(socketpair)(domain, type, protocol, ends);
+}
+
+int fcntl(int descriptor, int command, ...) {
+    va_list list;
+    va_start(list, command);
+    void *argument = va_arg(list, void *); /* as the C library does */
+    va_end(list);
+    return fails("fcntl") ? -1 : REAL(fcntl)(descriptor, command, argument);
+}
+
+int posix_spawn_file_actions_init(posix_spawn_file_actions_t *actions) {
+    return fails("posix_spawn_file_actions_init") ? ENOMEM : REAL(posix_spawn_file_actions_init)(actions);
+}
+
+int posix_spawnattr_init(posix_spawnattr_t *attributes) {
+    return fails("posix_spawnattr_init") ? ENOMEM : REAL(posix_spawnattr_init)(attributes);
+}
+
+int posix_spawnattr_setsigmask(posix_spawnattr_t *attributes, const sigset_t *mask) {
+    return fails("posix_spawnattr_setsigmask") ? EINVAL : REAL(posix_spawnattr_setsigmask)(attributes, mask);
+}
+
+int posix_spawn(pid_t *number, const char *path, const posix_spawn_file_actions_t *actions,
+                const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]) {
+    return fails("posix_spawn")
+               ? ENOMEM
+               : REAL(posix_spawn)(number, path, actions, attributes, arguments, environment);
+}
+
+int poll(struct pollfd *descriptors, nfds_t count, int milliseconds) {
+    return fails("poll") ? -1 : REAL(poll)(descriptors, count, milliseconds);
+}
+
+ssize_t send(int socket, const void *bytes, size_t size, int flags) {
+    return fails("send") ? -1 : REAL(send)(socket, bytes, size, flags);
+}
+
+ssize_t recv(int socket, void *bytes, size_t size, int flags) {
+    return fails("recv") ? -1 : REAL(recv)(socket, bytes, size, flags);
+}
+
+int getsockopt(int socket, int level, int name, void *value, socklen_t *size) {
+    int result = fails("getsockopt") ? -1 : REAL(getsockopt)(socket, level, name, value, size);
+    if (fails("size of getsockopt"))
+        *size -= 4;
+    return result;
+}
+
+DIR *opendir(const char *path) {
+    if (fails("calloc")) /* it is next */
+        fail_heap(1, 0);
+    return fails("opendir") ? NULL : REAL(opendir)(path);
+}
+
+/* What this process has mapped, as the system tells it; NULL: as it does. */
+static const char *mappings;
+
+FILE *fopen(const char *path, const char *mode) {
+    const int is_of_mappings = strcmp(path, "/proc/self/maps") == 0;
+    if (is_of_mappings && mappings)
+        return fmemopen((void *)(uintptr_t)mappings, strlen(mappings), mode);
+    return is_of_mappings && fails("fopen") ? NULL : REAL(fopen)(path, mode);
+}
+
+/* A call that does not return until it is let go, if it is not made by the thread of the tests. */
+static struct {
+    const char *name;
+    int is_inside, may_return;
+} held_call;
+static pthread_t thread_of_tests;
+
+static void hold_call(const char *name) {
+    held_call.is_inside = held_call.may_return = 0;
+    __atomic_store_n(&held_call.name, name, __ATOMIC_SEQ_CST);
+}
+
+static void await_held_call(void) {
+    await(&held_call.is_inside);
+}
+
+static void let_call_return(void) {
+    __atomic_store_n(&held_call.name, NULL, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&held_call.may_return, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&held_call.is_inside, __ATOMIC_SEQ_CST))
+        nap();
+}
+
+/* Returns whether it was held. */
+static int stay_in_held_call(const char *name) {
+    const char *held = __atomic_load_n(&held_call.name, __ATOMIC_SEQ_CST);
+    if (!held || strcmp(held, name) != 0 || pthread_equal(pthread_self(), thread_of_tests))
+        return 0;
+    __atomic_store_n(&held_call.is_inside, 1, __ATOMIC_SEQ_CST);
+    while (!__atomic_load_n(&held_call.may_return, __ATOMIC_SEQ_CST))
+        nap();
+    __atomic_store_n(&held_call.is_inside, 0, __ATOMIC_SEQ_CST);
+    return 1;
+}
+
+ze_result_t ZE_APICALL zetDebugAttach(ze_device_handle_t device, const zet_debug_config_t *config,
+                                      zet_debug_session_handle_t *session) {
+    stay_in_held_call("zetDebugAttach");
+    return REAL(zetDebugAttach)(device, config, session);
+}
+
+ze_result_t ZE_APICALL zetDebugInterrupt(zet_debug_session_handle_t session, ze_device_thread_t thread) {
+    stay_in_held_call("zetDebugInterrupt");
+    return REAL(zetDebugInterrupt)(session, thread);
+}
+
+static int ends_while_queried; /* the work, during a held query, which tells so */
+
+ze_result_t ZE_APICALL zeEventQueryStatus(ze_event_handle_t event) {
+    ze_result_t result = REAL(zeEventQueryStatus)(event);
+    int was_held = stay_in_held_call("zeEventQueryStatus");
+    return was_held && __atomic_load_n(&ends_while_queried, __ATOMIC_SEQ_CST) ? ZE_RESULT_SUCCESS : result;
+}
 
 /* ==== kernels that hang =================================================================================== */
 
@@ -476,33 +624,36 @@ static void two_kernels_hang(void **state) {
 }
 
 /* Of 1024 threads, at 45 places. Those with the most threads are listed, and the threads at the others are
-   counted. */
+   counted, whichever places are found first. */
 static void threads_at_many_places(void **state) {
     world *w = (world *)*state;
     enum { THREADS = 1024, LAST = 34, MOST = 44 }; /* groups of 1 to 44 threads, and the rest */
     zt_watch_config config = config_of_watch();
-    uint32_t listed = 0, size = MOST;
     zt_profiler *profiler = open_watched(w, &config);
-    gpu.behave(SOFTGPU_DEBUG_MANY_THREADS, 1);
-    work of = begin_hang(w, profiler, "stuck");
-    await_hang(1);
-    gpu.behave(SOFTGPU_DEBUG_MANY_THREADS, 0);
-    assert_int_equal(heard_hang.hang.stopped, THREADS);
-    assert_int_equal(heard_hang.hang.unstopped, 0);
-    assert_int_equal(heard_hang.hang.place_count, ZT_MAX_PLACES);
-    for (int i = 0, is_second = 0; i < ZT_MAX_PLACES; i++) {
-        assert_int_equal(heard_hang.threads[i], size);
-        listed += size;
-        if (size == LAST && !is_second)
-            is_second = 1;
-        else
-            size--;
+    for (int in_order = 0; in_order < 2; in_order++) {
+        uint32_t listed = 0, size = MOST;
+        gpu.behave(SOFTGPU_DEBUG_MANY_THREADS, 1);
+        gpu.behave(SOFTGPU_DEBUG_THREADS_IN_ORDER, (uint32_t)in_order);
+        work of = begin_hang(w, profiler, "stuck");
+        await_hang(in_order + 1);
+        gpu.behave(SOFTGPU_DEBUG_MANY_THREADS, 0);
+        assert_int_equal(heard_hang.hang.stopped, THREADS);
+        assert_int_equal(heard_hang.hang.unstopped, 0);
+        assert_int_equal(heard_hang.hang.place_count, ZT_MAX_PLACES);
+        for (int i = 0, is_second = 0; i < ZT_MAX_PLACES; i++) {
+            assert_int_equal(heard_hang.threads[i], size);
+            listed += size;
+            if (size == LAST && !is_second)
+                is_second = 1;
+            else
+                size--;
+        }
+        assert_int_equal(heard_hang.hang.threads_elsewhere, THREADS - listed);
+        assert_int_equal(heard(w, "1024 threads were stopped by the process itself: 44 in "), in_order + 1);
+        assert_int_equal(heard(w, " and elsewhere. "), in_order + 1);
+        assert_contains(heard_hang.text, "elsewhere");
+        finish_hang(w, profiler, &of);
     }
-    assert_int_equal(heard_hang.hang.threads_elsewhere, THREADS - listed);
-    assert_int_equal(heard(w, "1024 threads were stopped by the process itself: 44 in "), 1);
-    assert_int_equal(heard(w, " and elsewhere. "), 1);
-    assert_contains(heard_hang.text, "elsewhere");
-    finish_hang(w, profiler, &of);
     close_profiler(w, profiler);
 }
 
@@ -1028,6 +1179,361 @@ static void the_watch_is_stopped_while_it_attaches(void **state) {
     close_profiler(w, profiler);
 }
 
+static int count_descriptors(void) {
+    DIR *directory = opendir("/proc/self/fd");
+    int count = 0;
+    while (readdir(directory))
+        count++;
+    closedir(directory);
+    return count;
+}
+
+static void assert_no_helper(const zt_profiler *profiler, const char *why, int descriptors) {
+    assert_debugged_by(profiler, ZT_DEBUGGED_BY_NOBODY);
+    assert_contains(zt_watch_get_info(profiler).reason, " A helper process: ");
+    assert_contains(zt_watch_get_info(profiler).reason, why);
+    assert_int_equal(helper_of(getpid()), 0);
+    assert_int_equal(count_descriptors(), descriptors);
+}
+
+/* Of the system. The reason is reported, and nothing stays open. */
+static void no_helper_can_be_started(void **state) {
+    world *w = (world *)*state;
+    static const char *const names[] = {"socketpair",
+                                        "fcntl",
+                                        "posix_spawn_file_actions_init",
+                                        "posix_spawnattr_init",
+                                        "posix_spawnattr_setsigmask",
+                                        "posix_spawn"};
+    zt_watch_config config = config_of_watch();
+    config.no_helper = 1;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
+    zt_profiler *profiler = open_watched(w, &config);
+    const int descriptors = count_descriptors();
+    config.no_helper = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        fail_call(names[i], 1);
+        ok(zt_watch(profiler, &config));
+        fail_call(NULL, 0);
+        assert_no_helper(profiler, "no process could be started", descriptors);
+    }
+    ok(zt_watch(profiler, &config));
+    assert_debugged_by(profiler, ZT_DEBUGGED_BY_HELPER);
+    close_profiler(w, profiler);
+}
+
+/* The file of the program is looked for in the list of mappings, of which not every line is one. */
+static void the_mappings_are_not_known(void **state) {
+    world *w = (world *)*state;
+    static char list[1 << 16];
+    zt_watch_config config = config_of_watch();
+    config.no_helper = 1;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
+    zt_profiler *profiler = open_watched(w, &config);
+    const int descriptors = count_descriptors();
+    config.no_helper = 0;
+    fail_call("fopen", 1);
+    ok(zt_watch(profiler, &config));
+    fail_call(NULL, 0);
+    assert_no_helper(profiler, "the file that it would be started from is not known", descriptors);
+
+    static const char strange[] = "the rest of a long name: /somewhere\n"
+                                  "fffffffffffffff0-ffffffffffffffff r-xp 00000000 00:00 0 /elsewhere\n";
+    mappings = strange;
+    ok(zt_watch(profiler, &config));
+    assert_no_helper(profiler, "the file that it would be started from is not known", descriptors);
+    memcpy(list, strange, sizeof strange);
+    FILE *file = REAL(fopen)("/proc/self/maps", "r");
+    list[strlen(strange) + fread(list + strlen(strange), 1, sizeof list - sizeof strange, file)] = 0;
+    fclose(file);
+    mappings = list;
+    ok(zt_watch(profiler, &config));
+    mappings = NULL;
+    assert_debugged_by(profiler, ZT_DEBUGGED_BY_HELPER);
+    close_profiler(w, profiler);
+}
+
+/* Then it is dismissed, and the next hang has a new one. */
+static void no_message_reaches_the_helper(void **state) {
+    world *w = (world *)*state;
+    static const struct {
+        const char *call;
+        int times;
+    } faults[] = {{"send", 1}, {"poll", 3}, {"recv", 4}};
+    zt_watch_config config = config_of_watch();
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
+    zt_profiler *profiler = open_watched(w, &config);
+    for (int i = 0; i < 3; i++) {
+        uint64_t end = now_ns() + A_WHILE;
+        assert_debugged_by(profiler, ZT_DEBUGGED_BY_HELPER);
+        fail_call(faults[i].call, faults[i].times);
+        while (zt_watch_get_info(profiler).debugged_by != ZT_DEBUGGED_BY_NOBODY) {
+            assert_true(now_ns() < end);
+            nap();
+        }
+        fail_call(NULL, 0);
+        assert_contains(zt_watch_get_info(profiler).reason,
+                        "the helper process has ended, or does not answer");
+        await_no_helper(getpid());
+        work of = begin_hang(w, profiler, "stuck");
+        await_hang(i + 1);
+        assert_int_equal(heard_hang.hang.debugged_by, ZT_DEBUGGED_BY_HELPER);
+        assert_place("count");
+        finish_hang(w, profiler, &of);
+    }
+    close_profiler(w, profiler);
+}
+
+/* What would make the helper load or trace something is not in its environment. */
+static void the_helper_has_an_environment(void **state) {
+    world *w = (world *)*state;
+    static char environment[1 << 16];
+    char path[64];
+    int is_left_out[] = {1, 1}, has_other = 0;
+    zt_watch_config config = config_of_watch();
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
+    setenv("ZT_AUTO", "0", 1);
+    setenv("ZT_AUTOMATIC", "1", 1);
+    const char *preloaded = getenv("LD_PRELOAD");
+    if (!preloaded)
+        setenv("LD_PRELOAD", "", 1);
+    zt_profiler *profiler = open_watched(w, &config);
+    assert_debugged_by(profiler, ZT_DEBUGGED_BY_HELPER);
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)helper_of(getpid()));
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t size = fread(environment, 1, sizeof environment - 1, file);
+    fclose(file);
+    for (const char *one = environment; one < environment + size; one += strlen(one) + 1) {
+        is_left_out[0] &= strncmp(one, "ZT_AUTO=", 8) != 0;
+        is_left_out[1] &= strncmp(one, "LD_PRELOAD=", 11) != 0;
+        has_other |= strcmp(one, "ZT_AUTOMATIC=1") == 0;
+    }
+    unsetenv("ZT_AUTO");
+    unsetenv("ZT_AUTOMATIC");
+    if (!preloaded)
+        unsetenv("LD_PRELOAD");
+    assert_true(is_left_out[0] && is_left_out[1] && has_other);
+    close_profiler(w, profiler);
+}
+
+/* ==== memory ============================================================================================== */
+
+/* Any allocation fails once while the watch begins: the reason is reported, and it can begin afterwards. */
+static void memory_is_short_at_the_start(void **state) {
+    world *w = (world *)*state;
+    enum { MOST = OFTEN(200) };
+    int refused = 0, without_command = 0, without_environment = 0;
+    zt_config of_profiler = config_of(w);
+    zt_watch_config config = config_of_watch();
+    config.path = in_directory("hang.txt");
+    of_profiler.groups = "";
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
+    int last = 0;
+    for (uint64_t i = 1; i < MOST && !last; i++) {
+        zt_profiler *profiler = open_profiler(w, &of_profiler);
+        uint64_t before = heap_allocations();
+        fail_heap(i, 0);
+        ze_result_t result = zt_watch(profiler, &config);
+        last = heap_allocations() - before < i;
+        fail_heap(0, 0);
+        zt_watch_info info = zt_watch_get_info(profiler);
+        if (result != ZE_RESULT_SUCCESS) {
+            assert_result(result, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+            assert_contains(zt_get_last_error(profiler), refused++ ? "the path of the report" : "the watch");
+            assert_false(info.is_watching);
+        } else if (info.debugged_by == ZT_DEBUGGED_BY_NOBODY) {
+            without_command += strstr(info.reason, "A helper process: out of memory") != NULL;
+            without_environment +=
+                strstr(info.reason, "A helper process: no process could be started") != NULL;
+        }
+        w->message_count = 0;
+        ok(zt_watch(profiler, &config));
+        assert_debugged_by(profiler, ZT_DEBUGGED_BY_HELPER);
+        assert_true(!last || result == ZE_RESULT_SUCCESS);
+        close_profiler(w, profiler);
+        await_no_helper(getpid());
+    }
+    assert_int_equal(refused, 2);
+    assert_int_equal(without_command, last);
+    assert_int_equal(without_environment, last);
+    assert_true(last || INSTRUMENTED);
+}
+
+/* Any allocation fails once when threads are stopped: there is one report, and no thread is left stopped. */
+static void memory_is_short_at_a_hang(void **state) {
+    world *w = (world *)*state;
+    enum { MOST = OFTEN(200) };
+    zt_watch_config config = config_of_watch();
+    config.hang_ns = 1000 * SECOND;
+    zt_profiler *profiler = open_watched(w, &config);
+    for (int i = 1, is_last = 0; i < MOST && !is_last; i++) {
+        work of = begin_hang(w, profiler, "stuck");
+        let_it_look(2);
+        uint64_t before = heap_allocations();
+        fail_heap((uint64_t)i, 0);
+        pass_time(config.hang_ns);
+        await_hang(i);
+        is_last = heap_allocations() - before < (uint64_t)i;
+        fail_heap(0, 0);
+        assert_int_equal(heard_hang.hang.debugged_by, ZT_DEBUGGED_BY_ITSELF);
+        assert_string_equal(heard_hang.region, "stuck");
+        if (is_last)
+            assert_place("count");
+        assert_counts_on(&of);
+        finish_hang(w, profiler, &of);
+        w->message_count = 0;
+    }
+    close_profiler(w, profiler);
+}
+
+/* More lists are busy than before, and there is no memory to list them: the watch looks again. */
+static void memory_is_short_for_lists(void **state) {
+    world *w = (world *)*state;
+    enum { LISTS = 3 };
+    zt_watch_config config = config_of_watch();
+    ze_command_list_handle_t lists[LISTS];
+    config.hang_ns = 1000 * SECOND;
+    zt_profiler *profiler = open_watched(w, &config);
+    for (int i = 0; i < LISTS; i++) {
+        create_list(w, &lists[i]);
+        append(w, profiler, lists[i], "behind");
+        ok(zeCommandListClose(lists[i]));
+    }
+    hold_call("zeEventQueryStatus");
+    work of = begin_hang(w, profiler, "stuck");
+    await_held_call();
+    ok(zt_execute(profiler, w->queue, LISTS, lists, NULL));
+    uint64_t before = heap_allocations(), end = now_ns() + A_WHILE;
+    fail_heap(1, 0);
+    let_call_return();
+    while (heap_allocations() - before < 2)
+        assert_true(now_ns() < end);
+    fail_heap(0, 0);
+    pass_time(config.hang_ns);
+    await_hang(1);
+    assert_string_equal(heard_hang.region, "stuck");
+    assert_int_equal(heard_hang.hang.others, LISTS);
+    ok(zt_watch_stop(profiler));
+    w->launches += LISTS;
+    finish_hang(w, profiler, &of);
+    for (int i = 0; i < LISTS; i++) {
+        ok(zt_release(profiler, lists[i]));
+        ok(zeCommandListDestroy(lists[i]));
+    }
+    close_profiler(w, profiler);
+    check_work(w);
+}
+
+/* ==== calls of the program meanwhile ====================================================================== */
+
+/* While the watch asks for the state of an event, which the driver answers before or after that. The other list is
+   released before the watch has looked at it. */
+static void lists_are_released_meanwhile(void **state) {
+    world *w = (world *)*state;
+    enum { LISTS = 2 };
+    zt_watch_config config = config_of_watch();
+    config.hang_ns = 1000 * SECOND;
+    zt_profiler *profiler = open_watched(w, &config);
+    for (int has_signalled = 0; has_signalled < 2; has_signalled++) {
+        ze_command_list_handle_t lists[LISTS];
+        ze_event_handle_t gates[LISTS];
+        for (uint32_t i = 0; i < LISTS; i++) {
+            create_list(w, &lists[i]);
+            create_event(w, i + 1, &gates[i]);
+            zt_region region = zt_begin(profiler, lists[i], "released");
+            ok(zeCommandListAppendWaitOnEvents(lists[i], 1, &gates[i]));
+            launch(w, lists[i]);
+            zt_end(&region);
+            ok(zeCommandListClose(lists[i]));
+        }
+        ok(zt_execute(profiler, w->queue, LISTS, lists, NULL));
+        __atomic_store_n(&ends_while_queried, has_signalled, __ATOMIC_SEQ_CST);
+        hold_call("zeEventQueryStatus");
+        await_held_call();
+        for (int i = 0; i < LISTS; i++)
+            ok(zeEventHostSignal(gates[i]));
+        finish_queue(w);
+        collect_all(profiler);
+        for (int i = 0; i < LISTS; i++) {
+            ok(zt_release(profiler, lists[i]));
+            ok(zeCommandListDestroy(lists[i]));
+            ok(zeEventDestroy(gates[i]));
+        }
+        let_call_return();
+        run(w, profiler, "next");
+        finish_immediate(w, w->immediate);
+        collect_all(profiler);
+    }
+    ok(zt_watch_stop(profiler));
+    assert_int_equal(hangs_heard(), 0);
+    assert_int_equal(region_info(profiler, "released").count, 2 * LISTS);
+    assert_int_equal(region_info(profiler, "next").count, 2);
+    close_profiler(w, profiler);
+    check_work(w);
+}
+
+static void *let_time_pass(void *ended);
+
+/* For longer than zt_watch waits. Then the device is debugged as soon as the driver has answered. */
+static void the_driver_attaches_slowly(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    zt_config of_profiler = config_of(w);
+    pthread_t passing;
+    int ended = 0;
+    of_profiler.groups = "";
+    config.hang_ns = 1000 * SECOND;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    zt_profiler *profiler = open_profiler(w, &of_profiler);
+    hold_call("zetDebugAttach");
+    assert_int_equal(pthread_create(&passing, NULL, let_time_pass, &ended), 0);
+    ze_result_t result = zt_watch(profiler, &config);
+    __atomic_store_n(&ended, 1, __ATOMIC_SEQ_CST);
+    pthread_join(passing, NULL);
+    zt_watch_info info = zt_watch_get_info(profiler);
+    let_call_return();
+    ok(result);
+    assert_true(info.is_watching);
+    assert_int_equal(info.debugged_by, ZT_DEBUGGED_BY_NOBODY);
+    uint64_t end = now_ns() + A_WHILE;
+    while (zt_watch_get_info(profiler).debugged_by != ZT_DEBUGGED_BY_ITSELF) {
+        assert_true(now_ns() < end);
+        nap();
+    }
+    close_profiler(w, profiler);
+}
+
+/* The end of the watch is awaited for longer while threads are being stopped, but not for ever. */
+static void the_driver_stops_threads_slowly(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    pthread_t passing;
+    int ended = 0;
+    zt_profiler *profiler = open_watched(w, &config);
+    hold_call("zetDebugInterrupt");
+    work of = begin_hang(w, profiler, "stuck");
+    await_held_call();
+    assert_int_equal(pthread_create(&passing, NULL, let_time_pass, &ended), 0);
+    uint64_t begin = now_ns();
+    ze_result_t result = zt_watch_stop(profiler);
+    uint64_t waited = now_ns() - begin;
+    __atomic_store_n(&ended, 1, __ATOMIC_SEQ_CST);
+    pthread_join(passing, NULL);
+    int is_watching = zt_watch_get_info(profiler).is_watching, reports = heard(w, "[WATCH_HANGS]");
+    let_call_return();
+    assert_result(result, ZE_RESULT_NOT_READY);
+    assert_true(waited >= 20 * SECOND);
+    assert_true(is_watching);
+    assert_int_equal(reports, 1);
+    ok(zt_watch_stop(profiler));
+    assert_int_equal(hangs_heard(), 1);
+    assert_counts_on(&of);
+    finish_hang(w, profiler, &of);
+    close_profiler(w, profiler);
+}
+
 /* ==== faults ============================================================================================== */
 
 /* A kernel reads from a page, which loses the device. */
@@ -1393,13 +1899,16 @@ static void the_variable_stands_there_by_accident(void **state) {
 enum { NOBODY = 65534, NOT_STARTED = 127 };
 
 /* Starts this program as a helper, as another user if that is not 0, with an end of a socket that this process
-   has made, or the other one. Returns its exit status, and how many bytes it has sent. */
-static int start_as(uid_t user, int with_own_socket, ssize_t *sent) {
-    char variable[64], argument[] = "--return-42", message[64];
-    char *arguments[] = {argument, argument, NULL}, *environment[] = {variable, NULL};
+   has made, or the other one; a call fails in it. Returns its exit status, and how many bytes it has sent. */
+static int start_as(uid_t user, int with_own_socket, const char *failing, ssize_t *sent) {
+    char variable[64], fault[64], data[PATH_MAX] = "A=", argument[] = "--return-42", message[64];
+    char *arguments[] = {argument, argument, NULL}, *environment[] = {variable, fault, data, NULL};
     int ends[2], status, program = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
     snprintf(variable, sizeof variable, "ZETOOLS_HELPER_1=%ld", (long)getpid());
+    snprintf(fault, sizeof fault, HELPER_FAILS "=%s", failing);
+    if (getenv("GCOV_PREFIX")) /* where it writes what it has run */
+        snprintf(data, sizeof data, "GCOV_PREFIX=%s", getenv("GCOV_PREFIX"));
     pid_t child = fork();
     if (child == 0) {
         if (with_own_socket && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
@@ -1426,17 +1935,34 @@ static void a_helper_serves_its_own_user_alone(void **state) {
     }
     if (!getauxval(AT_BASE)) /* started by the dynamic linker */
         skip();
-    assert_int_equal(start_as(0, 0, &sent), 0);
+    assert_int_equal(start_as(0, 0, "", &sent), 0);
     assert_true(sent > 0);
-    assert_int_equal(start_as(0, 1, &sent), 42); /* then it is none */
+    assert_int_equal(start_as(0, 1, "", &sent), 42); /* then it is none */
     assert_int_equal(sent, 0);
-    int status = start_as(NOBODY, 0, &sent);
+    int status = start_as(NOBODY, 0, "", &sent);
     if (status == NOT_STARTED) {
         puts("skipped: the other user may not start this program");
         skip();
     }
     assert_int_equal(status, 0);
     assert_int_equal(sent, 0);
+}
+
+/* It does without the list of what is open. What it cannot do without ends it: main is not called, unless the
+   socket is not the program's. */
+static void any_call_fails_in_a_helper(void **state) {
+    static const struct {
+        const char *call;
+        int status, answers;
+    } cases[] = {{"opendir", 0, 1}, {"getsockopt", 0, 0}, {"calloc", 0, 0}, {"size of getsockopt", 42, 0}};
+    (void)state;
+    if (!getauxval(AT_BASE)) /* started by the dynamic linker */
+        skip();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ssize_t sent;
+        assert_int_equal(start_as(0, 0, cases[i].call, &sent), cases[i].status);
+        assert_int_equal(sent > 0, cases[i].answers);
+    }
 }
 
 /* The library is started as a program, so that main is not called again. */
@@ -1595,6 +2121,30 @@ static void the_function_must_not_end_the_watch(void **state) {
     close_profiler(w, profiler);
 }
 
+static ze_result_t result_inside_sample;
+
+static void watch_in_sample(const zt_sample *sample, void *user) {
+    (void)sample, (void)user;
+    result_inside_sample = zt_watch(profiler_of_callback, NULL);
+}
+
+static void the_sample_function_must_not_watch(void **state) {
+    world *w = (world *)*state;
+    zt_config of_profiler = config_of(w);
+    of_profiler.groups = "";
+    of_profiler.sample = watch_in_sample;
+    result_inside_sample = ZE_RESULT_SUCCESS;
+    zt_profiler *profiler = profiler_of_callback = open_profiler(w, &of_profiler);
+    run(w, profiler, "sample");
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    assert_result(result_inside_sample, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    assert_int_equal(heard(w, "[INSIDE_CALLBACK] zt_watch"), 1);
+    assert_false(zt_watch_get_info(profiler).is_watching);
+    close_profiler(w, profiler);
+    check_work(w);
+}
+
 static ze_result_t results_of_log[2];
 
 static void log_and_watch(int result, const char *message, void *user) {
@@ -1661,6 +2211,16 @@ int main(int argc, char **argv) {
         HANG_TEST(no_helper_of_a_helper),
         HANG_TEST(the_watch_is_stopped_while_the_helper_answers),
         HANG_TEST(the_watch_is_stopped_while_it_attaches),
+        HANG_TEST(no_helper_can_be_started),
+        HANG_TEST(the_mappings_are_not_known),
+        HANG_TEST(no_message_reaches_the_helper),
+        HANG_TEST(the_helper_has_an_environment),
+        HANG_TEST(memory_is_short_at_the_start),
+        HANG_TEST(memory_is_short_at_a_hang),
+        HANG_TEST(memory_is_short_for_lists),
+        HANG_TEST(lists_are_released_meanwhile),
+        HANG_TEST(the_driver_attaches_slowly),
+        HANG_TEST(the_driver_stops_threads_slowly),
         cmocka_unit_test_setup_teardown(a_page_fault_is_reported, open_leaky_world, abandon_world),
         cmocka_unit_test_setup_teardown(a_null_pointer_is_reported, open_leaky_world, abandon_world),
         cmocka_unit_test_setup_teardown(threads_stop_by_themselves, open_leaky_world, abandon_world),
@@ -1675,16 +2235,20 @@ int main(int argc, char **argv) {
         HANG_TEST(a_child_is_forked),
         HANG_TEST(the_variable_stands_there_by_accident),
         HANG_TEST(a_helper_serves_its_own_user_alone),
+        HANG_TEST(any_call_fails_in_a_helper),
         HANG_TEST(a_shared_library_has_a_helper),
         HANG_TEST(the_example_finds_its_line),
         HANG_TEST(inert_and_refused),
         HANG_TEST(an_unpacked_profiler_is_not_watched),
         HANG_TEST(the_function_must_not_end_the_watch),
+        HANG_TEST(the_sample_function_must_not_watch),
         HANG_TEST(the_log_must_not_end_the_watch),
         HANG_TEST(the_function_does_not_return_in_time),
     };
     if (argc > 1 && strcmp(argv[1], "--return-42") == 0)
         return 42;
+    has_begun = 1;
+    thread_of_tests = pthread_self();
     setenv("ZET_ENABLE_PROGRAM_DEBUGGING", "1", 1);
     setenv("ZE_ENABLE_TRACING_LAYER", "1", 1); /* older loaders want it */
     fork_processes(PROCESSES, serve_hang);

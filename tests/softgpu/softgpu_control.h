@@ -72,7 +72,8 @@ extern "C" {
     X(DEBUG_SLOW_AGENT)           /* threads may stop by faults before and while it serves interruptions */  \
     X(DEBUG_EXCEPTIONS)           /* a fault stops its thread, and is reported as no page fault */           \
     X(DEBUG_FAULTS_AGAIN)         /* before an interruption's answer comes a page fault, at 0x5000 */        \
-    X(DEBUG_MANY_THREADS)         /* all threads seem to be in the first one's kernel; see below */
+    X(DEBUG_MANY_THREADS)         /* all threads seem to be in the first one's kernel; see below */          \
+    X(DEBUG_THREADS_IN_ORDER)     /* then every group is before the first one, the largest first */
 /* clang-format on */
 
 enum softgpu_behaviour {

@@ -487,13 +487,13 @@ static ze_result_t access_memory(const target *of, const sg_debug_request *reque
     return done ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_NOT_AVAILABLE;
 }
 
-/* How far behind the first one's instruction a thread's is, by DEBUG_MANY_THREADS. */
+/* How far behind the first one's instruction a thread's is, by DEBUG_MANY_THREADS and DEBUG_THREADS_IN_ORDER. */
 static int32_t distance_of(ze_device_thread_t thread) {
     uint32_t number = thread.eu * SG_THREADS_PER_EU + thread.thread;
     int32_t group = 0;
     while (number > (uint32_t)group)
         number -= (uint32_t)++group;
-    return group % 2 ? group : -group;
+    return group % 2 && !sg_behaviour_is_on(SOFTGPU_DEBUG_THREADS_IN_ORDER) ? group : -group;
 }
 
 static ze_result_t access_registers(const target *of, const sg_debug_request *request, uint8_t *values,
