@@ -1388,44 +1388,6 @@ static void memory_is_short_at_a_hang(void **state) {
     close_profiler(w, profiler);
 }
 
-/* More lists are busy than before, and there is no memory to list them: the watch looks again. */
-static void memory_is_short_for_lists(void **state) {
-    world *w = (world *)*state;
-    enum { LISTS = 3 };
-    zt_watch_config config = config_of_watch();
-    ze_command_list_handle_t lists[LISTS];
-    config.hang_ns = 1000 * SECOND;
-    zt_profiler *profiler = open_watched(w, &config);
-    for (int i = 0; i < LISTS; i++) {
-        create_list(w, &lists[i]);
-        append(w, profiler, lists[i], "behind");
-        ok(zeCommandListClose(lists[i]));
-    }
-    hold_call("zeEventQueryStatus");
-    work of = begin_hang(w, profiler, "stuck");
-    await_held_call();
-    ok(zt_execute(profiler, w->queue, LISTS, lists, NULL));
-    uint64_t before = heap_allocations(), end = now_ns() + A_WHILE;
-    fail_heap(1, 0);
-    let_call_return();
-    while (heap_allocations() - before < 2)
-        assert_true(now_ns() < end);
-    fail_heap(0, 0);
-    pass_time(config.hang_ns);
-    await_hang(1);
-    assert_string_equal(heard_hang.region, "stuck");
-    assert_int_equal(heard_hang.hang.others, LISTS);
-    ok(zt_watch_stop(profiler));
-    w->launches += LISTS;
-    finish_hang(w, profiler, &of);
-    for (int i = 0; i < LISTS; i++) {
-        ok(zt_release(profiler, lists[i]));
-        ok(zeCommandListDestroy(lists[i]));
-    }
-    close_profiler(w, profiler);
-    check_work(w);
-}
-
 /* ==== calls of the program meanwhile ====================================================================== */
 
 /* While the watch asks for the state of an event, which the driver answers before or after that. The other list is
@@ -2217,7 +2179,6 @@ int main(int argc, char **argv) {
         HANG_TEST(the_helper_has_an_environment),
         HANG_TEST(memory_is_short_at_the_start),
         HANG_TEST(memory_is_short_at_a_hang),
-        HANG_TEST(memory_is_short_for_lists),
         HANG_TEST(lists_are_released_meanwhile),
         HANG_TEST(the_driver_attaches_slowly),
         HANG_TEST(the_driver_stops_threads_slowly),
