@@ -6689,6 +6689,7 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
     room = count;
     result = zetMetricGet(group->handle, &count, handles);
     count = count < room ? count : room;
+    result = result == ZE_RESULT_SUCCESS && count == 0 ? ZE_RESULT_ERROR_UNKNOWN : result;
     for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
         zet_metric_properties_t *metric = &group->metrics[i];
         *call = "zetMetricGetProperties";
