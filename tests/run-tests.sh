@@ -163,7 +163,8 @@ leaks() { # VARIANT PROGRAM LOG
     case $1:$2 in
     # These exit with objects alive, let destruction fail, or leave what the device may still write to.
     *:test_auto | *:test_bad_input | *:test_debug | *:test_faults | *:test_lost | *:test_process | *:test_reader | *:test_softgpu* | *:test_stamps | *:test_thread | *:test_watch) false ;;
-    leaks-*) grep -q 'LEAK =' "$3" ;;
+    # Threads count without a lock, so that fewer may seem to be created than destroyed.
+    leaks-*) grep -q 'LEAK = [0-9]' "$3" ;;
     *) false ;;
     esac
 }
