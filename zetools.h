@@ -3427,9 +3427,9 @@ ZT__PRIVATE int zt__create_thread(zt__system_thread *thread, ZT__THREAD_RESULT (
     static const int faults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
     zt__signal_set blocked, before;
     int is_created;
-    size_t i;
+    uint32_t i;
     sigfillset(&blocked);
-    for (i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+    for (i = 0; i < ZT__COUNT_OF(faults); i++) {
         sigdelset(&blocked, faults[i]);
     }
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
@@ -4488,6 +4488,15 @@ ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline) {
     }
 }
 
+/* Lets a process that is to be started have no signals blocked, as threads of the library have. Returns 0 if that
+   fails. */
+ZT__PRIVATE int zt__unblock_signals(posix_spawnattr_t *attributes) {
+    zt__signal_set none;
+    sigemptyset(&none);
+    return posix_spawnattr_setsigmask(attributes, (const sigset_t *)(const void *)&none) == 0 &&
+           posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK) == 0;
+}
+
 /* Runs a program, and passes the lines that it prints to a function, until it has closed its output. A line
    that is too long, or has a character 0, is passed as "". Returns 0 if there is no such program. The files
    must be flushed. The program gets few variables of the environment: LD_PRELOAD and ZT_AUTO could
@@ -4500,7 +4509,6 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
     char *environment[4] = {c_locale, path, NULL, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    zt__signal_set none;
     int pipes[2], descriptors[3], has_actions, has_attributes, failed = 1, is_too_long = 0;
     uint64_t now, killed_at = 0;
     size_t used = 0;
@@ -4524,9 +4532,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
     has_attributes = posix_spawnattr_init(&attributes) == 0;
     if (has_actions && has_attributes && descriptors[0] >= 0 && descriptors[1] >= 0 && descriptors[2] >= 0 &&
         lseek(descriptors[0], 0, SEEK_SET) == 0) {
-        sigemptyset(&none); /* threads of the library block signals */
-        failed = posix_spawnattr_setsigmask(&attributes, (const sigset_t *)(const void *)&none) != 0;
-        failed |= posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK) != 0;
+        failed = !zt__unblock_signals(&attributes);
         failed |= posix_spawn_file_actions_adddup2(&actions, descriptors[0], STDIN_FILENO) != 0;
         failed |= posix_spawn_file_actions_adddup2(&actions, descriptors[2], STDOUT_FILENO) != 0;
         failed |= posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) != 0;
@@ -22813,6 +22819,7 @@ ZT__PRIVATE void zt__before_queue_destroy(zt__frame *frame) {
 ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
     ze_context_handle_t context = *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext;
     zt__traced_device *device = frame->tracer->automatic ? zt__load(&frame->tracer->devices) : NULL;
+    zt__peaks peaks;
     for (; device; device = zt__load(&device->next)) {
         if (device->context == context && !zt__load(&device->is_detached)) {
             zt__store(&device->is_detached, 1);
@@ -22822,8 +22829,10 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
                 device->profiler->config.thread = 0;
                 zt__collect_what_runs(device->profiler);
                 zt__abandon_slots(device->profiler, "zeContextDestroy");
-                device->profiler->peaks =
-                    zt__get_peaks(device->profiler); /* the device cannot be queried later */
+                peaks = zt__get_peaks(device->profiler); /* the device cannot be queried later */
+                zt__lock(&device->profiler->mutex);
+                device->profiler->peaks = peaks;
+                zt__unlock(&device->profiler->mutex);
                 zt__detach_profiler(device->profiler);
             }
         }
@@ -29906,7 +29915,6 @@ ZT__PRIVATE int zt__spawn_helper(zt__helper_command *command, int end, pid_t *pr
     char **environment;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    zt__signal_set none;
     uint32_t i, j, count = 0, used = 0;
     int failed;
     while (environ[count]) {
@@ -29931,9 +29939,7 @@ ZT__PRIVATE int zt__spawn_helper(zt__helper_command *command, int end, pid_t *pr
     if (!failed) {
         failed = posix_spawnattr_init(&attributes) != 0;
         if (!failed) {
-            sigemptyset(&none); /* threads of the library block signals */
-            failed = posix_spawnattr_setsigmask(&attributes, (const sigset_t *)(const void *)&none) != 0;
-            failed |= posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK) != 0;
+            failed = !zt__unblock_signals(&attributes);
             failed |= posix_spawn_file_actions_adddup2(&actions, end, ZT__HELPER_DESCRIPTOR) != 0;
             for (i = 0; i <= STDERR_FILENO; i++) {
                 failed |= posix_spawn_file_actions_addopen(&actions, (int)i, "/dev/null", O_RDWR, 0) != 0;
