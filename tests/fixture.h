@@ -139,6 +139,10 @@ void inject(const char *function, uint32_t nth_call, ze_result_t result);
 /* Whether this loader knows zeCommandListIsImmediate (1.16). */
 int can_tell_immediate(void);
 
+/* In a function of a test program that stands in the place of one of the loader or the C library: that one. For
+   programs with <dlfcn.h> and _GNU_SOURCE. */
+#define REAL(name) (*(__typeof__(name) **)&(void *){dlsym(RTLD_NEXT, #name)})
+
 /* Skips a test of something that Windows does not have. */
 #ifdef _WIN32
 #define NOT_ON_WINDOWS(reason) (puts("skipped: " reason), skip())

@@ -908,9 +908,7 @@ static struct {
 #ifndef _WIN32
 ze_result_t ZE_APICALL zeDeviceGetMemoryProperties(ze_device_handle_t device, uint32_t *count,
                                                    ze_device_memory_properties_t *memories) {
-    __typeof__(zeDeviceGetMemoryProperties) *real;
-    *(void **)&real = dlsym(RTLD_NEXT, "zeDeviceGetMemoryProperties");
-    ze_result_t result = real(device, count, memories);
+    ze_result_t result = REAL(zeDeviceGetMemoryProperties)(device, count, memories);
     if (result == ZE_RESULT_SUCCESS && memories && pretended.memories) {
         ze_device_memory_ext_properties_t *extended = (ze_device_memory_ext_properties_t *)memories->pNext;
         extended->readBandwidth = pretended.read;

@@ -90,7 +90,6 @@ static int discard(const void *bytes, size_t size, void *user) {
     return 0;
 }
 
-#define REAL(name) (*(__typeof__(name) **)&(void *){dlsym(RTLD_NEXT, #name)})
 #define FILL(array)                                                                                          \
     (void)((lie == ENDLESS_TEXTS && memset(array, 'x', sizeof(array))) ||                                    \
            (lie == CONTINUED_TEXTS && memset(array, 0x80, sizeof(array) / 2)))

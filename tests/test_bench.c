@@ -1054,7 +1054,6 @@ static void test_a_change_of_three_percent(void **state) {
 }
 
 #ifndef _WIN32
-#define REAL(name) (*(__typeof__(name) **)&(void *){dlsym(RTLD_NEXT, #name)})
 
 static int hides_core_clock;
 

@@ -27,8 +27,6 @@ static struct pretended {
     ze_result_t refusal; /* of each event that is acknowledged */
 } pretended;
 
-#define REAL(name) (*(__typeof__(name) **)&(void *){dlsym(RTLD_NEXT, #name)})
-
 ze_result_t ZE_APICALL zetDebugReadEvent(zet_debug_session_handle_t session, uint64_t timeout,
                                          zet_debug_event_t *event) {
     if (!pretended.events)

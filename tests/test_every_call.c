@@ -226,7 +226,6 @@ static int system_fails(const char *name, const void *caller) {
 }
 
 #define FAILS(name) system_fails(name, __builtin_return_address(0))
-#define REAL(name) (*(__typeof__(name) **)&(void *){dlsym(RTLD_NEXT, #name)})
 
 FILE *fopen(const char *path, const char *mode) {
     return FAILS("fopen") ? NULL : REAL(fopen)(path, mode);

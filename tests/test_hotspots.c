@@ -17,8 +17,6 @@ enum { GROUPS = 400000, ROUNDS = 20000, ENOUGH = 40, FIRST_LINE = 7, LAST_LINE =
 
 /* ==== what the driver answers ============================================================================== */
 
-#define REAL(name) (*(__typeof__(name) **)&(void *){dlsym(RTLD_NEXT, #name)})
-
 /* What is not 0 happens beside, or instead of, what the software device does. */
 static struct pretended {
     zt_profiler *profiler;
@@ -2141,14 +2139,14 @@ static int pipes_made, pipes_inherited;
 int pipe(int ends[2]) {
     pipes_made++;
     pipes_inherited++;
-    return (*(__typeof__(pipe) **)&(void *){dlsym(RTLD_NEXT, "pipe")})(ends);
+    return REAL(pipe)(ends);
 }
 
 int pipe2(int ends[2], int flags) {
     call_once(&pretended.at_pipe);
     pipes_made++;
     pipes_inherited += !(flags & O_CLOEXEC);
-    return (*(__typeof__(pipe2) **)&(void *){dlsym(RTLD_NEXT, "pipe2")})(ends, flags);
+    return REAL(pipe2)(ends, flags);
 }
 
 static void no_other_program_inherits_the_pipe(void **state) {

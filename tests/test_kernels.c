@@ -37,8 +37,6 @@ static struct pretended {
     uint32_t property_calls, binary_calls;
 } pretended;
 
-#define REAL(name) (*(__typeof__(name) **)&(void *){dlsym(RTLD_NEXT, #name)})
-
 ze_result_t ZE_APICALL zeModuleGetNativeBinary(ze_module_handle_t module, size_t *size, uint8_t *binary) {
     pretended.binary_calls++;
     if (!pretended.binary)

@@ -27,8 +27,6 @@ enum { HELPER_DESCRIPTOR = 9 }; /* of its end of the socket */
 
 /* ==== calls that fail, or do not return ==================================================================== */
 
-#define REAL(name) (*(__typeof__(name) **)&(void *){dlsym(RTLD_NEXT, #name)})
-
 /* In a helper, which has not come to main, the environment names the call that fails. */
 #define HELPER_FAILS "ZT_TEST_HELPER_FAILS"
 
