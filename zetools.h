@@ -6332,8 +6332,8 @@ typedef struct zt__log_call {
 static ZT__THREAD_LOCAL const zt__log_call *zt__log_calls;
 
 /* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of a profiler or
-   stream; if `diagnostics` is NULL, as that of the thread. Logs it if it is the first of its kind and
-   `result` is not SUCCESS. Returns `result`. The log function is a callback: no mutex may be held. */
+   stream; if `diagnostics` is NULL, as that of the thread. Logs it if it is the first of its kind.
+   Returns `result`, which is not SUCCESS. The log function is a callback: no mutex may be held. */
 #define zt__report(diagnostics, identifier, ...)                                                             \
     zt__report_message(diagnostics, ZT__##identifier, zt__format_##identifier, __VA_ARGS__)
 
@@ -6354,14 +6354,14 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
         if (messages) {
             messages->last = now;
         }
-        if (now.result != ZE_RESULT_SUCCESS && zt__default_log()) {
+        if (zt__default_log()) {
             zt__log_to_stderr((int)result, now.text, NULL);
         }
         return now.result;
     }
     zt__lock(diagnostics->mutex);
     diagnostics->last = now;
-    log = now.result != ZE_RESULT_SUCCESS && !diagnostics->logged[message];
+    log = !diagnostics->logged[message];
     diagnostics->logged[message] |= (uint8_t)log;
     zt__unlock(diagnostics->mutex);
     if (log && diagnostics->log) {
@@ -8969,7 +8969,7 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
     uint32_t i, g, count = ZT__COUNT_OF(groups);
     int is_clean = 1;
     ze_result_t result;
-    if ((pass->group_count == 0 && !stamps) || !zt__finish_first_query(profiler, pass, 0)) {
+    if (!zt__finish_first_query(profiler, pass, 0)) {
         return 0;
     }
     zt__lock(&profiler->mutex);
@@ -10642,7 +10642,7 @@ ZT__PRIVATE int zt__save_kept_stamps(zt_profiler *profiler, zt__slot *slot, ze_e
             break;
         }
     }
-    may_signal = slot->kept == event && !slot->has_saved_stamps && slot->state != ZT__SLOT_FREE;
+    may_signal = slot->kept == event && !slot->has_saved_stamps;
     if (may_signal && slot->state == ZT__SLOT_PENDING && result == ZE_RESULT_SUCCESS) {
         slot->saved_stamps[0] = times.begin_ticks;
         slot->saved_stamps[1] = times.end_ticks;
