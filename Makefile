@@ -44,7 +44,7 @@ comma := ,
 
 .PHONY: help
 help: ## this list
-	awk -F ':.*## ' '/^[a-zA-Z%-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	awk -F ':.*## ' '/^[a-zA-Z0-9%-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	echo
 	echo "examples: $(sort $(EXAMPLES) preload)"
 	echo "tests: $(sort $(TESTS))"
@@ -394,6 +394,9 @@ build/$(1)/kernels/%.so: tests/kernels/%.cl tests/softgpu/kernel.h | build/$(1)/
 test-$(1): $(patsubst %,build/$(1)/tests/%,$(2)) build/$(1)/libze_softgpu.so $(ALL_KERNELS:%=build/$(1)/kernels/%.so)
 	tests/run-tests.sh --variant $(1) $(2)
 endef
+test-arm64: ## tests as arm64 programs, under qemu
+test-i386: ## tests as programs of 32 bits
+test-musl: ## tests with the C library musl
 $(eval $(call cross,arm64,$(ARM64_TESTS)))
 $(eval $(call cross,i386,$(I386_TESTS)))
 $(eval $(call cross,musl,$(MUSL_TESTS)))

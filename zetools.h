@@ -40,10 +40,11 @@
        directory with -isystem, because C99 compilers warn about them. With -ffast-math, clang 18 and later
        also need -fhonor-nans -fhonor-infinities for the file with ZETOOLS_IMPLEMENTATION.
 
-       On Windows, link with ze_loader.lib, or with -lze_loader by mingw-w64. Visual Studio has to be 2022,
-       17.9 or later, for x64. Paths are UTF-8 there. An empty variable of the environment counts as not set,
-       and changes by SetEnvironmentVariable after the start of the program are not seen. Hot spots have no
-       source lines, because no symboliser is run.
+       On Windows, link with ze_loader.lib, or with -lze_loader by mingw-w64. Visual Studio would have
+       to be 2022, 17.9 or later, for x64; its compiler has not been tried. Paths are UTF-8 there. An empty
+       variable of the environment counts as not set, and changes by SetEnvironmentVariable after the start of
+       the program are not seen. Hot spots have no source lines, because no symboliser is run, and a watch has
+       no helper process.
 
        A profiler belongs to a context and a device. This one measures what is appended to a list inside of
        ZT_REGION, and prints a table:
@@ -55,7 +56,9 @@
 
            ZT_REGION(profiler, list, "saxpy")
                zeCommandListAppendLaunchKernel(list, saxpy, &groups, NULL, 0, NULL);
-           ...             closes the list, submits it and waits
+           ...             waits for the list, if it is immediate. A recorded one is closed and executed
+                           with zt_execute, and zt_release is called before it is destroyed:
+                           see COMMAND LISTS
            zt_collect(profiler, 0);
            zt_report(profiler, "-");
            zt_close(profiler);
@@ -88,12 +91,13 @@
 
    NAMES
 
-       Functions are named zt_[stream_|trace_|hotspots_|debug_]verb[_noun]: zt_get_counts,
-       zt_stream_get_counts. Functions of streams begin with zt_stream_, those that control the tracer with
-       zt_trace_, those that sample hot spots with zt_hotspots_, and those of debuggers with zt_debug_.
+       Most functions are named by a verb and a noun, zt_get_counts, and after what they belong to if that is
+       not a profiler: zt_stream_get_counts. Functions of streams begin with zt_stream_, those that control
+       the tracer with zt_trace_, those that sample hot spots with zt_hotspots_, those of a watch with
+       zt_watch, and those of debuggers with zt_debug_.
        zt_get_ functions return what a profiler has measured, including what its tracer has: zt_get_call,
        zt_get_kernel, zt_get_hotspot. zt_..._name returns the name of a value, and zt_..._config_default a
-       configuration. Names that begin with zt__ or ZT__ are private.
+       configuration; for a benchmark that is one of zeros. Names that begin with zt__ or ZT__ are private.
 
    REGIONS
 
@@ -156,8 +160,8 @@
        - A recorded list is executed without zt_execute: of its executions between two collections, only the
          last one is measured, and the number of the others is unknown. The list is counted in
          zt_counts.unobserved_lists and reported below the table, and the first such list is logged.
-         Until zt_release, regions on it that have not been seen to run may be running: zt_collect waits for
-         them, and zt_close does not free their slots.
+         Until zt_release, the library assumes that regions whose execution it has not seen may be running:
+         zt_collect waits for them, and zt_close does not free their slots.
        - A list is reset without zt_reset or zt_release: the next zt_begin on it frees the slots of regions
          that are known to have run. Other slots stay in use, and their samples stay in flight, until
          zt_execute has executed a later region of the list.
@@ -344,8 +348,8 @@
        - captured into a graph, or waiting for events while another list is captured
        - on copy engines, if the profiler measures metrics
        - on lists that can be cloned, because clones would write to the same queries and events. Of lists that
-         were created before zt_trace_start this is not known with loaders before API version 1.17, or if
-         zeCommandListGetFlags fails: do not clone these
+         were created before zt_trace_start this is not known with loaders that do not have
+         zeCommandListGetFlags (before API version 1.17), or if it fails: do not clone these
        - on mutable lists, once the application has queried the identifier of a command, because nothing may
          be appended before that command
 
@@ -809,7 +813,7 @@
            import json
            run = json.load(open("run.json"))
            for region in run["regions"]:
-               print(region["name"], region["time_ns"]["mean"], region["metrics"]["XVE_STALL"]["mean"])
+               print(region["name"], region["time_ns"]["mean"], region["metrics"]["GPU_BUSY"]["mean"])
 
        CSV has lines for the GPU time of each region and the sums "own GPU time", "total GPU time" and
        "share" (in percent), and one for each of its metrics. A region without samples has them, too. `tile`
@@ -831,7 +835,7 @@
 
            import csv
            for line in csv.DictReader(open("run.csv", newline="")):
-               if line["metric"] == "XVE_STALL" and line["tile"] == "all":
+               if line["metric"] == "GPU_BUSY" and line["tile"] == "all":
                    print(line["region"], line["mean"])
 
        Folded stacks (.folded) are what flamegraph.pl, speedscope and others draw flame graphs of: a line for
@@ -946,15 +950,18 @@
        callback    runs on                               may call
        log         the thread that causes the message    what a sample function may, except that it must not
                                                          close the stream whose message it is
-       sample      the thread that collects              all but zt_close, ZT_PASSES, zt_bench and
-                                                         zt_compare with this profiler. zt_collect, and
-                                                         zt_merge into it, return HANDLE_OBJECT_IN_USE
+       sample      the thread that collects              all but zt_close, zt_watch, ZT_PASSES, zt_bench
+                                                         and zt_compare with this profiler. zt_collect,
+                                                         and zt_merge into it, return
+                                                         HANDLE_OBJECT_IN_USE
        row         the thread that reads or closes       all but zt_stream_read and zt_stream_close of
                    the stream                            this stream
        event       the thread that waits for events      all but zt_debug_wait and zt_debug_close of this
                                                          debugger
        write       the thread that writes the report     all but closing what is being written
        hang        the thread of the watch               all but zt_watch, zt_watch_stop and zt_close
+       run, measure, the thread that called zt_bench     all but zt_close, ZT_PASSES, zt_bench and
+       frequency   or zt_compare                         zt_compare with the profiler of that call
        hook        the thread that makes the call        all but zt_trace_start, zt_trace_stop, zt_close
        allocator   any thread, also several at once      zt_get_counts, zt_get_cause and others that only
                                                          return a value
@@ -977,6 +984,8 @@
          zt_debug_close end calls of other threads that wait, and streams that are attached to a profiler may
          be read and closed while it is closed.
        - One ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time.
+       - A tracer, hot spots or a watch of a profiler are started and stopped by one thread at a time, and
+         zt_open and zt_stream_open are not called for one device by two threads at once.
        - A region is begun and ended by threads that may use its list.
 
        What may wait, for what, and how long at the most:
@@ -1005,6 +1014,9 @@
        zt_watch               a helper process                              15 seconds
        zt_watch_stop          the end of its thread; programs that look     2 seconds, 24 seconds
                               source lines up
+       zt_report, zt_write,   programs that look source lines up, where     24 seconds for each
+       zt_debug_where,        hot spots or places have them                 module
+       zt_hotspots_find_lines
        zt_stream_read         a row                                         its timeout
        zt_debug_wait          an event                                      its timeout
        zt_debug_stop          the answer of the device                      its timeout
@@ -1070,9 +1082,10 @@
 
        ZETOOLS_IMPLEMENTATION   In one file of the program: compiles the functions. Elsewhere the header only
                                 declares them.
-       ZETOOLS_DISABLE          In every file or in none: all functions are empty, no code is left, and Level
-                                Zero is not needed. Figures are then 0, and not NaN. For builds without
-                                profiling.
+       ZETOOLS_DISABLE          In each file whose calls are to disappear: all functions are empty, no code
+                                is left, and Level Zero is not needed. Figures are then 0, and not NaN. For
+                                builds without profiling. Pass no profiler, and no structure of the library,
+                                between files with it and without it.
        ZETOOLS_TRACER           In each file that uses the tracer, and in that of ZETOOLS_IMPLEMENTATION. Off
                                 by default, because it adds code for every call that can be traced.
        ZETOOLS_DEBUG            In each file that uses program debug, and in that of ZETOOLS_IMPLEMENTATION.
@@ -1197,8 +1210,9 @@ typedef struct zt_config {
                             all combinations are tried: to choose them, name them in `groups`. NULL: `groups`
                             alone decides. ZT_METRICS in the environment overrides it. */
     const char *columns; /* Columns of the table, counters and arguments of the trace: metrics; of the GPU
-                            time "median", "p95", "min" and "max"; "queued", "launch" and "copied" (see
-                            LATENCY), separated by commas. CSV and JSON have all metrics in any case. NULL:
+                            time "median", "p95", "min" and "max"; "queued" and "launch" (see LATENCY);
+                            and "copied", the bytes that traced copies and fills have moved; separated by
+                            commas. CSV and JSON have all metrics in any case. NULL:
                             those of `metrics`, else the ones that show most, as many as fit. ZT_COLUMNS in
                             the environment overrides it. */
     uint32_t max_passes; /* How many passes the work may be repeated in with ZT_PASSES, up to 16. With 1,
@@ -1360,7 +1374,8 @@ typedef struct zt_region_info {
     uint64_t dropped;
     zt_stats time_ns; /* GPU time in nanoseconds, of all these samples */
     uint32_t differs; /* ZT_DIFFERS_ bits; 0: the passes do not differ */
-    uint32_t parent;  /* the region that it is inside; UINT32_MAX: none, or sometimes another. See NESTING */
+    uint32_t parent;  /* the region that it is directly inside; UINT32_MAX: none, or not the same each
+                         time. See NESTING */
     double own_ns;    /* GPU time outside of the regions inside it, of all samples. NaN: not known */
     double total_ns;  /* GPU time of all samples. Those inside another sample of the region do not count
                          again. NaN: not known */
@@ -1613,8 +1628,8 @@ typedef struct zt_hotspots_config {
                             destroyed, or still there at the stop. Default: 64 MiB. */
     int no_thread;       /* Not 0: zt_collect reads samples; call it every few milliseconds. 0: a thread of
                             the library's own does. */
-    uint32_t stops_a_second; /* How often all threads of a device are stopped that does not sample
-                                instructions, to see where they are; at most 1000. Raise it, such as to 10,
+    uint32_t stops_a_second; /* On a device that does not sample instructions: how often all its threads are
+                                stopped to see where they are; at most 1000. Raise it, such as to 10,
                                 where there is nothing else: each stop delays the work. Needs ZETOOLS_DEBUG.
                                 Default: 0, never. */
 } zt_hotspots_config;
@@ -1834,8 +1849,11 @@ typedef struct zt_bench_config {
     const char *name; /* A name for people. NULL: that of the region, else "the benchmark"; in a comparison
                          "a" or "b". */
     int (*run)(zt_profiler *profiler, void *user); /* Records and submits the work once, with a region of
-                                                      `profiler` around what is timed. Returns 0, or
-                                                      anything else if the work failed. */
+                                                      `profiler` around what is timed. That is another
+                                                      profiler while times are measured: begin no region
+                                                      of any other, and record lists anew in each run.
+                                                      The samples are waited for and collected after it.
+                                                      Returns 0, or anything else if the work failed. */
     double (*measure)(void *user); /* In place of `run`, for work that is timed by other means: does the work
                                       once and returns its time in nanoseconds; negative if it failed. */
     void *user;                    /* is passed to these functions and to `frequency` */
@@ -1921,7 +1939,7 @@ typedef struct zt_bench_changes {
 
 /* ==== interface =========================================================================================== */
 
-/* Every function accepts NULL for the profiler or the stream, and then does nothing. It returns
+/* Every function accepts NULL for the profiler, stream or debugger, and then does nothing. It returns
    ZE_RESULT_SUCCESS, 0, or what stands for nothing: UINT32_MAX for an index, NaN for a figure. zt_execute and
    zt_reset still execute and reset, and ZT_PASSES runs its statement once. A structure to be filled in is
    empty then, as it is on failure.
@@ -1930,7 +1948,8 @@ typedef struct zt_bench_changes {
    returns INVALID_NULL_HANDLE or INVALID_NULL_POINTER for those that are NULL, unless NULL is allowed; one
    that takes an index returns INVALID_ARGUMENT for one that is too high; one that needs memory,
    OUT_OF_HOST_MEMORY. Besides these, it returns SUCCESS, and the results that its own documentation names.
-   This is not repeated below. "Any thread" includes several at once. */
+   This is not repeated below. "Any thread" includes several at once; "One thread" means any, but not two at
+   once. */
 
 /* Returns the version of the implementation, "major.minor.patch". Any thread. Since 0.1. */
 ZT_API const char *zt_version(void);
@@ -1950,9 +1969,10 @@ ZT_API zt_config zt_config_default(void);
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
                            zt_profiler **profiler);
 
-/* Collects what is on its way, writes the reports that ZT_REPORT names, and frees the profiler. Recorded
-   lists with regions must not be executed afterwards, and must not be running now if they were executed
-   without zt_execute: nothing shows that. Immediate lists and executions by zt_execute are waited for. What
+/* Collects what is on its way, writes the reports that ZT_REPORT names, and frees the profiler. Call it
+   before the context is destroyed. Recorded lists with regions must not be executed afterwards. Those that
+   were executed without zt_execute must not be running now, because the library cannot see whether they are.
+   Immediate lists and executions by zt_execute are waited for. What
    these have not finished when the time is up is reported, and the memory that the device may still write to
    is not freed. zt_end of a region that is still open does nothing afterwards.
    The profiler stays open if the driver, a callback or a traced call of another thread does not return in
@@ -1979,8 +1999,8 @@ ZT_API void zt_end(zt_region *region);
    HANDLE_OBJECT_IN_USE inside a sample function. Any thread. Since 0.1. */
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
 
-/* Declares that what is on a list never runs again. Call it before the list is destroyed, or after it was
-   reset, when the device is done with it. Slots of the list that are ready are freed now, others when they
+/* Declares that what is on a list never runs again. Call it when the device is done with the list: before it
+   is destroyed, or after it was reset. Slots of the list that are ready are freed now, others when they
    are collected. Regions that never ran no longer count as begun. Regions that are not ended are dropped.
    Never waits. If the driver refuses to destroy the list, reset it before it is executed again.
    Returns SUCCESS, also for a list without regions; NOT_READY if samples of the list are not collected yet:
@@ -2419,7 +2439,7 @@ ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler);
 ZT_API zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler);
 
 /* Finds the source lines of all hot spots that were sampled so far, as reports do. Runs addr2line,
-   llvm-addr2line or llvm-symbolizer, whichever is in PATH, for up to 10 seconds for each module.
+   llvm-addr2line or llvm-symbolizer, whichever is in PATH, for up to 24 seconds for each module.
    Returns SUCCESS, also where no line is known; NOT_READY if another thread does it now. Any thread. Since
    0.1. */
 ZT_API ze_result_t zt_hotspots_find_lines(zt_profiler *profiler);
@@ -2572,12 +2592,12 @@ ZT_API zt_watch_config zt_watch_config_default(void);
    config  NULL: the defaults
    Returns SUCCESS; INVALID_NULL_HANDLE for a profiler from zt_unpack; OUT_OF_HOST_MEMORY; UNSUPPORTED_FEATURE
    if no thread can be started; NOT_READY if the thread of an earlier watch does not end; HANDLE_OBJECT_IN_USE
-   inside of a callback. One thread. Since 0.1. */
+   inside of a sample, hang or log function. One thread. Since 0.1. */
 ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config);
 
 /* Ends the watch, and resumes threads that were left stopped. zt_close does the same before all else.
    Returns SUCCESS, also if nothing is watched; NOT_READY if its thread does not end; HANDLE_OBJECT_IN_USE
-   inside of a callback. One thread. Since 0.1. */
+   inside of a log function. One thread. Since 0.1. */
 ZT_API ze_result_t zt_watch_stop(zt_profiler *profiler);
 
 /* Returns what the watch does, and what it has found. Any thread. Since 0.1. */
@@ -2589,7 +2609,7 @@ ZT_API zt_watch_info zt_watch_get_info(const zt_profiler *profiler);
 
 /* ==== interface, disabled ================================================================================= */
 
-/* Each function returns what stands for nothing, and fills in empty structures. */
+/* Each function returns what stands for nothing, with figures of 0, and fills in empty structures. */
 
 #ifdef ZT__HAVE_LEVEL_ZERO
 #define ZT__RESULT ze_result_t
