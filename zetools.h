@@ -1069,8 +1069,9 @@
        ZT_PROFILE_FLAGS        overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
        ZT_AUTO                 the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says; "off",
                                "0" or "": nothing is traced
-       Mistakes in these are printed on standard error. If a report of ZT_REPORT or ZT_AUTO cannot be written,
-       the table is printed there instead.
+       Empty, ZT_REPORT, ZT_LOG, ZT_TIMELINE and ZT_PEAKS count as not set. Mistakes in these variables are
+       printed on standard error. If a report of ZT_REPORT or ZT_AUTO cannot be written, the table is printed
+       there instead.
 
        COLUMNS                 the width of a table on standard output that is not a terminal. Default: 80
 
@@ -15657,7 +15658,7 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     if (log && !zt__is_off(log) && strcmp(log, "stderr") != 0) {
         zt__report_variable(profiler, "ZT_LOG", log, "'stderr'");
     }
-    if (timeline && !zt__is_uint32(timeline)) {
+    if (timeline && *timeline && !zt__is_uint32(timeline)) {
         zt__report_variable(profiler, "ZT_TIMELINE", timeline, "a number of samples");
     }
     if (text && *text) {

@@ -119,12 +119,13 @@ static void test_a_page_at_close(void **state) {
 /* %p is the number of the process, %q{NAME} a variable; what is neither stays. */
 static void test_paths_with_variables(void **state) {
     (void)state;
-    RUN(measure_and_close, "ZT_REPORT", "%q{RANK}.run%q{NOT_SET}.csv,%d%.csv,%q{RANK,%q{}.csv,%p", "RANK",
-        "a.b");
+    RUN(measure_and_close, "ZT_REPORT", "%q{RANK}.run%q{NOT_SET}.csv,%d%.csv,%q{RANK,%q{}.csv,%p,a}.csv",
+        "RANK", "a.b");
     assert_contains(text_of("a.b.run.csv"), "region");
     assert_contains(text_of("%d%.csv"), "region");
     assert_contains(text_of("%q{RANK"), "region");
     assert_contains(text_of(".csv"), "region");
+    assert_contains(text_of("a}.csv"), "region");
     assert_no_messages();
 }
 
@@ -242,6 +243,38 @@ static void test_reports_that_cannot_be_written(void **state) {
     assert_string_equal(text_of("output"), "");
 }
 
+/* Opens a profiler again and again, with another allocation refused each time, until that of the paths is. */
+static void open_without_memory_for_paths(world *w) {
+    zt_config config = config_of(w);
+    zt_profiler *profiler = NULL;
+    config.groups = "";
+    for (uint64_t nth = 1; !heard(w, "the paths of reports"); nth++) {
+        assert_true(nth < 1000);
+        zt_close(profiler);
+        w->message_count = 0;
+        fail_heap(nth, 0);
+        ze_result_t result = zt_open(w->context, w->device, &config, &profiler);
+        fail_heap(0, 0);
+        if (result != ZE_RESULT_SUCCESS)
+            assert_result(result, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    }
+    assert_result(zt_get_last_result(profiler), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    remove("run.csv"); /* of an earlier profiler, if any */
+    run(w, profiler, "region");
+    collect_all(profiler);
+    assert_int_equal(region_info(profiler, "region").count, 1);
+    zt_close(profiler);
+}
+
+/* The program is measured all the same, and who has set the variable sees why there is no report. */
+static void test_no_memory_for_the_paths(void **state) {
+    (void)state;
+    RUN(open_without_memory_for_paths, "ZT_REPORT", "run.csv");
+    assert_int_equal(occurrences(text_of("errors"), "zetools: [NO_MEMORY] zt_open"), 1);
+    assert_contains(text_of("errors"), "the paths of reports");
+    assert_null(text_of("run.csv"));
+}
+
 /* ==== ZT_LOG ============================================================================================== */
 
 static void cause_messages(world *w) {
@@ -344,6 +377,30 @@ static void test_values_without_a_meaning(void **state) {
     assert_contains(text_of("errors"), "zetools: [BAD_VARIABLE] zt_open: ZT_TIMELINE is '4294967296'");
 }
 
+/* What the program has configured counts if a variable is empty. */
+static void keep_what_is_configured(world *w) {
+    zt_config config = zt_config_default();
+    zt_profiler *profiler;
+    config.groups = "";
+    config.timeline = 3;
+    ok(zt_open(w->context, w->device, &config, &profiler));
+    ok(zt_set_peaks(profiler, 1e9, 2e9, "of the program"));
+    for (int i = 0; i < 5; i++)
+        run(w, profiler, "region");
+    collect_all(profiler);
+    ok(zt_report(profiler, "run.trace.json"));
+    ok(zt_report(profiler, "run.json"));
+    zt_close(profiler);
+}
+
+static void test_empty_values(void **state) {
+    (void)state;
+    RUN(keep_what_is_configured, "ZT_TIMELINE", "", "ZT_PEAKS", "", "ZT_LOG", "", "ZT_REPORT", "");
+    assert_int_equal(occurrences(text_of("run.trace.json"), "\"name\":\"region\""), 3);
+    assert_contains(text_of("run.json"), "\"source\":\"of the program\"}");
+    assert_no_messages();
+}
+
 /* ==== ZT_PEAKS ============================================================================================ */
 
 static void set_peaks(world *w) {
@@ -354,7 +411,9 @@ static void set_peaks(world *w) {
 }
 
 static void test_peaks(void **state) {
+    static char endless[201]; /* digits, more than any number has */
     (void)state;
+    memset(endless, '1', sizeof endless - 1);
     RUN(set_peaks, "ZT_PEAKS", "456e9,14.6e12");
     assert_contains(text_of("run.json"), "\"peaks\":{\"bytes_per_second\":456000000000,"
                                          "\"operations_per_second\":14600000000000,"
@@ -362,7 +421,7 @@ static void test_peaks(void **state) {
     RUN(set_peaks, "ZT_PEAKS", "456e9");
     assert_contains(text_of("run.json"), "\"operations_per_second\":null,\"source\":\"given by ZT_PEAKS\"}");
     assert_no_messages();
-    static const char *const wrong[] = {"fast", "1,2,3", "1,", "-1", "1e9 2e9", "inf"};
+    static const char *const wrong[] = {"fast", "1,2,3", "1,", "-1", "1e9 2e9", "inf", endless};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         RUN(set_peaks, "ZT_PEAKS", wrong[i]);
         assert_contains(text_of("run.json"), "\"source\":\"of the program\"}");
@@ -384,11 +443,13 @@ int main(void) {
         IN_DIRECTORY(test_not_of_packed_statistics),
         IN_DIRECTORY(test_unknown_suffixes),
         IN_DIRECTORY(test_reports_that_cannot_be_written),
+        IN_DIRECTORY(test_no_memory_for_the_paths),
         IN_DIRECTORY(test_messages_on_standard_error),
         IN_DIRECTORY(test_the_log_of_the_program_is_first),
         IN_DIRECTORY(test_messages_of_a_stream),
         IN_DIRECTORY(test_a_timeline),
         IN_DIRECTORY(test_values_without_a_meaning),
+        IN_DIRECTORY(test_empty_values),
         IN_DIRECTORY(test_peaks),
         IN_DIRECTORY(test_a_timeline_without_end),
     };
