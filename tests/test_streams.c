@@ -261,6 +261,27 @@ static void test_gap_is_estimated(void **state) {
     assert_true((double)(counts.dropped + counts.gaps) >= missing);
 }
 
+/* Without a clock, a row ends a period after the one before. It does so at a gap, too, which is long over by the
+   time that is assumed: the periods are longer than the rows. */
+static void test_gap_without_a_clock(void **state) {
+    world *w = (world *)*state;
+    inject("zetMetricGroupGetGlobalTimestampsExp", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    inject("zeDeviceGetGlobalTimestamps", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    zt_stream *stream = open_rows(w, SLOW_PERIOD);
+    uint64_t period = zt_stream_get_info(stream).period_ns;
+    rows *kept = rows_of(stream);
+    uint32_t before = overflow(w, stream, kept);
+    mark_often(w, stream, 3);
+    close_rows(stream, kept);
+    assert_int_equal(gaps_in_rows(kept), 1);
+    assert_true(kept->count > before && kept->kept[before].gap);
+    for (uint32_t i = 1; i < kept->count; i++) {
+        const kept_row *row = &kept->kept[i], *last = row - 1;
+        assert_true(row->device_ns + row->length_ns == last->device_ns + last->length_ns + period);
+        assert_true(row->time_ns > last->time_ns);
+    }
+}
+
 /* A driver's row spans from the last report that it calculated, whatever is missing between: its length says
    so. */
 static void test_rows_that_span_a_gap(void **state) {
@@ -1499,6 +1520,7 @@ int main(void) {
         STREAM_TEST(test_partial_report_without_its_rest),
         STREAM_TEST(test_overflow),
         STREAM_TEST(test_gap_is_estimated),
+        STREAM_TEST(test_gap_without_a_clock),
         STREAM_TEST(test_rows_that_span_a_gap),
         STREAM_TEST(test_rows_after_a_failed_calculation),
         STREAM_TEST(test_period_of_a_row),
