@@ -258,6 +258,29 @@ static void test_permission_denied(void **state) {
     assert_int_equal(heard(w, "libigdmd"), 0);
 }
 
+/* A driver can lack permission only when groups are activated, and then says so. */
+static void test_permission_to_activate(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    const ze_result_t denied = ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS;
+    for (int i = 0; i < 2; i++) {
+        config.require_metrics = i;
+        inject("zetContextActivateMetricGroups", 1, denied);
+        if (i) {
+            fail_to_open(w, &config, denied);
+        } else {
+            zt_profiler *profiler = open_profiler(w, &config);
+            assert_int_equal(zt_get_availability(profiler), ZT_NO_PERMISSION);
+            assert_string_equal(zt_get_availability_text(profiler), w->messages[0]);
+            close_profiler(w, profiler);
+        }
+        assert_contains(i ? zt_get_last_error(NULL) : w->messages[0], "[NO_PERMISSION] ");
+        assert_contains(i ? zt_get_last_error(NULL) : w->messages[0],
+                        "zetContextActivateMetricGroups failed: ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS");
+    }
+    assert_int_equal(zt_get_availability(open_groups(w, "ComputeBasic")), ZT_AVAILABLE);
+}
+
 /* The message has the files that the system has, and what is in them. */
 static void test_files_that_reserve_counters(void **state) {
     NOT_ON_WINDOWS("all users may use the counters there");
@@ -307,6 +330,23 @@ static void test_counters_in_use(void **state) {
     ok(zetMetricStreamerClose(streamer));
     ok(zetContextActivateMetricGroups(w->context, w->device, 0, NULL));
     gpu.forget_findings(); /* activation replaces the whole set (F7), and cannot be queried */
+}
+
+/* If a driver refuses a query pool because somebody uses the counters, no group is activated: that would take them
+   away. */
+static void test_counters_in_use_are_not_taken(void **state) {
+    static const ze_result_t results[] = {ZE_RESULT_ERROR_NOT_AVAILABLE,
+                                          ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE};
+    world *w = *state;
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
+        gpu.reset_calls();
+        inject("zetMetricQueryPoolCreate", 1, results[i]);
+        zt_profiler *profiler = open_profiler(w, NULL);
+        assert_int_equal(zt_get_availability(profiler), ZT_IN_USE);
+        assert_contains(zt_get_availability_text(profiler), "zetMetricQueryPoolCreate");
+        assert_int_equal(calls("zetContextActivateMetricGroups"), 0);
+        close_profiler(w, profiler);
+    }
 }
 
 /* Who is named as the user of the counters is a stream of this device, and not one of another. */
@@ -779,9 +819,11 @@ int main(void) {
         TEST(test_metrics_are_enabled_at_run_time),
         TEST(test_metric_library_missing),
         TEST(test_permission_denied),
+        TEST(test_permission_to_activate),
         TEST(test_files_that_reserve_counters),
         TEST(test_counters_held_by_another_process),
         TEST(test_counters_in_use),
+        TEST(test_counters_in_use_are_not_taken),
         TEST(test_streams_of_this_and_another_device),
         TEST(test_groups_are_deactivated_at_close),
         TEST(test_groups_are_deactivated_after_failure),
