@@ -304,7 +304,7 @@ test-page: build/libze_softgpu.so build/tests/test_page $(KERNEL_BINARIES) | dep
 
 # Run under the newest loader too, for the functions that the system's may lack.
 COVERAGE_NEWER := test_trace test_open test_kernels test_streams test_passes test_watch test_stamps test_trace_off \
-    test_lists test_lost test_regions test_auto
+    test_lists test_lost test_regions test_auto test_bad_input
 
 .PHONY: coverage
 coverage: build/coverage/all $(KERNEL_BINARIES) ## lines and branches of the header that tests run, by chapter

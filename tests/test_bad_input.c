@@ -29,6 +29,7 @@ static enum lie {
     LATE_NO_METRICS, /* they were counted before */
     NULL_UNITS,      /* a null pointer was printed where there is no unit */
     ODD_UNITS,       /* GpuTime is in microseconds, GpuCoreClocks in "cycles per tile" */
+    RATE_UNITS,      /* GpuCoreClocks is in "cycles/s" */
     NUMBERED_GROUPS, /* are called G0, G1, ..., are all of both sampling types, and have a domain each */
     UNKNOWN_VALUES,  /* have a type that nobody knows */
     FEWER_VALUES,    /* than the report has */
@@ -41,13 +42,17 @@ static enum lie {
     ENDLESS_REPORTS,  /* of a stream: the first one again and again, as many as there is room for */
     NO_REASONS,       /* of rows */
     EQUAL_REASONS,
-    WIDE_MARKERS      /* their numbers have more than 32 bits */
+    MISSING_REASONS,  /* the first row with a number of a marker has none, the others have equal ones */
+    WIDE_MARKERS,     /* their numbers have more than 32 bits */
+    WRONG_TILES       /* are listed by a call that fails: the devices that are no tiles */
 } lie;
 static uint32_t numbered; /* groups */
 static uint32_t marker_metric, reason_metric, row_metrics; /* of the values that lies are about */
 static uint32_t busy_metric, clock_metric, changing_rows; /* 0 rows: they do not change */
 static uint64_t endless_reports;
+static uint32_t last_number; /* of a marker */
 static uint32_t unlisted; /* devices that the library took for listed ones */
+static ze_device_handle_t no_tiles[2];
 /* clang-format on */
 
 /* Each test runs with its output captured: there must be none. */
@@ -138,6 +143,8 @@ ze_result_t zetMetricGetProperties(zet_metric_handle_t metric, zet_metric_proper
         strcpy(properties->resultUnits, "us");
     if (lie == ODD_UNITS && strcmp(properties->name, "GpuCoreClocks") == 0)
         strcpy(properties->resultUnits, "cycles per tile");
+    if (lie == RATE_UNITS && strcmp(properties->name, "GpuCoreClocks") == 0)
+        strcpy(properties->resultUnits, "cycles/s");
     if (lie == NO_REASONS && strcmp(properties->name, "ReportReason") == 0)
         strcpy(properties->name, "Reason");
     return result;
@@ -231,6 +238,11 @@ ze_result_t zeDeviceGetSubDevices(ze_device_handle_t device, uint32_t *count, ze
     ze_result_t result = REAL(zeDeviceGetSubDevices)(device, count, tiles);
     unlisted += result != ZE_RESULT_SUCCESS;
     *count += lie == RAISED_COUNTS ? 1000 : 0;
+    if (lie == WRONG_TILES && tiles) {
+        memcpy(tiles, no_tiles, sizeof no_tiles);
+        *count = 2;
+        result = ZE_RESULT_ERROR_UNKNOWN;
+    }
     return result;
 }
 
@@ -242,6 +254,8 @@ ze_result_t zetMetricGroupCalculateMetricValues(zet_metric_group_handle_t group,
     for (uint32_t i = 0; values && lie == UNKNOWN_VALUES && i < *count; i += 2)
         values[i].type = (zet_value_type_t)77;
     for (uint32_t i = 0; values && row_metrics && i + row_metrics <= *count; i += row_metrics) {
+        int is_missing = lie == MISSING_REASONS && values[i + marker_metric].value.ui32 != last_number;
+        last_number = values[i + marker_metric].value.ui32;
         if (lie == WIDE_MARKERS) {
             zet_typed_value_t *marker = &values[i + marker_metric];
             if (marker->type == ZET_VALUE_TYPE_UINT32)
@@ -249,8 +263,8 @@ ze_result_t zetMetricGroupCalculateMetricValues(zet_metric_group_handle_t group,
             marker->type = ZET_VALUE_TYPE_UINT64;
             marker->value.ui64 |= UINT64_C(1) << 40;
         }
-        if (lie == EQUAL_REASONS) {
-            values[i + reason_metric].type = ZET_VALUE_TYPE_UINT64;
+        if (lie == EQUAL_REASONS || lie == MISSING_REASONS) {
+            values[i + reason_metric].type = is_missing ? (zet_value_type_t)77 : ZET_VALUE_TYPE_UINT64;
             values[i + reason_metric].value.ui64 = 3;
         }
     }
@@ -1228,6 +1242,7 @@ static void test_odd_units(void **state) {
         {NULL_UNITS, "WORK_ITEMS_PER_GROUP", "", ZT_AGGREGATE_MEAN},
         {HONEST, "GpuCoreClocks", "cycles", ZT_AGGREGATE_SUM},
         {ODD_UNITS, "GpuCoreClocks", "cycles per tile", ZT_AGGREGATE_MEAN},
+        {RATE_UNITS, "GpuCoreClocks", "cycles/s", ZT_AGGREGATE_MEAN},
     };
     world *w = *state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -1477,6 +1492,25 @@ static void test_devices_beyond_the_room(void **state) {
     assert_int_equal(unlisted, 0);
 }
 
+/* Two devices that are not known to be tiles of each other have counters of their own. */
+static void test_tiles_that_cannot_be_listed(void **state) {
+    world *w = *state;
+    uint32_t count = 2;
+    zt_config config = config_of(w);
+    zt_profiler *profilers[2];
+    gpu.set_devices(2, 0);
+    ok(zeDeviceGet(w->driver, &count, no_tiles));
+    config.groups = "ComputeBasic";
+    lie = WRONG_TILES;
+    for (int i = 0; i < 2; i++) {
+        profilers[i] = open_on(w, no_tiles[i], &config);
+        assert_int_equal(zt_get_availability(profilers[i]), ZT_AVAILABLE);
+    }
+    for (int i = 0; i < 2; i++)
+        close_profiler(w, profilers[i]);
+    lie = HONEST;
+}
+
 static int stop_at_once(const void *bytes, size_t size, void *user) {
     (void)bytes, (void)size, (void)user;
     return 1;
@@ -1608,11 +1642,8 @@ static void test_reports_of_a_stream_that_are_empty(void **state) {
     close_rows(stream, NULL);
 }
 
-/* With one reason for all rows, a row that has the number of the last marker has no marker of its own. */
-static void test_markers_that_linger(void **state) {
-    world *w = *state;
-    gpu.behave(SOFTGPU_STREAM_MARKER_LINGERS, 1);
-    zt_stream *stream = open_liar(w, EQUAL_REASONS, 1000000);
+static void find_lingering_markers(world *w, enum lie told) {
+    zt_stream *stream = open_liar(w, told, 1000000);
     rows *kept = rows_of(stream);
     read_rows(stream, kept, 2);
     for (int i = 0; i < 4; i++) {
@@ -1626,6 +1657,15 @@ static void test_markers_that_linger(void **state) {
         if (kept->kept[i].marker[0])
             assert_string_equal(kept->kept[i].marker, found++ % 2 ? "odd" : "even");
     assert_int_equal(found, 4);
+}
+
+/* With one reason for all rows, or none for those of markers, a row that has the number of the last marker has no
+   marker of its own. */
+static void test_markers_that_linger(void **state) {
+    world *w = *state;
+    gpu.behave(SOFTGPU_STREAM_MARKER_LINGERS, 1);
+    find_lingering_markers(w, EQUAL_REASONS);
+    find_lingering_markers(w, MISSING_REASONS);
 }
 
 static int stop_at_first_row(const zt_row *row, void *user) {
@@ -1772,6 +1812,7 @@ int main(void) {
         SILENT(test_tiles_without_figures),
         SILENT(test_tiles_that_are_not_told_apart),
         SILENT(test_devices_beyond_the_room),
+        SILENT(test_tiles_that_cannot_be_listed),
         SILENT(test_listing_without_texts),
         SILENT(test_listing_that_is_stopped),
         SILENT(test_counts_of_a_driver_beyond_the_room),
