@@ -6817,11 +6817,11 @@ ZT__PRIVATE void zt__describe_holder(const zt__active_group *active, zt__counter
 }
 
 ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t root) {
-    ze_device_handle_t sub_devices[ZT__MAX_TILES] = {NULL};
+    ze_device_handle_t sub_devices[ZT__MAX_TILES + 1] = {NULL}; /* ends with NULL */
     uint32_t i, count = ZT__MAX_TILES;
     ze_result_t result;
     ZT__INTERNAL(result = zeDeviceGetSubDevices(root, &count, sub_devices));
-    for (i = 0; i < count && i < ZT__MAX_TILES && result == ZE_RESULT_SUCCESS; i++) {
+    for (i = 0; result == ZE_RESULT_SUCCESS && sub_devices[i]; i++) {
         if (sub_devices[i] == device) {
             return 1;
         }
@@ -15695,18 +15695,18 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
    devices of each, and their sub-devices. */
 ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device) {
     enum { MOST_DRIVERS = 16, MOST_DEVICES = 256 };
-    ze_driver_handle_t drivers[MOST_DRIVERS] = {NULL};
-    ze_device_handle_t devices[MOST_DEVICES] = {NULL}; /* not all that are counted need be there */
+    ze_driver_handle_t drivers[MOST_DRIVERS + 1] = {NULL}; /* ends with NULL, whatever is counted */
     uint32_t i, j, device_count, driver_count = MOST_DRIVERS;
     if (zeDriverGet(&driver_count, drivers) != ZE_RESULT_SUCCESS) {
         return NULL;
     }
-    for (i = 0; i < driver_count && i < MOST_DRIVERS && drivers[i]; i++) {
+    for (i = 0; drivers[i]; i++) {
+        ze_device_handle_t devices[MOST_DEVICES + 1] = {NULL}; /* likewise */
         device_count = MOST_DEVICES;
         if (zeDeviceGet(drivers[i], &device_count, devices) != ZE_RESULT_SUCCESS) {
             continue;
         }
-        for (j = 0; j < device_count && j < MOST_DEVICES && devices[j]; j++) {
+        for (j = 0; devices[j]; j++) {
             if (devices[j] == device || zt__is_sub_device(device, devices[j])) {
                 return drivers[i];
             }
@@ -23787,7 +23787,7 @@ ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_mod
         if (!names) {
             return zt__report_no_memory(&profiler->diagnostics, call, "the names of kernels");
         }
-        if (result == ZE_RESULT_SUCCESS && count > 0) {
+        if (result == ZE_RESULT_SUCCESS) {
             ZT__INTERNAL(result = zeModuleGetKernelNames(module, &count, names));
             count = count < room ? count : room;
         }
@@ -30903,9 +30903,12 @@ ZT__PRIVATE double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     if (counts.lost != counts_before.lost || counts.dropped != counts_before.dropped) {
         return zt__report_no_sample(bench, "a sample of a region was lost or dropped");
     }
+    after = before;
     region = zt__find_region(profiler, bench->region);
-    if (region == UINT32_MAX || zt_get_region(profiler, region, &after) != ZE_RESULT_SUCCESS ||
-        after.time_ns.count == before.time_ns.count) {
+    if (region != UINT32_MAX) {
+        zt_get_region(profiler, region, &after);
+    }
+    if (after.time_ns.count == before.time_ns.count) {
         return zt__report_no_sample(bench, "no region was measured");
     }
     return after.time_ns.sum - (before.time_ns.count ? before.time_ns.sum : 0);
