@@ -792,6 +792,26 @@ static void test_a_late_answer_resumes_the_others(void **state) {
     close_two(w, debugger, of);
 }
 
+/* A stop that was given up covers no thread, although its answer is still to come. */
+static void test_two_late_answers(void **state) {
+    world *w = *state;
+    work of[2];
+    ze_result_t result;
+    zt_debugger *debugger = debug_two(w, of);
+    do {
+        assert_result(zt_debug_stop(debugger, first_thread, 0, NULL), ZE_RESULT_NOT_READY);
+        result = zt_debug_stop(debugger, all_threads, 0, NULL);
+        skip_stops(debugger, 2);
+        if (result == ZE_RESULT_SUCCESS) /* the device was faster */
+            ok(zt_debug_resume(debugger, all_threads));
+    } while (result == ZE_RESULT_SUCCESS);
+    assert_result(result, ZE_RESULT_NOT_READY);
+    assert_int_equal(count_stopped(debugger), 0);
+    for (int i = 0; i < 2; i++)
+        assert_counts_on(&of[i]);
+    close_two(w, debugger, of);
+}
+
 /* What was stopped and resumed since then is no longer covered. */
 static void test_a_late_answer_after_resuming(void **state) {
     world *w = *state;
@@ -2308,6 +2328,7 @@ int main(void) {
         TEST(test_a_late_answer_leaves_what_a_later_stop_covers),
         TEST(test_a_late_answer_resumes_the_others),
         TEST(test_a_late_answer_after_resuming),
+        TEST(test_two_late_answers),
         TEST(test_stopped_again_after_a_lost_answer),
         TEST(test_lost_when_threads_are_released),
         TEST(test_stopped_again_before_the_answer),
