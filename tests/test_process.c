@@ -6,11 +6,16 @@
 /* With this, tests decide when a thread of the library sets a variable of the environment. */
 static int set_variable(const char *name, const char *value, int replace);
 
+/* With this, they decide whether there is memory for what the library keeps of a process. */
+static void *allocate_cleared(size_t count, size_t size);
+
 #define ZETOOLS_STATIC
 #define ZETOOLS_IMPLEMENTATION
 #define ZETOOLS_TRACER
 #define setenv set_variable
+#define calloc allocate_cleared
 #include "zetools.h"
+#undef calloc
 #undef setenv
 
 #include "fixture.h"
@@ -470,6 +475,59 @@ static int measure_alone(void) {
     return 0;
 }
 
+static int has_no_memory;
+
+static void *allocate_cleared(size_t count, size_t size) {
+    return has_no_memory ? NULL : calloc(count, size);
+}
+
+/* The first call of the library has memory for a stream, and none for what a process keeps, such as messages. */
+static int open_without_memory(void) {
+    void *state = NULL;
+    start_without_library(&state);
+    open_world(&state);
+    world *w = (world *)state;
+    zt_stream_config config = zt_stream_config_default();
+    zt_stream *stream;
+    config.log = config_of(w).log;
+    config.log_user = w;
+    has_no_memory = 1;
+    assert_result(zt_stream_open(w->context, w->device, &config, &stream),
+                  ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    assert_null(stream);
+    assert_int_equal(heard(w, "[NO_MEMORY]"), 1);
+    ok(zt_get_last_result(NULL));
+    assert_string_equal(zt_get_last_error(NULL), "");
+    has_no_memory = 0;
+    ok(zt_stream_open(w->context, w->device, &config, &stream));
+    assert_int_equal(w->message_count, 1);
+    zt_stream_close(stream, NULL, NULL);
+    close_world(&state);
+    return 0;
+}
+
+/* This file has the tracer, and no program debug. */
+static int try_to_stop_threads(void) {
+    void *state = NULL;
+    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
+    start(&state);
+    open_world(&state);
+    world *w = (world *)state;
+    zt_config config = config_of(w);
+    zt_hotspots_config hotspots = zt_hotspots_config_default();
+    zt_profiler *profiler;
+    config.groups = "";
+    hotspots.stops_a_second = 100;
+    ok(zt_open(w->context, w->device, &config, &profiler));
+    ok(zt_trace_start(profiler, NULL));
+    assert_result(zt_hotspots_start(profiler, &hotspots), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    assert_int_equal(heard(w, "[CANNOT_STOP]"), 1);
+    assert_int_equal(heard(w, "the library was compiled without ZETOOLS_DEBUG"), 1);
+    zt_close(profiler);
+    close_world(&state);
+    return 0;
+}
+
 /* The executed program has the same process identifier and environment, and shares nothing else. */
 static int open_and_become(void) {
     void *state = NULL;
@@ -551,6 +609,8 @@ static const struct {
     int (*play)(void);
 } roles[] = {
     {"measure", measure_alone},
+    {"open without memory", open_without_memory},
+    {"stop threads", try_to_stop_threads},
     {"open and become", open_and_become},
     {"leave open", leave_open},
     {"leave one hanging", leave_one_hanging},
@@ -609,6 +669,16 @@ static void test_executed_beside_a_profiler(void **state) {
 static void test_executed_in_the_place_of_a_profiler(void **state) {
     (void)state;
     expect_success_as("open and become");
+}
+
+static void test_no_memory_at_the_first_call(void **state) {
+    (void)state;
+    expect_success_as("open without memory");
+}
+
+static void test_threads_cannot_be_stopped_without_debug(void **state) {
+    (void)state;
+    expect_success_as("stop threads");
 }
 
 static void test_first_call_on_two_threads(void **state) {
@@ -722,6 +792,8 @@ int main(void) {
         TEST(test_stream_in_a_child),
         TEST(test_executed_beside_a_profiler),
         TEST(test_executed_in_the_place_of_a_profiler),
+        TEST(test_no_memory_at_the_first_call),
+        TEST(test_threads_cannot_be_stopped_without_debug),
         TEST(test_first_call_on_two_threads),
         TEST(test_left_open),
         TEST(test_left_open_with_a_thread_that_hangs),
