@@ -12570,13 +12570,14 @@ ZT__PRIVATE uint64_t zt__clock_error(const zt__clock *clock, uint64_t host_ns) {
     return first->error_ns + tick_ns + zt__saturate((double)beyond_ns * rate_error);
 }
 
-/* Of the unwrapped times that a wrapped time can stand for, returns the one nearest to `about_ns`. */
+/* Of the unwrapped times that a wrapped time can stand for, returns the one nearest to `about_ns`, or 0 if that
+   is before 0, because the clock has stepped back. */
 ZT__PRIVATE uint64_t zt__unwrap_near(const zt__clock *clock, uint64_t wrapped_ns, uint64_t about_ns) {
     uint64_t middle = about_ns + clock->wrap_ns / 2;
-    if (!clock->wrap_ns || middle < wrapped_ns) {
+    if (!clock->wrap_ns) {
         return wrapped_ns;
     }
-    return wrapped_ns + (middle - wrapped_ns) / clock->wrap_ns * clock->wrap_ns;
+    return middle < wrapped_ns ? 0 : wrapped_ns + (middle - wrapped_ns) / clock->wrap_ns * clock->wrap_ns;
 }
 
 /* Of the unwrapped times that a wrapped time can stand for, returns the first from `least_ns` on. */

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "rows.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <math.h>
 #include <pthread.h>
@@ -11,6 +12,54 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* ==== in the place of the driver ========================================================================== */
+
+static int has_unknown_bits; /* of time stamps */
+static int refuses_clocks;
+/* Of launches whose time stamps are read, which all begin with the first. 0: the end. */
+static const uint64_t *lengths;
+static uint64_t execution_ns; /* that pass at the end of each call that executes lists */
+
+ze_result_t zeDeviceGetProperties(ze_device_handle_t device, ze_device_properties_t *properties) {
+    ze_result_t result = REAL(zeDeviceGetProperties)(device, properties);
+    if (has_unknown_bits)
+        properties->timestampValidBits = properties->kernelTimestampValidBits = 0;
+    return result;
+}
+
+ze_result_t zeCommandQueueExecuteCommandLists(ze_command_queue_handle_t queue, uint32_t count,
+                                              ze_command_list_handle_t *lists, ze_fence_handle_t fence) {
+    ze_result_t result = REAL(zeCommandQueueExecuteCommandLists)(queue, count, lists, fence);
+    if (execution_ns)
+        pass_time(execution_ns);
+    return result;
+}
+
+ze_result_t zeEventQueryKernelTimestamp(ze_event_handle_t event, ze_kernel_timestamp_result_t *stamp) {
+    static uint64_t begin;
+    ze_result_t result = REAL(zeEventQueryKernelTimestamp)(event, stamp);
+    if (result == ZE_RESULT_SUCCESS && lengths && *lengths) {
+        begin = begin ? begin : stamp->global.kernelStart;
+        stamp->global.kernelStart = begin;
+        stamp->global.kernelEnd = begin + *lengths++;
+    }
+    return result;
+}
+
+/* The library looks this up, so that replace_symbol() puts it in place of the loader's. */
+static ze_result_t ZE_APICALL read_clocks(ze_device_handle_t device, uint64_t *host, uint64_t *ticks) {
+    return refuses_clocks ? ZE_RESULT_ERROR_UNKNOWN : zeDeviceGetGlobalTimestamps(device, host, ticks);
+}
+
+static int close_honest(void **state) {
+    has_unknown_bits = refuses_clocks = 0;
+    execution_ns = 0;
+    lengths = NULL;
+    return close_streams(state);
+}
+
+#define PRETENDING(function) cmocka_unit_test_setup_teardown(function, open_world, close_honest)
 
 /* ==== the trace, read by another program ================================================================== */
 
@@ -879,6 +928,61 @@ static void test_collected_too_late(void **state) {
     check_work(w);
 }
 
+/* By its time stamps, a region has run after it was seen complete, because the device's clock has jumped: it
+   is counted, and not shown. */
+static void test_a_clock_that_jumps(void **state) {
+    enum { BITS = 36, SECONDS = 5, JUMP = 30 }; /* of 68 */
+    const uint64_t second = 1000000000;
+    world *w = (world *)*state;
+    uint64_t low = now_ns(), host, ticks;
+    replace_symbol("zeDeviceGetGlobalTimestamps", (any_function)read_clocks);
+    gpu.set_timestamps(BITS, 1000000000);
+    gpu.set_clock(second);
+    zt_profiler *profiler = open_timeline(w, "", 100);
+    refuses_clocks = 1; /* so that the jump is not seen */
+    hold_time(1);
+    ok(zeDeviceGetGlobalTimestamps(w->device, &host, &ticks));
+    gpu.set_clock(ticks + JUMP * second);
+    run(w, profiler, "elsewhere");
+    pass_time(SECONDS * second);
+    collect_all(profiler);
+    hold_time(0);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    assert_int_equal(zt_get_timeline(profiler).samples, 0);
+    assert_int_equal(zt_get_timeline(profiler).lost_samples, 1);
+    trace_since(profiler, low);
+    expect_line("missing uncertain time: elsewhere (the device's clock overflowed) x1");
+    check_work(w);
+}
+
+/* A device's clock that has just started steps back, to before its 0, where it looks as if it had almost
+   turned. That is not related to the host's time. What follows once the clock has passed its 0 again is. */
+static void test_a_clock_that_steps_back(void **state) {
+    enum { BITS = 34 }; /* 17 seconds */
+    const uint64_t second = 1000000000, start = 10000000;
+    world *w = (world *)*state;
+    gpu.set_timestamps(BITS, 1000000000);
+    hold_time(1);
+    gpu.set_clock(start);
+    zt_profiler *profiler = open_timeline(w, "", 100);
+    gpu.set_clock(((uint64_t)1 << BITS) - 5 * second);
+    run(w, profiler, "before 0");
+    pass_time(second);
+    collect_all(profiler);
+    assert_int_equal(zt_get_timeline(profiler).pairs, 1);
+    assert_int_equal(zt_get_timeline(profiler).samples, 0);
+    assert_int_equal(zt_get_timeline(profiler).lost_samples, 1);
+    pass_time(second);
+    gpu.set_clock(start + 2 * second);
+    run(w, profiler, "after it");
+    pass_time(second);
+    collect_all(profiler);
+    hold_time(0);
+    assert_int_equal(zt_get_timeline(profiler).pairs, 2);
+    assert_int_equal(zt_get_timeline(profiler).samples, 1);
+    check_work(w);
+}
+
 /* Each region of a recorded list was submitted after its own begin, and not only after that of the first. The
    clock turns between the two, so nobody knows when the first was, unless zt_execute submits both. */
 static void test_recorded_while_the_clock_turns(void **state) {
@@ -1575,6 +1679,8 @@ int main(void) {
         STREAM_TEST(test_drift_is_corrected),
         STREAM_TEST(test_collected_late),
         STREAM_TEST(test_collected_too_late),
+        PRETENDING(test_a_clock_that_jumps),
+        STREAM_TEST(test_a_clock_that_steps_back),
         STREAM_TEST(test_recorded_while_the_clock_turns),
         STREAM_TEST(test_counters_and_markers),
         STREAM_TEST(test_gaps_of_streams),
