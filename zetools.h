@@ -27860,10 +27860,11 @@ ZT__PRIVATE int zt__write_stream(zt__trace *trace, zt__stream_data *data, int se
             zt__write_text(writer, "}}");
         }
     }
-    for (before = UINT32_MAX; rows.count > 1 && rows.count < before && zt__write_changes(NULL, &rows) > most;
-         merged *= 2) {
+    before = UINT32_MAX;
+    while (rows.count > 1 && rows.count < before && zt__write_changes(NULL, &rows) > most) {
         before = rows.count; /* it stays if there is a gap before each row */
         zt__merge_rows(&rows);
+        merged *= rows.count < before ? 2 : 1;
     }
     if (merged > 1) {
         zt__write_remark(trace, "values are means of several rows", "merged", track, rows.rows[0].begin_ns,

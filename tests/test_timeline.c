@@ -1066,6 +1066,84 @@ static void test_gaps_of_streams(void **state) {
     check_work(w);
 }
 
+/* Reads the row that ends at a marker; but the first report of a stream may have none. */
+static void read_marked(world *w, zt_stream *stream, const char *name, rows *kept) {
+    mark_now(w, stream, name);
+    finish_immediate(w, w->immediate);
+    zt_stream_read(stream, 0, kept ? keep_row : NULL, kept);
+}
+
+/* The row before the gap is not kept any more: there is an instant instead of a span. */
+static void test_a_gap_before_the_oldest_row(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    zt_profiler *profiler = open_timeline(w, "", 100);
+    zt_stream_config config = stream_config_of(w);
+    config.profiler = profiler;
+    config.period_ns = SLOW_PERIOD;
+    config.timeline_rows = 1;
+    zt_stream *stream = open_stream_with(w, &config);
+    read_marked(w, stream, "before", NULL);
+    read_marked(w, stream, "before", NULL);
+    inject("zetMetricGroupCalculateMetricValues", 1, ZE_RESULT_ERROR_UNKNOWN);
+    read_marked(w, stream, "not calculated", NULL);
+    read_marked(w, stream, "after", NULL);
+    assert_int_equal(zt_get_timeline(profiler).rows, 1);
+    trace_since(profiler, low);
+    expect_line("gap before this x1");
+    expect_line("mark after x1");
+    assert_null(strstr(seen, "gap x"));
+    close_rows(stream, NULL);
+    check_work(w);
+}
+
+/* Too many values for a trace, of rows that are not merged because there is a gap before each: it has them
+   all, and does not say that they are means of several. */
+static void test_gaps_between_all_rows(void **state) {
+    enum { METRICS = 32, ROWS = 2600 }; /* 80000 values are shown as they are */
+    static softgpu_metric listed[METRICS];
+    static char names[METRICS][4], columns[METRICS * 4 + 1];
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    char line[40];
+    zt_config config = config_of(w);
+    columns[0] = 0;
+    for (int i = 0; i < METRICS; i++) {
+        snprintf(names[i], sizeof names[i], "M%02d", i);
+        listed[i] = (softgpu_metric){names[i], "X", "percent", ZET_METRIC_TYPE_RATIO, ZET_VALUE_TYPE_UINT64};
+        strcat(strcat(columns, i ? "," : ""), names[i]);
+    }
+    assert_true(gpu.list_metrics("Listed", listed, METRICS));
+    config.groups = "";
+    config.timeline = 100;
+    config.columns = columns;
+    zt_profiler *profiler = open_profiler(w, &config);
+    zt_stream_config streamed = stream_config_of(w);
+    streamed.profiler = profiler;
+    streamed.group = "Listed";
+    streamed.period_ns = SLOW_PERIOD;
+    zt_stream *stream = open_stream_with(w, &streamed);
+    rows *kept = rows_of(stream);
+    read_marked(w, stream, "mark", NULL);
+    for (int i = 0; i < ROWS; i++) {
+        inject("zetMetricGroupCalculateMetricValues", 1, ZE_RESULT_ERROR_UNKNOWN);
+        read_marked(w, stream, "mark", kept);
+        read_marked(w, stream, "mark", kept);
+    }
+    assert_int_equal(kept->count, ROWS);
+    assert_int_equal(gaps_in_rows(kept), ROWS);
+    trace_since(profiler, low);
+    snprintf(line, sizeof line, "gap x%d", ROWS - 1);
+    expect_line(line);
+    expect_line("gap before this x1");
+    expect_line("counter M31 [%]");
+    assert_null(strstr(seen, "values are means"));
+    close_rows(stream, NULL);
+    close_profiler(w, profiler);
+    assert_true(gpu.list_metrics(NULL, NULL, 0));
+    check_work(w);
+}
+
 /* config.columns chooses counters and arguments, as those of the table. */
 static void test_chosen_columns(void **state) {
     world *w = (world *)*state;
@@ -1684,6 +1762,8 @@ int main(void) {
         STREAM_TEST(test_recorded_while_the_clock_turns),
         STREAM_TEST(test_counters_and_markers),
         STREAM_TEST(test_gaps_of_streams),
+        STREAM_TEST(test_a_gap_before_the_oldest_row),
+        STREAM_TEST(test_gaps_between_all_rows),
         STREAM_TEST(test_chosen_columns),
         STREAM_TEST(test_computed_columns),
         STREAM_TEST(test_metrics_of_any_kind),
