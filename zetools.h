@@ -27268,7 +27268,7 @@ ZT__PRIVATE int zt__copy_timeline(zt__trace *trace) {
             double *figures = trace->figures + trace->span_count * width;
             span->order = i;
             span->figures = figures;
-            figures[0] = zt__is_finite(values[0]) ? values[0] : 0;
+            figures[0] = values[0];
             memcpy(span->latencies, values + zt__latency_column(profiler, 0), sizeof span->latencies);
             zt__compute_columns(&trace->columns, values + 1, metrics, 0, figures + 1);
             trace->span_count++;
@@ -27617,7 +27617,9 @@ ZT__PRIVATE void zt__write_device(zt__trace *trace) {
         zt__write_event_time(writer, "ts", sample->begin_ns);
         zt__write_event_time(writer, "dur", sample->end_ns - sample->begin_ns);
         zt__write_text(writer, ",\"cat\":\"region\",\"args\":{");
-        zt__write_argument(writer, "GPU time [ns]", span->figures[0]);
+        if (zt__is_finite(span->figures[0])) {
+            zt__write_argument(writer, "GPU time [ns]", span->figures[0]);
+        }
         for (k = 0; k < trace->columns.count; k++) {
             if (zt__is_finite(span->figures[1 + k])) {
                 zt__write_argument(writer, trace->columns.columns[k].label.text, span->figures[1 + k]);
@@ -27635,7 +27637,7 @@ ZT__PRIVATE void zt__write_device(zt__trace *trace) {
         if (sample->bytes) {
             zt__write_argument(writer, "bytes", (double)sample->bytes);
         }
-        if (sample->bytes && span->figures[0] > 0) {
+        if (sample->bytes && zt__is_positive(span->figures[0])) {
             zt__write_argument(writer, "GB/s", (double)sample->bytes / span->figures[0]);
         }
         if (origin->appended_by) {

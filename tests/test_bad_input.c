@@ -1353,6 +1353,26 @@ static void test_values_of_an_unknown_type(void **state) {
     check_work(w);
 }
 
+/* The first metric is the GPU time. In a trace, the time stamps show how long the region lasted, and there
+   is no figure for what nobody knows. */
+static void test_a_trace_without_the_gpu_time(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.timeline = 100;
+    zt_profiler *profiler = open_profiler(w, &config);
+    assert_string_equal(zt_get_metric(profiler, 0)->name, "GpuTime");
+    lie = UNKNOWN_VALUES;
+    run(w, profiler, "region");
+    collect_all(profiler);
+    lie = HONEST;
+    assert_int_equal(zt_get_timeline(profiler).samples, 1);
+    const char *text = written_report(profiler, ZT_FORMAT_TRACE);
+    assert_contains(text, "{\"ph\":\"X\",\"name\":\"region\",");
+    assert_contains(text, "\"cat\":\"region\",\"args\":{\"");
+    assert_null(strstr(text, "GPU time [ns]"));
+    check_work(w);
+}
+
 /* Reports that cannot be used lose their samples, and no others. */
 static void test_reports_that_cannot_be_used(void **state) {
     static const struct {
@@ -1808,6 +1828,7 @@ int main(void) {
         SILENT(test_many_groups),
         SILENT(test_group_of_both_sampling_types),
         SILENT(test_values_of_an_unknown_type),
+        SILENT(test_a_trace_without_the_gpu_time),
         SILENT(test_reports_that_cannot_be_used),
         SILENT(test_tiles_without_figures),
         SILENT(test_tiles_that_are_not_told_apart),
