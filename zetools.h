@@ -13396,7 +13396,7 @@ ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler) {
 
 ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) {
     zt__stream_data *data = NULL;
-    if (!profiler || metric >= zt_get_streamed_count(profiler)) {
+    if (metric >= zt_get_streamed_count(profiler)) { /* it is 0 for NULL */
         return NULL;
     }
     do { /* what is counted belongs to a stream that is attached */

@@ -44,10 +44,11 @@ static enum lie {
     EQUAL_REASONS,
     MISSING_REASONS,  /* the first row with a number of a marker has none, the others have equal ones */
     WIDE_MARKERS,     /* their numbers have more than 32 bits */
-    WRONG_TILES       /* are listed by a call that fails: the devices that are no tiles */
+    WRONG_TILES,      /* are listed by a call that fails: the devices that are no tiles */
+    NO_LENGTHS        /* of rows: they last no time */
 } lie;
 static uint32_t numbered; /* groups */
-static uint32_t marker_metric, reason_metric, row_metrics; /* of the values that lies are about */
+static uint32_t marker_metric, reason_metric, length_metric, row_metrics; /* of the values that lies are about */
 static uint32_t busy_metric, clock_metric, changing_rows; /* 0 rows: they do not change */
 static uint64_t endless_reports;
 static uint32_t last_number; /* of a marker */
@@ -266,6 +267,10 @@ ze_result_t zetMetricGroupCalculateMetricValues(zet_metric_group_handle_t group,
         if (lie == EQUAL_REASONS || lie == MISSING_REASONS) {
             values[i + reason_metric].type = is_missing ? (zet_value_type_t)77 : ZET_VALUE_TYPE_UINT64;
             values[i + reason_metric].value.ui64 = 3;
+        }
+        if (lie == NO_LENGTHS) {
+            values[i + length_metric].type = ZET_VALUE_TYPE_UINT64;
+            values[i + length_metric].value.ui64 = 0;
         }
     }
     for (uint32_t i = 0; values && changing_rows && i + row_metrics <= *count; i += row_metrics) {
@@ -1768,6 +1773,41 @@ static void test_rows_of_no_length_are_merged(void **state) {
     assert_in_range(events.counters, MOST_EVENTS / 4, MOST_EVENTS);
 }
 
+/* A mean over rows is weighted by their time. If they have none, it is not known; how many there are is. */
+static void test_rows_that_last_no_time(void **state) {
+    world *w = *state;
+    zt_streamed streamed;
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.timeline = 100;
+    zt_profiler *profiler = open_profiler(w, &config);
+    zt_stream_config of_stream = stream_config_of(w);
+    of_stream.profiler = profiler;
+    of_stream.period_ns = SLOW_PERIOD;
+    zt_stream *stream = open_stream_with(w, &of_stream);
+    row_metrics = zt_stream_get_metric_count(stream);
+    length_metric = zt_stream_find_metric(stream, "GpuTime");
+    lie = NO_LENGTHS;
+    mark_now(w, stream, "before");
+    mark_now(w, stream, "before");
+    zt_region region = zt_begin(profiler, w->immediate, "region");
+    for (int i = 0; i < 2; i++) {
+        launch(w, w->immediate);
+        mark_now(w, stream, "inside");
+    }
+    zt_end(&region);
+    finish_immediate(w, w->immediate);
+    collect_all(profiler);
+    uint32_t busy = zt_stream_find_metric(stream, "GPU_BUSY");
+    close_rows(stream, NULL);
+    lie = HONEST;
+    ok(zt_get_streamed(profiler, 0, busy, &streamed));
+    assert_int_equal(streamed.rows, 2);
+    assert_true(isnan(streamed.mean));
+    assert_true(streamed.peak > 0);
+    check_work(w);
+}
+
 /* What the names of markers are found by: a number that differs from the last one, or the reason. */
 static void test_markers_that_cannot_be_told_apart(void **state) {
     static const enum lie lies[] = {NO_REASONS, EQUAL_REASONS, WIDE_MARKERS};
@@ -1845,6 +1885,7 @@ int main(void) {
         SILENT(test_streams_that_are_not_described),
         SILENT(test_a_stream_without_an_end),
         SILENT(test_rows_of_no_length_are_merged),
+        SILENT(test_rows_that_last_no_time),
         SILENT(test_markers_that_cannot_be_told_apart),
         SILENT(test_clock_that_cannot_be),
         SILENT(test_region_closed_twice),

@@ -1074,6 +1074,35 @@ static void test_the_table(void **state) {
     }
 }
 
+/* While no launch has run, kernels have no share: those that were launched more often come first. */
+static void test_the_order_of_the_table(void **state) {
+    enum { KERNELS = 3 };
+    static const int launches[KERNELS] = {2, 1, 3};
+    static const uint32_t order[KERNELS] = {2, 0, 1};
+    world *w = *state;
+    loaded saxpy[KERNELS];
+    zt_profiler *profiler = open_traced(w, NULL);
+    ze_event_handle_t gate = append_gate(w, w->immediate);
+    for (size_t i = 0; i < KERNELS; i++) {
+        saxpy[i] = load_saxpy(w, i);
+        for (int k = 0; k < launches[i]; k++)
+            launch_groups(w, saxpy[i].kernel, 128, 2);
+    }
+    const char *text = strstr(written_report(profiler, ZT_FORMAT_TABLE), "Kernels; ");
+    assert_non_null(text);
+    for (int i = 0; i < KERNELS; i++) {
+        char module[32];
+        snprintf(module, sizeof module, "%08x", (unsigned)(kernel_info(profiler, order[i]).module >> 32));
+        text = strstr(text, module);
+        assert_non_null(text);
+    }
+    ok(zeEventHostSignal(gate));
+    finish_immediate(w, w->immediate);
+    ok(zeEventDestroy(gate));
+    for (int i = 0; i < KERNELS; i++)
+        unload(&saxpy[i]);
+}
+
 /* Sizes have as many dimensions as they need. */
 static void test_sizes_of_several_dimensions(void **state) {
     world *w = *state;
@@ -1295,6 +1324,7 @@ int main(void) {
         TEST(test_occupancy_without_local_memory),
         TEST(test_a_device_without_subslices),
         TEST(test_the_table),
+        TEST(test_the_order_of_the_table),
         TEST(test_a_kernel_of_cpp),
         TEST(test_tables_without_memory),
         TEST(test_no_kernels_no_table),
