@@ -351,6 +351,57 @@ static void test_nested_very_deeply(void **state) {
     check_work(w);
 }
 
+static void run_pair(world *w, zt_profiler *profiler, const char *outer_name, const char *inner_name) {
+    zt_region outer = zt_begin(profiler, w->immediate, outer_name);
+    zt_region inner = zt_begin(profiler, w->immediate, inner_name);
+    launch(w, w->immediate);
+    zt_end(&inner);
+    launch(w, w->immediate);
+    zt_end(&outer);
+    finish_immediate(w, w->immediate);
+    ok(zt_collect(profiler, 0));
+}
+
+/* Names with counters in them, in each other: beyond 65,536 paths, a region that is new inside of another counts as
+   inside of none, and the time outside of it is not known. Paths that are there already have their samples. */
+static void test_more_paths_than_are_kept(void **state) {
+    enum { MOST = 65536, INNER = 1000 };
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.slots_per_step = config.max_slots = 2;
+    zt_profiler *profiler = open_summed(w, &config);
+    run_pair(w, profiler, "outer", "inner");
+    ok(zt_release(profiler, w->immediate)); /* else old loaders let it keep slots */
+    append(w, profiler, w->list, "held");   /* has one of the two */
+    for (int i = 0; zt_get_path_count(profiler) < MOST; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "outer %d", i);
+        zt_region outer = zt_begin(profiler, w->immediate, name);
+        for (int j = 0; j < INNER && zt_get_path_count(profiler) < MOST; j++) {
+            snprintf(name, sizeof name, "inner %d", j);
+            zt_region inner = zt_begin(profiler, w->immediate, name); /* no slot is left for its sample */
+            zt_end(&inner);
+        }
+        zt_end(&outer);
+        finish_immediate(w, w->immediate);
+        ok(zt_collect(profiler, 0));
+    }
+    ok(zt_reset(profiler, w->list));
+    run_pair(w, profiler, "new outer", "new inner");
+    run_pair(w, profiler, "outer", "inner");
+    collect_all(profiler);
+    assert_int_equal(zt_get_path_count(profiler), MOST + 2);
+    expect_parent(profiler, "new inner", NULL);
+    expect_times(profiler, "new inner", sum("new inner"), sum("new inner"));
+    expect_times(profiler, "new outer", NAN, sum("new outer"));
+    expect_parent(profiler, "inner", "outer");
+    expect_times(profiler, "inner", sum("inner"), sum("inner"));
+    expect_times(profiler, "outer", sum("outer") - sum("inner"), sum("outer"));
+    assert_int_equal(region_info(profiler, "outer").count, 2);
+    check_work(w);
+}
+
 /* A program that never ends its regions does not fill the memory with paths. */
 static void test_never_ended(void **state) {
     world *w = *state;
@@ -789,6 +840,7 @@ int main(void) {
         TEST(test_inside_different_regions),
         TEST(test_inside_itself),
         TEST(test_nested_very_deeply),
+        TEST(test_more_paths_than_are_kept),
         TEST(test_never_ended),
         TEST(test_overlapping),
         TEST(test_overlapping_itself),
