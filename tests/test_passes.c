@@ -195,6 +195,49 @@ static void test_left_early(void **state) {
     check_work(w);
 }
 
+/* A pass is entered again while recordings have all of its slots, so that none is free for the query that completes
+   the activation: they are measured as ever. */
+static void test_a_pass_without_a_free_slot(void **state) {
+    enum { SLOTS = 4 };
+    const char *const groups[] = {"ComputeBasic", "MemoryProfile"};
+    world *w = *state;
+    zt_config config = passes_of(w, "ComputeBasic,MemoryProfile");
+    config.slots_per_step = config.max_slots = SLOTS;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ze_command_list_handle_t lists[2];
+    int pass = 0;
+    ZT_PASSES(profiler) {
+        create_list(w, &lists[pass]);
+        for (int i = 0; i < SLOTS; i++)
+            append(w, profiler, lists[pass], groups[pass]);
+        ok(zeCommandListClose(lists[pass]));
+        execute(w, profiler, lists[pass]);
+        w->launches += SLOTS;
+        pass++;
+    }
+    pass = 0;
+    ZT_PASSES(profiler) {
+        execute(w, profiler, lists[pass]);
+        run(w, profiler, "dropped");
+        w->launches += SLOTS;
+        pass++;
+    }
+    collect_all(profiler);
+    assert_counts(profiler, counted(4 * SLOTS + 2, 4 * SLOTS, 0, 2, 0));
+    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_NO_SLOT), 2);
+    assert_int_equal(stats_in_group(profiler, "ComputeBasic", "ComputeBasic", "GPGPU_THREADGROUP_COUNT").sum,
+                     2 * SLOTS * WORK_GROUPS);
+    assert_int_equal(stats_in_group(profiler, "MemoryProfile", "MemoryProfile", "GPU_MEMORY_BYTE_READ").sum,
+                     2 * SLOTS * 2 * WORK_ITEMS * sizeof(float));
+    assert_int_equal(heard(w, "max_slots"), 1); /* and nothing else was said */
+    assert_int_equal(w->message_count, 1);
+    for (pass = 0; pass < 2; pass++) {
+        ok(zt_release(profiler, lists[pass]));
+        ok(zeCommandListDestroy(lists[pass]));
+    }
+    check_work(w);
+}
+
 static void test_a_pass_that_cannot_be_entered(void **state) {
     world *w = *state;
     zt_config config = passes_of(w, "ComputeBasic,MemoryProfile");
@@ -836,6 +879,7 @@ int main(void) {
         TEST(test_occurrences_come_together),
         TEST(test_one_run_where_nothing_is_to_be_repeated),
         TEST(test_left_early),
+        TEST(test_a_pass_without_a_free_slot),
         TEST(test_a_pass_that_cannot_be_entered),
         TEST(test_a_pass_whose_counters_are_in_use),
         TEST(test_passes_while_samples_are_delivered),
