@@ -573,6 +573,51 @@ static void test_execution_of_an_immediate_list_is_refused(void **state) {
     check_work(w);
 }
 
+/* What a sample function executes once. */
+typedef struct executing {
+    world *w;
+    zt_profiler *profiler;
+    ze_command_list_handle_t lists[2];
+    ze_result_t results[2];
+    uint32_t count; /* 0: nothing, or it was executed */
+} executing;
+
+static void execute_in_sample(const zt_sample *sample, void *user) {
+    executing *me = (executing *)user;
+    uint32_t count = me->count;
+    (void)sample;
+    me->count = 0;
+    for (uint32_t i = 0; i < count; i++)
+        me->results[i] = zt_execute(me->profiler, me->w->queue, 1, &me->lists[i], NULL);
+}
+
+/* A sample function executes a list without regions, and an immediate list, which the driver refuses: no sample of
+   theirs can be overwritten, so neither counts as unobserved. */
+static void test_executions_in_a_sample_function(void **state) {
+    world *w = *state;
+    executing me = {.w = w, .lists = {w->list, w->immediate}};
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic";
+    config.sample = execute_in_sample;
+    config.sample_user = &me;
+    me.profiler = open_profiler(w, &config);
+    launch(w, w->list);
+    ok(zeCommandListClose(w->list));
+    run(w, me.profiler, "first");
+    me.count = can_tell_immediate() ? 2 : 1;
+    collect_all(me.profiler);
+    assert_int_equal(me.count, 0);
+    finish_queue(w);
+    assert_result(me.results[0], ZE_RESULT_SUCCESS);
+    assert_true(!can_tell_immediate() || me.results[1] != ZE_RESULT_SUCCESS);
+    assert_int_equal(heard(w, "[INSIDE_CALLBACK] zt_execute"), 1);
+    run(w, me.profiler, "then");
+    collect_all(me.profiler);
+    assert_counts(me.profiler, counted(2, 2, 0, 0, 0));
+    assert_int_equal(zt_get_counts(me.profiler).unobserved_lists, 0);
+    check_work(w);
+}
+
 /* ==== drops =============================================================================================== */
 
 static void test_slots_exhausted(void **state) {
@@ -876,6 +921,39 @@ static void test_closed_before_a_dropped_region_ends(void **state) {
     check_work(w);
 }
 
+/* More dropped regions than are read in one go wait for the device. The event of the first shows that those after it
+   on the list have not ended either: no collection queries another, until that one has signalled. */
+static void test_many_dropped_regions_on_one_list(void **state) {
+    enum { REGIONS = 150 };
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.groups = "ComputeBasic,HostScheduler";
+    config.slots_per_step = config.max_slots = REGIONS;
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_collect(profiler, 0)); /* the first one queries all */
+    ze_event_handle_t gate = append_gate(w, w->list);
+    for (int i = 0; i < REGIONS; i++)
+        refuse_in_part(w, profiler, w->list, i % 2);
+    ok(zeCommandListClose(w->list));
+    ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    gpu.reset_calls();
+    ok(zt_collect(profiler, 0));
+    assert_int_equal(calls("zeEventQueryStatus"), 1);
+    ok(zeEventHostSignal(gate));
+    finish_queue(w);
+    ok(zt_reset(profiler, w->list));
+    assert_int_equal(calls("zetMetricQueryReset"), 2 * REGIONS);
+    for (int i = 0; i < REGIONS; i++) /* each slot is free again */
+        append(w, profiler, w->list, "then");
+    ok(zeCommandListClose(w->list));
+    execute(w, profiler, w->list);
+    w->launches += REGIONS;
+    collect_all(profiler);
+    assert_counts(profiler, counted(2 * REGIONS, REGIONS, 0, REGIONS, 0));
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
 /* Dropped regions that never ran, that have run, or of which an execution was refused, leave nothing. */
 static void test_closed_with_dropped_regions_that_do_not_run(void **state) {
     world *w = *state;
@@ -1082,6 +1160,25 @@ static void test_first_queries_complete_late(void **state) {
     complete_late(w, "ComputeBasic,MemoryProfile", 0, 2);
 }
 
+/* Nor does zt_close wait on a device that was lost meanwhile: what the query was made of is destroyed at once. */
+static void test_a_first_query_on_a_lost_device(void **state) {
+    world *w = *state;
+    uint64_t live = gpu.live();
+    rig held = hold_device(w);
+    zt_profiler *profiler = open_on_held_device(w, "ComputeBasic", 0, 1);
+    gpu.lose_device();
+    zt_region region = zt_begin(profiler, w->immediate, "after");
+    zt_end(&region);
+    assert_int_equal(zt_get_availability(profiler), ZT_DEVICE_LOST);
+    gpu.reset_calls();
+    zt_close(profiler);
+    assert_int_equal(calls("zeEventQueryStatus"), 0);
+    gpu.restore_device();
+    let_device_go(&held);
+    assert_int_equal(gpu.live(), live);
+    assert_int_equal(gpu.findings(), 0);
+}
+
 /* What the device still executes after the timeout of zt_close is left to it. */
 static void test_a_first_query_that_is_not_complete_at_the_end(void **state) {
     world *w = *state;
@@ -1117,6 +1214,7 @@ int main(void) {
         TEST(test_refused_while_the_last_execution_runs),
         TEST(test_refused_in_the_middle),
         TEST(test_execution_of_an_immediate_list_is_refused),
+        TEST(test_executions_in_a_sample_function),
         TEST(test_slots_exhausted),
         TEST(test_slots_after_a_passing_failure),
         TEST(test_refused_in_part),
@@ -1127,12 +1225,14 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_a_dropped_region_on_a_lost_device, open_leaky_world,
                                         abandon_world),
         TEST(test_closed_while_a_dropped_region_runs),
+        TEST(test_many_dropped_regions_on_one_list),
         TEST(test_closed_with_dropped_regions_that_do_not_run),
         TEST(test_refused_before_another_region),
         TEST(test_a_reset_that_is_refused_once),
         TEST(test_identity_after_every_step),
         TEST(test_never_delivered_is_lost_after_release),
         TEST(test_first_queries_complete_late),
+        TEST(test_a_first_query_on_a_lost_device),
         /* the library keeps what the device may still write to */
         cmocka_unit_test_setup_teardown(test_closed_before_a_dropped_region_ends, open_leaky_world,
                                         abandon_world),
