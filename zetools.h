@@ -9335,7 +9335,7 @@ ZT__PRIVATE int zt__fill_batch(zt_profiler *profiler, zt__collection *collection
             if (slot->spans_passes) {
                 reading->cause = ZT_LOST_OTHER_PASS;
             }
-            if (slot->copy_may_be_late) {
+            if (slot->copy_may_be_late || (slot->measurement == ZT__KEPT_EVENT_COPY && slot->was_signalled)) {
                 reading->cause = ZT_LOST_EVENT;
             }
             if (batch->pass->group_count == 0 && collection->list->overlaps) {
@@ -9513,10 +9513,8 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     zt__slot *slot = reading->slot;
     zt__sample_times *times = &reading->times;
     /* The time stamps of a launch cannot be read any more from the event of the application. */
-    int has_lost_event = reading->from == ZT__SLOT_PENDING &&
-                         (slot->measurement == ZT__KEPT_EVENT_STAMPS
-                              ? !reading->kept && !slot->has_saved_stamps
-                              : slot->measurement == ZT__KEPT_EVENT_COPY && slot->was_signalled);
+    int has_lost_event = reading->from == ZT__SLOT_PENDING && slot->measurement == ZT__KEPT_EVENT_STAMPS &&
+                         !reading->kept && !slot->has_saved_stamps;
     int is_copied = slot->stamps != NULL;
     uint32_t i;
     ze_result_t result = ZE_RESULT_NOT_READY;
@@ -10632,11 +10630,19 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 
 /* ---- events of the application that slots keep ----------------------------------------------------------- */
 
-/* Called before anything but its launch changes an event of the application that a slot keeps. If the launch
-   has signalled it, saves its time stamps. With `ends`, the slot no longer keeps the event, and the sample is
-   lost if no time stamps were saved. Returns whether the launch may still signal it. No mutex is held. */
+/* What changes an event of the application that a slot keeps, other than its launch. */
+typedef enum zt__event_change {
+    ZT__EVENT_RESET,     /* by the host */
+    ZT__EVENT_SIGNALLED, /* by the host or another command, or reset by a command */
+    ZT__EVENT_ENDS       /* it is destroyed, or nobody observes it any more */
+} zt__event_change;
+
+/* Called before an event of the application that a slot keeps is changed. If the launch has signalled it, saves
+   its time stamps. Unless the host resets the event, the slot no longer keeps it, and the sample is lost if no
+   time stamps were saved. But where they are copied in a recorded list, the slot keeps the event until it ends,
+   for zt__note_earlier_signals. Returns whether the launch may still signal it. No mutex is held. */
 ZT__PRIVATE int zt__save_kept_stamps(zt_profiler *profiler, zt__slot *slot, ze_event_handle_t event,
-                                     int ends) {
+                                     zt__event_change change) {
     enum { LONGEST_NS = 1000000000 };
     zt__wait wait = zt__wait_until(zt__deadline(LONGEST_NS));
     zt__sample_times times;
@@ -10670,16 +10676,21 @@ ZT__PRIVATE int zt__save_kept_stamps(zt_profiler *profiler, zt__slot *slot, ze_e
         slot->has_saved_stamps = 1;
         may_signal = 0;
     }
-    if (slot->kept == event &&
-        (ends || (slot->has_saved_stamps && slot->list->state == ZT__LIST_IMMEDIATE))) {
-        slot->kept = NULL;
+    if (slot->kept == event) {
+        int is_immediate = slot->list->state == ZT__LIST_IMMEDIATE;
+        if (change == ZT__EVENT_ENDS ||
+            (change == ZT__EVENT_RESET && slot->has_saved_stamps && is_immediate) ||
+            (change == ZT__EVENT_SIGNALLED && (is_immediate || slot->measurement == ZT__KEPT_EVENT_STAMPS))) {
+            slot->kept = NULL;
+        }
     }
     zt__unlock(&profiler->mutex);
     return may_signal;
 }
 
 /* Called before a list is executed: queries which of the events that its slots keep have signalled already,
-   and with which time stamps. */
+   and with which time stamps. A copy of the time stamps of such an event does not wait for the launch. If a copy is of
+   an event that is no longer kept, that may have signalled, too. */
 ZT__PRIVATE void zt__note_earlier_signals(zt_profiler *profiler, ze_command_list_handle_t handle) {
     zt__slot *slots[ZT__BATCH], *slot;
     ze_event_handle_t events[ZT__BATCH];
@@ -10696,6 +10707,9 @@ ZT__PRIVATE void zt__note_earlier_signals(zt_profiler *profiler, ze_command_list
                 slots[count] = slot;
                 events[count++] = slot->kept;
                 done = slot->number;
+            } else if (slot->measurement == ZT__KEPT_EVENT_COPY && !slot->kept &&
+                       (slot->state == ZT__SLOT_RECORDED || slot->state == ZT__SLOT_ARMED)) {
+                slot->was_signalled = 1;
             }
         }
         zt__unlock(&profiler->mutex);
@@ -10709,7 +10723,8 @@ ZT__PRIVATE void zt__note_earlier_signals(zt_profiler *profiler, ze_command_list
                 (slots[i]->state == ZT__SLOT_RECORDED || slots[i]->state == ZT__SLOT_ARMED)) {
                 slots[i]->was_signalled = result != ZE_RESULT_NOT_READY;
                 slots[i]->signalled_end = result == ZE_RESULT_SUCCESS ? times.end_ticks : 0;
-                if (slots[i]->was_signalled && (result != ZE_RESULT_SUCCESS || profiler->tiles_stamped > 1)) {
+                if (slots[i]->was_signalled && slots[i]->measurement == ZT__KEPT_EVENT_STAMPS &&
+                    (result != ZE_RESULT_SUCCESS || profiler->tiles_stamped > 1)) {
                     slots[i]->kept = NULL; /* its new time stamps cannot be told from the old ones */
                 }
             }
@@ -21794,19 +21809,36 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
 }
 
 /* As zt__save_kept_stamps, for the slot that keeps the event, if there is one. */
-ZT__PRIVATE int zt__save_stamps_of_event(zt__tracer *tracer, ze_event_handle_t event, int ends) {
+ZT__PRIVATE int zt__save_stamps_of_event(zt__tracer *tracer, ze_event_handle_t event,
+                                         zt__event_change change) {
     zt__known_event *known;
     zt__slot *keeper = NULL;
     zt_profiler *owner = NULL;
+    int may_signal, is_kept;
     zt__lock(&tracer->mutex);
     known = zt__find_event(tracer, event);
     if (known) {
         keeper = known->keeper;
         owner = known->keeper_owner;
-        known->keeper = ends ? NULL : keeper;
+        known->keeper = change == ZT__EVENT_ENDS ? NULL : keeper;
     }
     zt__unlock(&tracer->mutex);
-    return keeper && zt__save_kept_stamps(owner, keeper, event, ends);
+    if (!keeper) {
+        return 0;
+    }
+    may_signal = zt__save_kept_stamps(owner, keeper, event, change);
+    if (change == ZT__EVENT_SIGNALLED) {
+        zt__lock(&owner->mutex);
+        is_kept = keeper->kept == event;
+        zt__unlock(&owner->mutex);
+        zt__lock(&tracer->mutex);
+        known = zt__find_event(tracer, event);
+        if (known && known->keeper == keeper && !is_kept) {
+            known->keeper = NULL;
+        }
+        zt__unlock(&tracer->mutex);
+    }
+    return may_signal;
 }
 
 /* Counts commands that signal an event and are not measured by it. No mutex is held. */
@@ -21829,7 +21861,8 @@ ZT__PRIVATE void zt__before_event_change(zt__frame *frame) {
     if (!is_reset) { /* before the keeper is looked up: a launch may become it meanwhile, which checks this */
         zt__count_signals(tracer, event, 1);
     }
-    if (zt__save_stamps_of_event(tracer, event, !is_reset) && !is_reset) {
+    if (zt__save_stamps_of_event(tracer, event, is_reset ? ZT__EVENT_RESET : ZT__EVENT_SIGNALLED) &&
+        !is_reset) {
         zt__count_signals(tracer, event, 1); /* the launch may signal it later */
     }
     zt__lock(&tracer->mutex);
@@ -21862,7 +21895,7 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
     const char *call = "zeCommandListAppendBarrier";
     int is_measured = 0, has_copy = 0;
     uint32_t i;
-    zt__save_stamps_of_event(tracer, event, 0);
+    zt__save_stamps_of_event(tracer, event, ZT__EVENT_RESET);
     zt__lock(&tracer->mutex);
     known = zt__find_event(tracer, event);
     slot = known ? known->keeper : NULL;
@@ -21907,7 +21940,7 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
     }
 
     if (result != ZE_RESULT_SUCCESS) {
-        zt__save_stamps_of_event(tracer, event, 1);
+        zt__save_stamps_of_event(tracer, event, ZT__EVENT_SIGNALLED);
     }
     zt__count_signals(tracer, event, 2);
     if (is_measured) {
@@ -21918,7 +21951,7 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
 
 ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame) {
     ze_event_handle_t event = *ZT__PARAMETERS(frame, ze_event_destroy_params_t)->phEvent;
-    zt__save_stamps_of_event(frame->tracer, event, 1);
+    zt__save_stamps_of_event(frame->tracer, event, ZT__EVENT_ENDS);
     zt__forget_handle(frame->tracer, &frame->tracer->events, event);
 }
 
@@ -21937,7 +21970,7 @@ ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handl
                 ze_event_handle_t event;
                 memcpy(&event, &known->handle, sizeof event);
                 zt__unlock(&tracer->mutex);
-                zt__save_stamps_of_event(tracer, event, 1);
+                zt__save_stamps_of_event(tracer, event, ZT__EVENT_ENDS);
                 is_complete = 0;
                 zt__lock(&tracer->mutex);
             }
@@ -21992,7 +22025,7 @@ ZT__PRIVATE void zt__save_stamps_before_signal(zt__frame *frame) {
     ze_event_handle_t event;
     zt__read_command(frame->call, frame->parameters, &command);
     event = zt__find_signalled(frame, &command);
-    if (event && zt__save_stamps_of_event(frame->tracer, event, 1)) {
+    if (event && zt__save_stamps_of_event(frame->tracer, event, ZT__EVENT_SIGNALLED)) {
         zt__count_signals(frame->tracer, event, 2); /* both commands may signal it later */
     }
 }
@@ -22015,7 +22048,7 @@ ZT__PRIVATE void zt__note_signal(zt__frame *frame) {
         zt__count_signals(tracer, event, is_signalled_once ? 1 : 2);
         /* Another thread may have appended a launch that is measured by it since
            zt__save_stamps_before_signal. */
-        if (zt__save_stamps_of_event(tracer, event, 1)) {
+        if (zt__save_stamps_of_event(tracer, event, ZT__EVENT_SIGNALLED)) {
             zt__count_signals(tracer, event, 2);
         }
     }

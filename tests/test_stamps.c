@@ -1172,6 +1172,196 @@ static void test_an_event_that_its_list_resets_twice(void **state) {
     close_rig(&r);
 }
 
+/* The driver refuses the reset, so that the event has signalled already when the list is executed again: nothing shows
+   when the time stamps that are copied are new, and that sample is lost. */
+static void test_an_event_whose_reset_is_refused(void **state) {
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_times(w);
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    ze_event_handle_t event = event_in(pool, 0);
+    ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
+    ze_command_list_handle_t list = recorded_of(w, 0);
+    append_with(&r, list, 0, 0, LONG, event, NULL);
+    inject("zeCommandListAppendEventReset", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_result(zeCommandListAppendEventReset(list, event), ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    ok(zeCommandListClose(list));
+    execute_on(queue, list);
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    execute_on(queue, list);
+    expect_lost_event(profiler, 2, 1);
+    ok(zeEventHostReset(event));
+    execute_on(queue, list);
+    expect_lost_event(profiler, 3, 2);
+    ok(zeCommandListDestroy(list));
+    ok(zeCommandQueueDestroy(queue));
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
+/* The event of a launch has signalled before its list, which resets it, is executed: by the host, by a command of
+   another list, or by one after the reset. Then the copy of time stamps does not wait for the kernel, and no time is
+   made of it. `during`: the sample is collected while the kernel cannot have begun, and while it runs. */
+enum early_signal { BY_HOST, BY_ANOTHER_LIST, BY_THE_SAME_LIST, EARLY_SIGNALS };
+
+static void copy_too_early(world *w, enum early_signal by, int during) {
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_times(w);
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    ze_event_handle_t event = event_in(pool, 0), gate = new_event(w, 1);
+    ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
+    ze_command_list_handle_t list = recorded_of(w, 0), other = immediate_of(w, COMPUTE, 1, 0);
+    ok(zeCommandListAppendBarrier(list, NULL, 1, &gate));
+    append_with(&r, list, 0, GO, LONG, event, NULL);
+    ok(zeCommandListAppendEventReset(list, event));
+    ok(zeCommandListAppendBarrier(list, by == BY_THE_SAME_LIST ? event : NULL, 0, NULL));
+    ok(zeCommandListClose(list));
+    ok(zeEventHostSignal(gate));
+    set_word(&r, GO);
+    execute_on(queue, list);
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+
+    clear_words(&r);
+    ok(zeEventHostReset(gate));
+    if (by == BY_HOST) {
+        ok(zeEventHostSignal(event));
+    } else if (by == BY_ANOTHER_LIST) {
+        ok(zeCommandListAppendBarrier(other, event, 0, NULL));
+        finish_immediate(w, other);
+    }
+    ok(zeEventQueryStatus(event));
+    ok(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    if (during) {
+        ok(zt_collect(profiler, 0));
+        assert_counts(profiler, counted(2, 1, 0, 0, 1));
+    }
+    ok(zeEventHostSignal(gate));
+    await_word(&r, 0);
+    if (during)
+        ok(zt_collect(profiler, 0));
+    set_word(&r, GO);
+    ok(zeCommandQueueSynchronize(queue, A_WHILE));
+    expect_lost_event(profiler, 2, 1);
+
+    ok(zeEventHostReset(event)); /* from here on, the copy waits again */
+    execute_on(queue, list);
+    expect_lost_event(profiler, 3, 2);
+    assert_true(region_info(profiler, "meet").time_ns.min > 0);
+    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 0);
+    ok(zeCommandListDestroy(list));
+    ok(zeCommandListDestroy(other));
+    ok(zeCommandQueueDestroy(queue));
+    ok(zeEventDestroy(event));
+    ok(zeEventDestroy(gate));
+    ok(zeEventPoolDestroy(pool));
+    close_profiler(w, profiler);
+    close_rig(&r);
+}
+
+static void test_an_event_that_is_signalled_before_its_list_resets_it(void **state) {
+    for (int i = 0; i < 2 * EARLY_SIGNALS; i++)
+        copy_too_early(*state, (enum early_signal)(i / 2), i % 2);
+}
+
+/* Where nobody knows any more whether the event has signalled, as after a destruction that the driver refuses, a copy
+   is not trusted either. */
+static void test_an_event_that_its_list_resets_was_not_destroyed(void **state) {
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_times(w);
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    ze_event_handle_t event = event_in(pool, 0);
+    ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
+    ze_command_list_handle_t list = recorded_of(w, 0);
+    append_with(&r, list, 0, GO, LONG, event, NULL);
+    ok(zeCommandListAppendEventReset(list, event));
+    ok(zeCommandListClose(list));
+    set_word(&r, GO);
+    execute_on(queue, list);
+    inject("zeEventDestroy", 1, ZE_RESULT_ERROR_UNKNOWN);
+    assert_result(zeEventDestroy(event), ZE_RESULT_ERROR_UNKNOWN);
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0)); /* what was copied before */
+    execute_on(queue, list);
+    expect_lost_event(profiler, 2, 1);
+    clear_words(&r);
+    ok(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    await_word(&r, 0);
+    ok(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    set_word(&r, GO);
+    ok(zeCommandQueueSynchronize(queue, A_WHILE));
+    collect_all(profiler);
+    assert_counts(profiler, counted(4, 1, 3, 0, 0));
+    assert_int_equal(zt_get_cause(profiler, ZT_LOST_EVENT), 2);
+    assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 1);
+    ok(zeCommandListDestroy(list));
+    ok(zeCommandQueueDestroy(queue));
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
+/* The host resets the event of an execution twice: the first reset has saved the time stamps, and the second queries
+   nothing. */
+static void test_an_event_that_the_host_resets_twice(void **state) {
+    enum { TIMES = 3 };
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_times(w);
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    ze_event_handle_t event = event_in(pool, 0);
+    ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
+    ze_command_list_handle_t list = recorded_of(w, 0);
+    append_with(&r, list, 0, 15, SHORT, event, NULL);
+    ok(zeCommandListClose(list));
+    for (int i = 0; i < TIMES; i++) {
+        clear_words(&r);
+        execute_on(queue, list);
+        ok(zeEventHostReset(event));
+        gpu.reset_calls();
+        ok(zeEventHostReset(event));
+        assert_int_equal(calls("zeEventQueryKernelTimestamp"), 0);
+    }
+    collect_all(profiler);
+    assert_counts(profiler, counted(TIMES, TIMES, 0, 0, 0));
+    assert_true(region_info(profiler, "meet").time_ns.min >= SHORT * 1e6 - 1e6);
+    ok(zeCommandListDestroy(list));
+    ok(zeCommandQueueDestroy(queue));
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
+/* A list is reset and recorded anew with the launch of another event. What has signalled the first one says nothing
+   about its executions, so that only the second one is queried before them. */
+static void test_an_event_of_a_recording_before_the_reset(void **state) {
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_times(w);
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    ze_event_handle_t first = event_in(pool, 0), second = event_in(pool, 1);
+    ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
+    ze_command_list_handle_t list = recorded_of(w, 0);
+    append_with(&r, list, 0, 0, LONG, first, NULL);
+    ok(zeCommandListReset(list));
+    append_with(&r, list, 1, 1, LONG, second, NULL);
+    ok(zeCommandListClose(list));
+    gpu.reset_calls();
+    execute_on(queue, list);
+    assert_int_equal(calls("zeEventQueryKernelTimestamp"), 1);
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    ok(zeCommandListDestroy(list));
+    ok(zeCommandQueueDestroy(queue));
+    ok(zeEventDestroy(first));
+    ok(zeEventDestroy(second));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
 /* A sample is collected, and its slot keeps the event of the next launch. A reset of the first event in that list is
    none of the second. */
 static void test_an_event_whose_slot_keeps_another(void **state) {
@@ -1688,6 +1878,66 @@ static void test_a_released_list_from_before_the_start(void **state) {
     collect_all(profiler);
     check_identity(profiler);
     assert_int_equal(zt_get_counts(profiler).collected, 0);
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
+typedef struct busy_collector {
+    zt_profiler *profiler;
+    int entered, may_end;
+} busy_collector;
+
+static void wait_in_sample(const zt_sample *sample, void *user) {
+    busy_collector *me = user;
+    (void)sample;
+    __atomic_store_n(&me->entered, 1, __ATOMIC_RELEASE);
+    await(&me->may_end);
+}
+
+static void *collect_busily(void *user) {
+    ok_on_thread(zt_collect(((busy_collector *)user)->profiler, 0));
+    return NULL;
+}
+
+/* The same while another thread is in a collection, which alone could take the released launch off the list. */
+static void test_a_list_is_released_beside_a_collection(void **state) {
+    world *w = *state;
+    rig r = open_rig(w);
+    busy_collector busy = {NULL, 0, 0};
+    ze_event_pool_handle_t pool = create_pool(w, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+    ze_event_handle_t event = event_in(pool, 0);
+    ze_command_list_handle_t list = recorded_of(w, 0);
+    pthread_t collector;
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.wait_timeout_ns = A_WHILE;
+    config.sample = wait_in_sample;
+    config.sample_user = &busy;
+    hide_symbol("zeCommandListIsImmediate");
+    zt_profiler *profiler = busy.profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    hide_symbol(NULL);
+    append_with(&r, list, 0, 0, SHORT, event, NULL);
+    run(w, profiler, "read");
+    assert_int_equal(pthread_create(&collector, NULL, collect_busily, &busy), 0);
+    await(&busy.entered);
+    ok(zt_release(profiler, list));
+    uint64_t queries = calls("zeEventQueryStatus"), before = now_ns();
+    ze_result_t destroyed = zeCommandListDestroy(list);
+    uint64_t after = now_ns();
+    assert_int_equal(calls("zeEventQueryStatus"), queries);
+    __atomic_store_n(&busy.may_end, 1, __ATOMIC_RELEASE);
+    join_in_time(w, collector);
+    assert_no_noted_failure();
+    ok(destroyed);
+    assert_true(after - before < A_WHILE);
+    ok(zt_trace_stop(profiler));
+    collect_all(profiler);
+    check_identity(profiler);
+    assert_int_equal(zt_get_counts(profiler).in_flight, 0);
+    assert_int_equal(region_info(profiler, "meet").count, 0);
+    close_profiler(w, profiler);
     ok(zeEventDestroy(event));
     ok(zeEventPoolDestroy(pool));
     close_rig(&r);
@@ -2261,6 +2511,37 @@ static void test_executions_that_are_overwritten(void **state) {
     close_rig(&r);
 }
 
+/* The same where the launch signals an event of the application, by which it is measured: nothing is concluded from
+   that event before the second execution, as the first may signal it at any moment. */
+static void test_executions_that_are_overwritten_with_an_event(void **state) {
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_patiently(w);
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    ze_event_handle_t event = event_in(pool, 0);
+    ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
+    ze_command_list_handle_t list = recorded_of(w, 0);
+    append_with(&r, list, 0, GO, LONG, event, NULL);
+    ok(zeCommandListClose(list));
+    ok(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    await_word(&r, 0);
+    ok(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    set_word(&r, GO);
+    ok(zeCommandQueueSynchronize(queue, A_WHILE));
+    collect_all(profiler);
+    assert_counts(profiler, counted(2, 1, 1, 0, 0));
+    assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 1);
+    ok(zeEventHostReset(event));
+    execute_on(queue, list);
+    collect_all(profiler);
+    assert_counts(profiler, counted(3, 2, 1, 0, 0));
+    ok(zeCommandListDestroy(list));
+    ok(zeCommandQueueDestroy(queue));
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
 /* The event of a launch does not show which of two executions has ended. The last is measured when their
    queue is idle, as are those that follow. */
 static void test_executions_after_those_that_overlap(void **state) {
@@ -2802,6 +3083,11 @@ int main(void) {
         TEST(test_an_event_of_tiles_that_its_list_resets),
         TEST(test_an_event_that_its_list_resets),
         TEST(test_an_event_that_its_list_resets_twice),
+        TEST(test_an_event_whose_reset_is_refused),
+        TEST(test_an_event_that_is_signalled_before_its_list_resets_it),
+        TEST(test_an_event_that_its_list_resets_was_not_destroyed),
+        TEST(test_an_event_that_the_host_resets_twice),
+        TEST(test_an_event_of_a_recording_before_the_reset),
         TEST(test_an_event_whose_slot_keeps_another),
         TEST(test_an_event_that_is_reset_without_a_launch_before),
         TEST(test_an_event_that_is_reset_before_it_is_signalled),
@@ -2817,6 +3103,7 @@ int main(void) {
         TEST(test_stopped_with_a_list_from_before_the_start),
         TEST(test_a_list_from_before_the_start_that_never_runs),
         TEST(test_a_released_list_from_before_the_start),
+        TEST(test_a_list_is_released_beside_a_collection),
         TEST(test_a_list_that_is_destroyed_in_a_sample_function),
         TEST(test_a_list_whose_launch_is_never_read),
         TEST(test_a_queue_is_destroyed_with_the_event_of_its_list),
@@ -2839,6 +3126,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_closed_while_a_launch_is_appended, open_leaky_world,
                                         abandon_world),
         TEST(test_executions_that_are_overwritten),
+        TEST(test_executions_that_are_overwritten_with_an_event),
         TEST(test_executions_after_those_that_overlap),
         TEST(test_recorded_lists_after_the_stop),
         TEST(test_handles_that_come_back_after_the_stop),
