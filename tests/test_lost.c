@@ -618,6 +618,100 @@ static void test_executions_in_a_sample_function(void **state) {
     check_work(w);
 }
 
+/* The first of two executions that overlap is read, and its sample function executes the list once more, which is not
+   observed: the second and the third have one sample, as queries and event are not reset in between. */
+static void test_overwritten_and_executed_in_a_sample_function(void **state) {
+    world *w = *state;
+    executing me = {.w = w, .lists = {w->list}};
+    zt_config config = config_of(w);
+    config.wait_timeout_ns = 100000000; /* zt_execute gives up waiting while the gate is closed */
+    config.sample = execute_in_sample;
+    config.sample_user = &me;
+    zt_profiler *profiler = me.profiler = open_profiler(w, &config);
+    held_region held = append_held(w, profiler, "again");
+    for (int i = 0; i < 2; i++)
+        ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    assert_counts(profiler, counted(2, 0, 1, 0, 1));
+    for (int i = 0; i < 3; i++) {
+        let_in(held);
+        let_out(held);
+        while (zeEventQueryStatus(held.gate) == ZE_RESULT_SUCCESS)
+            nap(); /* else the next execution would miss its turn */
+        if (i == 0) {
+            me.count = 1;
+            collect_samples(profiler, 2); /* one, and the one that is lost */
+            assert_int_equal(me.count, 0);
+            assert_result(me.results[0], ZE_RESULT_SUCCESS);
+        }
+    }
+    finish_queue(w);
+    w->launches += 3;
+    collect_all(profiler);
+    assert_counts(profiler, counted(3, 2, 1, 0, 0));
+    assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 1);
+    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 1);
+    gpu.forget_findings(); /* queries that were not reset */
+    destroy_held(held);
+    check_work(w);
+}
+
+/* Executions of two lists overlap, and one of them is executed by a sample function, too. Where that was on another
+   queue nobody would know, so an idle queue shows the end of the other list's executions alone. */
+static void test_overwritten_times_of_an_unobserved_list(void **state) {
+    world *w = *state;
+    executing me = {.w = w, .lists = {w->list}};
+    ze_command_list_handle_t observed;
+    ze_event_handle_t gate;
+    zt_config config = config_of(w);
+    config.groups = "";
+    config.wait_timeout_ns = 10000000; /* zt_execute gives up waiting while the gate is closed */
+    config.sample = execute_in_sample;
+    config.sample_user = &me;
+    zt_profiler *profiler = me.profiler = open_profiler(w, &config);
+    create_event(w, 1, &gate);
+    create_list(w, &observed);
+    ze_command_list_handle_t lists[] = {w->list, observed};
+    const char *const names[] = {"unobserved", "observed"};
+    run(w, profiler, "first");
+    for (int i = 0; i < 2; i++) {
+        ok(zeCommandListAppendWaitOnEvents(lists[i], 1, &gate));
+        append(w, profiler, lists[i], names[i]);
+        ok(zeCommandListClose(lists[i]));
+    }
+    for (int i = 0; i < 4; i++)
+        ok(zt_execute(profiler, w->queue, 1, &lists[i % 2], NULL));
+    me.count = 1;
+    ok(zt_collect(profiler, 0)); /* "first" */
+    assert_int_equal(me.count, 0);
+    assert_result(me.results[0], ZE_RESULT_SUCCESS);
+    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 1);
+    ok(zeEventHostSignal(gate));
+    finish_queue(w);
+    for (int i = 2; i-- > 0;)
+        execute(w, profiler, lists[i]);
+    w->launches += 3 + 4;
+    collect_all(profiler);
+    assert_counts(profiler, counted(7, 3, 4, 0, 0));
+    assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 4);
+    assert_int_equal(region_info(profiler, "observed").count, 2);
+    assert_int_equal(region_info(profiler, "unobserved").count, 0);
+
+    for (int i = 0; i < 2; i++) {
+        ok(zt_reset(profiler, lists[i]));
+        append(w, profiler, lists[i], "anew");
+        ok(zeCommandListClose(lists[i]));
+        execute(w, profiler, lists[i]);
+        w->launches++;
+    }
+    collect_all(profiler);
+    assert_int_equal(region_info(profiler, "anew").count, 2);
+    ok(zt_release(profiler, observed));
+    ok(zeCommandListDestroy(observed));
+    gpu.forget_findings();
+    ok(zeEventDestroy(gate));
+    check_work(w);
+}
+
 /* ==== drops =============================================================================================== */
 
 static void test_slots_exhausted(void **state) {
@@ -921,6 +1015,62 @@ static void test_closed_before_a_dropped_region_ends(void **state) {
     check_work(w);
 }
 
+/* A list whose first region was dropped, of which nothing shows that it ends, and whose second one shows that the list
+   also ran by a plain call. */
+static void record_dropped_and_measured(world *w, zt_profiler *profiler) {
+    inject("zeCommandListAppendBarrier", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    refuse_in_part(w, profiler, w->list, 0);
+    append(w, profiler, w->list, "then");
+    ok(zeCommandListClose(w->list));
+    w->launches--;
+}
+
+/* It may be running by a plain call once more: the device keeps what it may write to. */
+static void test_closed_with_a_dropped_region_on_an_unobserved_list(void **state) {
+    world *w = *state;
+    uint64_t live = gpu.live();
+    zt_profiler *profiler = open_two_groups(w, A_WHILE);
+    record_dropped_and_measured(w, profiler);
+    for (int i = 0; i < 2; i++) { /* before loader 1.16 the second time tells that it is no immediate list */
+        execute_unprofiled(w, w->list);
+        collect_all(profiler);
+        w->launches += 2;
+    }
+    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 1);
+    close_profiler(w, profiler);
+    assert_int_equal(heard(w, "[DROPPED_RUNNING]"), 1);
+    assert_true(gpu.live() > live);
+    execute_unprofiled(w, w->list);
+    w->launches += 2;
+    gpu.forget_findings(); /* the queries of the dropped region were never reset */
+    check_work(w);
+}
+
+/* An execution by zt_execute has shown that the device is done with it, and only the driver refuses to reset its
+   queries: nothing is left to the device. */
+static void test_closed_with_a_dropped_region_that_cannot_be_reset(void **state) {
+    world *w = *state;
+    uint64_t live = gpu.live();
+    zt_profiler *profiler = open_two_groups(w, A_WHILE);
+    record_dropped_and_measured(w, profiler);
+    execute(w, profiler, w->list);
+    ok(zt_collect(profiler, 0));
+    execute_unprofiled(w, w->list);
+    inject("zetMetricQueryReset", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    ok(zt_collect(profiler, 0));
+    w->launches += 2 * 2;
+    assert_counts(profiler, counted(3, 2, 0, 1, 0));
+    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 1);
+    inject("zetMetricQueryReset", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
+    gpu.reset_calls();
+    close_profiler(w, profiler);
+    assert_int_equal(calls("zetMetricQueryReset"), 1); /* the one that was refused */
+    assert_int_equal(heard(w, "[DROPPED_RUNNING]"), 0);
+    assert_int_equal(gpu.live(), live);
+    gpu.forget_findings(); /* the second execution began its queries without a reset */
+    check_work(w);
+}
+
 /* More dropped regions than are read in one go wait for the device. The event of the first shows that those after it
    on the list have not ended either: no collection queries another, until that one has signalled. */
 static void test_many_dropped_regions_on_one_list(void **state) {
@@ -1215,6 +1365,8 @@ int main(void) {
         TEST(test_refused_in_the_middle),
         TEST(test_execution_of_an_immediate_list_is_refused),
         TEST(test_executions_in_a_sample_function),
+        TEST(test_overwritten_and_executed_in_a_sample_function),
+        TEST(test_overwritten_times_of_an_unobserved_list),
         TEST(test_slots_exhausted),
         TEST(test_slots_after_a_passing_failure),
         TEST(test_refused_in_part),
@@ -1225,6 +1377,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_a_dropped_region_on_a_lost_device, open_leaky_world,
                                         abandon_world),
         TEST(test_closed_while_a_dropped_region_runs),
+        TEST(test_closed_with_a_dropped_region_that_cannot_be_reset),
         TEST(test_many_dropped_regions_on_one_list),
         TEST(test_closed_with_dropped_regions_that_do_not_run),
         TEST(test_refused_before_another_region),
@@ -1234,6 +1387,8 @@ int main(void) {
         TEST(test_first_queries_complete_late),
         TEST(test_a_first_query_on_a_lost_device),
         /* the library keeps what the device may still write to */
+        cmocka_unit_test_setup_teardown(test_closed_with_a_dropped_region_on_an_unobserved_list,
+                                        open_leaky_world, abandon_world),
         cmocka_unit_test_setup_teardown(test_closed_before_a_dropped_region_ends, open_leaky_world,
                                         abandon_world),
         cmocka_unit_test_setup_teardown(test_an_event_that_cannot_be_queried, open_leaky_world,
