@@ -2542,6 +2542,39 @@ static void test_executions_that_are_overwritten_with_an_event(void **state) {
     close_rig(&r);
 }
 
+/* The third execution is appended to an immediate list, so that no queue shows when all have ended: none is measured,
+   until the list is recorded anew. */
+static void test_executions_that_overlap_on_an_immediate_list(void **state) {
+    append_lists append_to = NULL;
+    *(void **)&append_to = dlsym(RTLD_DEFAULT, "zeCommandListImmediateAppendCommandListsExp");
+    if (!append_to)
+        skip();
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_patiently(w);
+    ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
+    ze_command_list_handle_t list = recorded_of(w, 0), immediate = immediate_of(w, COMPUTE, 0, 0);
+    append_meeting(&r, list, 0, GO, LONG);
+    ok(zeCommandListClose(list));
+    ok(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    await_word(&r, 0);
+    ok(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    ok(append_to(immediate, 1, &list, NULL, 0, NULL));
+    set_word(&r, GO);
+    finish_and_destroy(w, immediate);
+    ok(zeCommandQueueSynchronize(queue, A_WHILE));
+    collect_all(profiler);
+    assert_counts(profiler, counted(3, 0, 3, 0, 0));
+    assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 3);
+    ok(zeCommandListReset(list));
+    append_plain(&r, list, 1);
+    execute_once(w, list);
+    collect_all(profiler);
+    assert_counts(profiler, counted(4, 1, 3, 0, 0));
+    ok(zeCommandQueueDestroy(queue));
+    close_rig(&r);
+}
+
 /* The event of a launch does not show which of two executions has ended. The last is measured when their
    queue is idle, as are those that follow. */
 static void test_executions_after_those_that_overlap(void **state) {
@@ -3127,6 +3160,7 @@ int main(void) {
                                         abandon_world),
         TEST(test_executions_that_are_overwritten),
         TEST(test_executions_that_are_overwritten_with_an_event),
+        TEST(test_executions_that_overlap_on_an_immediate_list),
         TEST(test_executions_after_those_that_overlap),
         TEST(test_recorded_lists_after_the_stop),
         TEST(test_handles_that_come_back_after_the_stop),
