@@ -10689,8 +10689,8 @@ ZT__PRIVATE int zt__save_kept_stamps(zt_profiler *profiler, zt__slot *slot, ze_e
 }
 
 /* Called before a list is executed: queries which of the events that its slots keep have signalled already,
-   and with which time stamps. A copy of the time stamps of such an event does not wait for the launch. If a copy is of
-   an event that is no longer kept, that may have signalled, too. */
+   and with which time stamps. A copy of the time stamps of such an event does not wait for the launch. An event
+   whose time stamps are copied, and that is no longer kept, may have signalled, too. */
 ZT__PRIVATE void zt__note_earlier_signals(zt_profiler *profiler, ze_command_list_handle_t handle) {
     zt__slot *slots[ZT__BATCH], *slot;
     ze_event_handle_t events[ZT__BATCH];
