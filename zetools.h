@@ -4333,7 +4333,7 @@ ZT__PRIVATE void zt__wake_thread(zt__thread *thread) {
 ZT__PRIVATE void zt__sleep_thread(zt__thread *thread, uint64_t timeout_ns) {
     uint64_t deadline = zt__deadline(timeout_ns);
     zt__lock(&thread->mutex);
-    if (!thread->woken && !zt__load(&thread->stop_requested)) {
+    if (!thread->woken) { /* a request to stop is followed by a wake-up */
         zt__await_condition(&thread->wake, &thread->mutex, deadline);
     }
     thread->woken = 0;
