@@ -3650,6 +3650,7 @@ ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *user) {
     int descriptor = fileno(file), was_pending, has_failed;
     zt__signal_set before;
     if (descriptor < 0) { /* a stream in memory */
+        errno = 0;        /* which fileno has set */
         return fwrite(bytes, 1, size, file) != size;
     }
     zt__block_pipe_signal(&before, &was_pending);
@@ -29324,7 +29325,7 @@ typedef struct zt__output {
 
 ZT__PRIVATE ze_result_t zt__report_unwritable(const zt__output *output) {
     return zt__report(output->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, output->call, output->path,
-                      strerror(errno));
+                      strerror(errno ? errno : EIO)); /* not all streams tell the reason */
 }
 
 /* Writes to `file`, and then calls `end` with it: fclose, or fflush for a standard stream. */

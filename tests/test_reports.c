@@ -2145,6 +2145,41 @@ static void test_standard_output_that_is_full(void **state) {
     assert_int_equal(heard(w, "[WRITE_STOPPED]"), 0);
 }
 
+#ifdef __GLIBC__ /* which lets a program replace its standard output */
+/* By a stream without a descriptor. */
+static ze_result_t report_to_stream(const zt_profiler *profiler, FILE *stream) {
+    FILE *before = stdout;
+    assert_non_null(stream);
+    int file = open("/dev/null", O_WRONLY), saved = send_output(file); /* no terminal */
+    stdout = stream;
+    ze_result_t result = zt_report(profiler, "-");
+    stdout = before;
+    bring_output_back(saved);
+    close(file);
+    return result;
+}
+
+static void test_standard_output_in_memory(void **state) {
+    world *w = *state;
+    char *text = NULL, few[64];
+    size_t size;
+    zt_profiler *profiler = measure_region(w, NULL);
+    FILE *stream = open_memstream(&text, &size);
+    ze_result_t result = report_to_stream(profiler, stream);
+    fclose(stream);
+    ok(result);
+    assert_int_equal(strlen(text), size);
+    hide_date(text);
+    assert_string_equal(text, written(profiler, ZT_FORMAT_TABLE));
+    free(text);
+    stream = fmemopen(few, sizeof few, "w");
+    result = report_to_stream(profiler, stream);
+    fclose(stream);
+    assert_result(result, ZE_RESULT_ERROR_UNKNOWN);
+    assert_contains(zt_get_last_error(profiler), strerror(EIO)); /* the stream does not tell the reason */
+}
+#endif
+
 /* The file that is written first needs a name of its own, which must not be too long either. */
 static void test_longest_name_of_a_file(void **state) {
     world *w = *state;
@@ -2382,6 +2417,9 @@ int main(void) {
         IN_DIRECTORY(test_paths_that_cannot_be_written),
         IN_DIRECTORY(test_pipes_and_devices_stay_what_they_are),
         IN_DIRECTORY(test_standard_output_that_is_full),
+#ifdef __GLIBC__
+        IN_DIRECTORY(test_standard_output_in_memory),
+#endif
         IN_DIRECTORY(test_longest_name_of_a_file),
         IN_DIRECTORY(test_permissions_of_a_new_file),
         IN_DIRECTORY(test_permissions_of_a_file_stay),
