@@ -8,15 +8,19 @@ static int set_variable(const char *name, const char *value, int replace);
 
 /* With this, they decide whether there is memory for what the library keeps of a process. */
 static void *allocate_cleared(size_t count, size_t size);
+/* And whether the system has room for an exit function of the library. */
+static int add_exit_function(void (*function)(void));
 
 #define ZETOOLS_STATIC
 #define ZETOOLS_IMPLEMENTATION
 #define ZETOOLS_TRACER
 #define setenv set_variable
 #define calloc allocate_cleared
+#define atexit add_exit_function
 #include "zetools.h"
 #undef calloc
 #undef setenv
+#undef atexit
 
 #include "fixture.h"
 
@@ -217,6 +221,68 @@ static int close_and_end(void) {
         assert_int_equal(pthread_create(&thread, NULL, close_meanwhile, &closers[i]), 0);
     __atomic_store_n(&is_ending, 1, __ATOMIC_RELEASE);
     return 0;
+}
+
+static int exit_functions_are_refused;
+
+static int add_exit_function(void (*function)(void)) {
+    return exit_functions_are_refused ? -1 : atexit(function);
+}
+
+/* Opens a profiler that is to have a thread, and measures. Returns whether it has got one; otherwise that is
+   reported, and the program collects itself. */
+static int measure_on_a_thread(world *w) {
+    zt_config config = config_of(w);
+    zt_profiler *profiler;
+    uint32_t threads = count_threads();
+    config.groups = "ComputeBasic";
+    config.thread = 1;
+    w->message_count = 0;
+    ok(zt_open(w->context, w->device, &config, &profiler));
+    int has_thread = count_threads() == threads + 1;
+    assert_int_equal(heard(w, "[NO_THREAD] zt_open: config.thread is set, but no thread can be started."),
+                     !has_thread);
+    for (int i = 0; i < 10; i++)
+        measure_here(w, profiler, "region");
+    ok(zt_collect(profiler, A_WHILE));
+    assert_counts(profiler, counted(10, 10, 0, 0, 0));
+    zt_close(profiler);
+    assert_int_equal(count_threads_left(threads), threads);
+    return has_thread;
+}
+
+/* A thread that nobody would stop at exit is not started. */
+static int refuse_exit_functions(void) {
+    void *state = NULL;
+    start(&state);
+    open_world(&state);
+    world *w = (world *)state;
+    exit_functions_are_refused = 1;
+    int has_thread = measure_on_a_thread(w);
+    exit_functions_are_refused = 0;
+    int has_thread_later = measure_on_a_thread(w);
+    w->message_count = 0;
+    check_work(w);
+    close_world(&state);
+    return has_thread || !has_thread_later;
+}
+
+static void *world_at_exit;
+
+static void measure_at_exit(void) {
+    int has_thread = measure_on_a_thread((world *)world_at_exit);
+    ((world *)world_at_exit)->message_count = 0;
+    close_world(&world_at_exit);
+    if (has_thread)
+        _exit(1);
+}
+
+/* An exit function of the program, which is called after the library has stopped its threads, opens a profiler. */
+static int open_at_exit(void) {
+    start(&world_at_exit);
+    open_world(&world_at_exit);
+    atexit(measure_at_exit);
+    return !measure_on_a_thread((world *)world_at_exit);
 }
 
 static void test_error_of_another_file(void **state) {
@@ -618,6 +684,8 @@ static const struct {
     {"nothing", do_nothing},
     {"exit inside", exit_inside},
     {"close and end", close_and_end},
+    {"refuse exit functions", refuse_exit_functions},
+    {"open at exit", open_at_exit},
     {"first call on two threads", get_process_on_two_threads},
 };
 
@@ -762,6 +830,16 @@ static void test_a_fault_in_a_sample_function(void **state) {
     check_work(w);
 }
 
+static void test_no_thread_without_an_exit_function(void **state) {
+    (void)state;
+    expect_success_as("refuse exit functions");
+}
+
+static void test_no_thread_is_started_at_exit(void **state) {
+    (void)state;
+    expect_success_as("open at exit");
+}
+
 static void test_report_of_a_parent(void **state) {
     char path[] = "/tmp/zetools-process-XXXXXX.csv", text[4096] = "";
     (void)state;
@@ -800,6 +878,8 @@ int main(void) {
         TEST(test_a_fault_in_a_sample_function),
         TEST(test_exit_in_a_sample_function),
         TEST(test_exit_while_another_thread_closes),
+        TEST(test_no_thread_without_an_exit_function),
+        TEST(test_no_thread_is_started_at_exit),
         TEST(test_report_of_a_parent),
     };
     const char *role = getenv("ZT_TEST_ROLE");
