@@ -429,6 +429,14 @@ static void test_peaks(void **state) {
     }
 }
 
+/* The log prints the message, too, which appears once all the same. */
+static void test_a_wrong_value_is_logged_once(void **state) {
+    (void)state;
+    RUN(set_peaks, "ZT_PEAKS", "fast", "ZT_LOG", "stderr");
+    assert_int_equal(occurrences(text_of("errors"), "zetools: [BAD_VARIABLE] zt_open: ZT_PEAKS is 'fast'"),
+                     1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_DIRECTORY(test_reports_at_close),
@@ -451,6 +459,7 @@ int main(void) {
         IN_DIRECTORY(test_values_without_a_meaning),
         IN_DIRECTORY(test_empty_values),
         IN_DIRECTORY(test_peaks),
+        IN_DIRECTORY(test_a_wrong_value_is_logged_once),
         IN_DIRECTORY(test_a_timeline_without_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
