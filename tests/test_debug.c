@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -25,7 +26,15 @@ static struct pretended {
     int forgets_registers; /* counts sets, and then returns none */
     int is_lost_after_detaching;
     ze_result_t refusal; /* of each event that is acknowledged */
+    int has_other_users; /* processes are those of other users, who get no signals from this one */
 } pretended;
+
+int kill(pid_t receiver, int number) {
+    if (!pretended.has_other_users)
+        return REAL(kill)(receiver, number);
+    errno = EPERM;
+    return -1;
+}
 
 ze_result_t ZE_APICALL zetDebugReadEvent(zet_debug_session_handle_t session, uint64_t timeout,
                                          zet_debug_event_t *event) {
@@ -129,6 +138,16 @@ static void test_why_it_cannot_attach(void **state) {
     debugger = open_debugger(w);
     refuses(w, (uint32_t)getpid(), ZE_RESULT_ERROR_NOT_AVAILABLE, "Another debugger is attached");
     ok(zt_debug_close(debugger));
+}
+
+/* It exists, although this process may not even send it a signal. */
+static void test_a_process_of_another_user(void **state) {
+    world *w = *state;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    gpu.behave(SOFTGPU_DEBUG_NO_PERMISSION, 1);
+    pretended.has_other_users = 1;
+    refuses(w, (uint32_t)getppid(), ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS,
+            "This process has no permission to debug process");
 }
 
 /* As Linux does it, for the whole system. */
@@ -2300,6 +2319,7 @@ static void test_an_event_is_acknowledged_later(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_why_it_cannot_attach),
+        TEST(test_a_process_of_another_user),
         TEST(test_the_system_has_switched_it_off),
         TEST(test_the_variable_is_set),
         TEST(test_shapes_that_cannot_be),
