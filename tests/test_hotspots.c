@@ -3,8 +3,10 @@
 #include "fixture.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +25,9 @@ static struct pretended {
     void (*at_read)(zt_profiler *profiler); /* before reports are read: called once, as the next two */
     void (*at_debug)(zt_profiler *profiler);
     void (*at_pipe)(zt_profiler *profiler); /* before a program is run */
-    int repeats_reports;                    /* as many as there is room for */
+    int interrupted_polls;                  /* so many, by signals */
+    int polls_until_late; /* not 0: this one takes longer than the library waits for a program */
+    int repeats_reports;  /* as many as there is room for */
     uint8_t report[1024];
     size_t report_size; /* 0: there was none yet */
     uint64_t reports, reads;
@@ -2149,6 +2153,19 @@ int pipe2(int ends[2], int flags) {
     return REAL(pipe2)(ends, flags);
 }
 
+int poll(struct pollfd *descriptors, nfds_t count, int milliseconds) {
+    if (pretended.interrupted_polls > 0) {
+        pretended.interrupted_polls--;
+        errno = EINTR;
+        return -1;
+    }
+    if (pretended.polls_until_late > 0 && --pretended.polls_until_late == 0) {
+        pass_time(UINT64_C(1000000) * (uint64_t)milliseconds);
+        return 0;
+    }
+    return REAL(poll)(descriptors, count, milliseconds);
+}
+
 static void no_other_program_inherits_the_pipe(void **state) {
     world *w = (world *)*state;
     work of = load_work(w), sampled = {w, NULL, of.words};
@@ -2156,6 +2173,36 @@ static void no_other_program_inherits_the_pipe(void **state) {
     zt_profiler *profiler = open_with_tool(w, &sampled, 0x1000, "while read -r a; do echo /k.cl:1; done");
     assert_int_equal(pipes_made, 1);
     assert_int_equal(pipes_inherited, 0);
+    ok(zeModuleDestroy(sampled.module));
+    unload_work(&of);
+    close_profiler(w, profiler);
+}
+
+static void signals_come_while_a_program_runs(void **state) {
+    world *w = (world *)*state;
+    work of = load_work(w), sampled = {w, NULL, of.words};
+    pretended.interrupted_polls = 3;
+    zt_profiler *profiler = open_with_tool(w, &sampled, 0x1000, "while read -r a; do echo /k.cl:5; done");
+    assert_int_equal(pretended.interrupted_polls, 0);
+    assert_int_equal(hotspot_at(profiler, 8).line, 5);
+    assert_int_equal(hotspot_at(profiler, 16).line, 5);
+    ok(zeModuleDestroy(sampled.module));
+    unload_work(&of);
+    close_profiler(w, profiler);
+}
+
+/* What it has printed until then counts, and it is killed. */
+static void a_program_takes_too_long(void **state) {
+    world *w = (world *)*state;
+    work of = load_work(w), sampled = {w, NULL, of.words};
+    pretended.polls_until_late = 2;
+    zt_profiler *profiler = open_with_tool(w, &sampled, 0x1000, "echo /k.cl:5; exec /bin/sleep 1000");
+    assert_int_equal(pretended.polls_until_late, 0);
+    assert_int_equal(hotspot_at(profiler, 8).line, 5);
+    assert_int_equal(hotspot_at(profiler, 16).line, 0);
+    assert_string_equal(hotspot_at(profiler, 16).file, "");
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* there is no child */
+    assert_int_equal(errno, ECHILD);
     ok(zeModuleDestroy(sampled.module));
     unload_work(&of);
     close_profiler(w, profiler);
@@ -2633,6 +2680,8 @@ int main(void) {
         TEST(lines_without_the_programs),
         TEST(reports_while_samples_come),
         TEST(no_other_program_inherits_the_pipe),
+        PRETENDED(signals_come_while_a_program_runs),
+        PRETENDED(a_program_takes_too_long),
         TEST(lines_of_a_kernel_at_0),
         TEST(a_name_that_is_too_long),
         TEST(a_name_with_a_zero),
