@@ -74,6 +74,14 @@ int posix_spawnattr_setsigmask(posix_spawnattr_t *attributes, const sigset_t *ma
     return fails("posix_spawnattr_setsigmask") ? EINVAL : REAL(posix_spawnattr_setsigmask)(attributes, mask);
 }
 
+int posix_spawnattr_setflags(posix_spawnattr_t *attributes, short flags) {
+    return fails("posix_spawnattr_setflags") ? EINVAL : REAL(posix_spawnattr_setflags)(attributes, flags);
+}
+
+ssize_t readlink(const char *path, char *target, size_t size) {
+    return fails("readlink") ? -1 : REAL(readlink)(path, target, size);
+}
+
 int posix_spawn(pid_t *number, const char *path, const posix_spawn_file_actions_t *actions,
                 const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]) {
     return fails("posix_spawn")
@@ -100,7 +108,15 @@ int getsockopt(int socket, int level, int name, void *value, socklen_t *size) {
     return result;
 }
 
+/* In a helper: its first message waits until the program has closed the other end of the socket. */
+static void await_end_of_program(void) {
+    struct pollfd hung_up = {HELPER_DESCRIPTOR, 0, 0};
+    REAL(poll)(&hung_up, 1, (int)(A_WHILE / MS));
+}
+
 DIR *opendir(const char *path) {
+    if (fails("first message")) /* it is sent later */
+        await_end_of_program();
     if (fails("calloc")) /* it is next */
         fail_heap(1, 0);
     return fails("opendir") ? NULL : REAL(opendir)(path);
@@ -149,6 +165,17 @@ static int stay_in_held_call(const char *name) {
         nap();
     __atomic_store_n(&held_call.is_inside, 0, __ATOMIC_SEQ_CST);
     return 1;
+}
+
+static uint64_t address_of_faults; /* not 0: of all page faults */
+
+ze_result_t ZE_APICALL zetDebugReadEvent(zet_debug_session_handle_t session, uint64_t timeout,
+                                         zet_debug_event_t *event) {
+    ze_result_t result = REAL(zetDebugReadEvent)(session, timeout, event);
+    uint64_t address = __atomic_load_n(&address_of_faults, __ATOMIC_SEQ_CST);
+    if (result == ZE_RESULT_SUCCESS && event->type == ZET_DEBUG_EVENT_TYPE_PAGE_FAULT && address)
+        event->info.page_fault.address = address;
+    return result;
 }
 
 ze_result_t ZE_APICALL zetDebugAttach(ze_device_handle_t device, const zet_debug_config_t *config,
@@ -416,15 +443,15 @@ static void work_that_goes_on_does_not_hang(void **state) {
 }
 
 /* Records regions whose kernel waits for a gate of its own. After each, the device signals `ended`, if there is one. */
-static void append_gated(world *w, zt_profiler *profiler, const char *name, ze_event_handle_t gate,
-                         ze_event_handle_t ended) {
-    zt_region region = zt_begin(profiler, w->list, name);
-    ok(zeCommandListAppendWaitOnEvents(w->list, 1, &gate));
-    ok(zeCommandListAppendEventReset(w->list, gate));
-    launch_kernel(w->list, w->kernel);
+static void append_gated(world *w, zt_profiler *profiler, ze_command_list_handle_t list, const char *name,
+                         ze_event_handle_t gate, ze_event_handle_t ended) {
+    zt_region region = zt_begin(profiler, list, name);
+    ok(zeCommandListAppendWaitOnEvents(list, 1, &gate));
+    ok(zeCommandListAppendEventReset(list, gate));
+    launch_kernel(list, w->kernel);
     zt_end(&region);
     if (ended)
-        ok(zeCommandListAppendSignalEvent(w->list, ended));
+        ok(zeCommandListAppendSignalEvent(list, ended));
 }
 
 static void await_event(ze_event_handle_t event) {
@@ -444,7 +471,7 @@ static void recorded_work_that_goes_on_does_not_hang(void **state) {
     create_event(w, REGIONS + 1, &ended);
     for (uint32_t i = 0; i < REGIONS; i++) {
         create_event(w, i + 1, &gates[i]);
-        append_gated(w, profiler, names[i], gates[i], ended);
+        append_gated(w, profiler, w->list, names[i], gates[i], ended);
     }
     ok(zeCommandListClose(w->list));
     for (int round = 1; round <= 2; round++) {
@@ -719,6 +746,60 @@ static void the_first_list_hangs(void **state) {
         }
         unload_hang(w, NULL, &of);
     }
+    close_profiler(w, profiler);
+    check_work(w);
+}
+
+/* A list that was submitted before the one that hangs, and has ended a region meanwhile, is not reported, whichever
+   the watch looks at first. */
+static void the_list_that_goes_on_does_not_hang(void **state) {
+    world *w = (world *)*state;
+    enum { LISTS = 2, GATES = 3 };
+    zt_watch_config config = config_of_watch();
+    ze_event_handle_t gates[GATES], ended;
+    config.hang_ns = 1000 * SECOND; /* what passes by itself does not matter */
+    zt_profiler *profiler = open_watched(w, &config);
+    create_event(w, GATES + 1, &ended);
+    for (uint32_t i = 0; i < GATES; i++)
+        create_event(w, i + 1, &gates[i]);
+    for (int stuck_first = 0; stuck_first < 2; stuck_first++) {
+        static const char *const names[GATES] = {"first", "second", "stuck"};
+        ze_command_list_handle_t lists[LISTS];
+        for (int i = 0; i < LISTS; i++)
+            create_list(w, &lists[i]);
+        for (int k = 0; k < GATES; k++) { /* "stuck" is alone on its list */
+            int i = stuck_first ? (k + GATES - 1) % GATES : k;
+            append_gated(w, profiler, lists[i == GATES - 1], names[i], gates[i], i == 0 ? ended : NULL);
+        }
+        for (int i = 0; i < LISTS; i++)
+            ok(zeCommandListClose(lists[i]));
+        ok(zt_execute(profiler, w->queue, 1, &lists[0], NULL));
+        pass_time(1);
+        ok(zt_execute(profiler, w->queue, 1, &lists[1], NULL));
+        let_it_look(10); /* at each list at least once */
+        pass_time(600 * SECOND);
+        ok(zeEventHostSignal(gates[0]));
+        await_event(ended);
+        let_it_look(10);
+        assert_int_equal(hangs_heard(), stuck_first);
+        pass_time(600 * SECOND);
+        await_hang(stuck_first + 1);
+        assert_string_equal(heard_hang.region, "stuck");
+        assert_int_equal(heard_hang.hang.others, 1);
+        assert_in_range(heard_hang.hang.running_ns, 1200 * SECOND, 1300 * SECOND);
+        ok(zeEventHostSignal(gates[1]));
+        ok(zeEventHostSignal(gates[2]));
+        finish_queue(w);
+        collect_all(profiler);
+        for (int i = 0; i < LISTS; i++) {
+            ok(zt_release(profiler, lists[i]));
+            ok(zeCommandListDestroy(lists[i]));
+        }
+        w->launches += GATES;
+    }
+    for (int i = 0; i < GATES; i++)
+        ok(zeEventDestroy(gates[i]));
+    ok(zeEventDestroy(ended));
     close_profiler(w, profiler);
     check_work(w);
 }
@@ -1202,6 +1283,7 @@ static void no_helper_can_be_started(void **state) {
                                         "posix_spawn_file_actions_init",
                                         "posix_spawnattr_init",
                                         "posix_spawnattr_setsigmask",
+                                        "posix_spawnattr_setflags",
                                         "posix_spawn"};
     zt_watch_config config = config_of_watch();
     config.no_helper = 1;
@@ -1230,10 +1312,12 @@ static void the_mappings_are_not_known(void **state) {
     zt_profiler *profiler = open_watched(w, &config);
     const int descriptors = count_descriptors();
     config.no_helper = 0;
-    fail_call("fopen", 1);
-    ok(zt_watch(profiler, &config));
-    fail_call(NULL, 0);
-    assert_no_helper(profiler, "the file that it would be started from is not known", descriptors);
+    for (int i = 0; i < 2; i++) {
+        fail_call(i ? "fopen" : "readlink", 1);
+        ok(zt_watch(profiler, &config));
+        fail_call(NULL, 0);
+        assert_no_helper(profiler, "the file that it would be started from is not known", descriptors);
+    }
 
     static const char strange[] = "the rest of a long name: /somewhere\n"
                                   "fffffffffffffff0-ffffffffffffffff r-xp 00000000 00:00 0 /elsewhere\n";
@@ -1279,6 +1363,42 @@ static void no_message_reaches_the_helper(void **state) {
         assert_place("count");
         finish_hang(w, profiler, &of);
     }
+    close_profiler(w, profiler);
+}
+
+static void *let_time_pass(void *ended);
+
+/* Nobody knows its number when it is given up. It ends when the socket is closed. */
+static void the_helper_does_not_answer(void **state) {
+    world *w = (world *)*state;
+    pthread_t passing;
+    int ended = 0;
+    zt_watch_config config = config_of_watch();
+    zt_config of_profiler = config_of(w);
+    of_profiler.groups = "";
+    config.hang_ns = 1000 * SECOND;
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
+    zt_profiler *profiler = open_profiler(w, &of_profiler);
+    setenv(HELPER_FAILS, "first message", 1);
+    assert_int_equal(pthread_create(&passing, NULL, let_time_pass, &ended), 0);
+    ze_result_t result = zt_watch(profiler, &config); /* may return before the helper is given up */
+    for (int i = 0; i < 10000 && !*zt_watch_get_info(profiler).reason; i++)
+        nap();
+    __atomic_store_n(&ended, 1, __ATOMIC_SEQ_CST);
+    pthread_join(passing, NULL);
+    unsetenv(HELPER_FAILS);
+    ok(result);
+    assert_debugged_by(profiler, ZT_DEBUGGED_BY_NOBODY);
+    assert_contains(zt_watch_get_info(profiler).reason, "A helper process: it did not answer. ");
+    await_no_helper(getpid());
+    work of = begin_hang(w, profiler, "stuck");
+    let_it_look(2);
+    pass_time(config.hang_ns);
+    await_hang(1);
+    assert_int_equal(heard_hang.hang.debugged_by, ZT_DEBUGGED_BY_HELPER);
+    assert_place("count");
+    finish_hang(w, profiler, &of);
     close_profiler(w, profiler);
 }
 
@@ -1386,6 +1506,52 @@ static void memory_is_short_at_a_hang(void **state) {
     close_profiler(w, profiler);
 }
 
+static int refuses_memory, refusals;
+
+static void *allocate_unless_refused(size_t size, void *user) {
+    (void)user;
+    if (!__atomic_load_n(&refuses_memory, __ATOMIC_SEQ_CST))
+        return malloc(size);
+    __atomic_add_fetch(&refusals, 1, __ATOMIC_SEQ_CST);
+    return NULL;
+}
+
+static void release_memory(void *memory, void *user) {
+    (void)user;
+    free(memory);
+}
+
+/* Without memory for their handles, no list can be looked at. The hang is reported when there is memory again. */
+static void memory_is_short_for_lists(void **state) {
+    world *w = (world *)*state;
+    uint64_t end = now_ns() + A_WHILE;
+    zt_watch_config config = config_of_watch();
+    zt_config of_profiler = config_of(w);
+    of_profiler.groups = "";
+    of_profiler.allocator.allocate = allocate_unless_refused;
+    of_profiler.allocator.release = release_memory;
+    gpu.behave(SOFTGPU_DEBUG_UNSUPPORTED, 1); /* a debugger would need memory, too */
+    zt_profiler *profiler = open_profiler(w, &of_profiler);
+    ok(zt_watch(profiler, &config));
+    work of = load_recorded(w, "count");
+    append_kernel(profiler, of.list, of.kernel, "stuck");
+    ok(zeCommandListClose(of.list));
+    __atomic_store_n(&refusals, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&refuses_memory, 1, __ATOMIC_SEQ_CST);
+    ze_result_t result = zt_execute(profiler, w->queue, 1, &of.list, NULL);
+    while (__atomic_load_n(&refusals, __ATOMIC_SEQ_CST) < 3 && now_ns() < end)
+        nap();
+    int hangs = hangs_heard(), refused = __atomic_load_n(&refusals, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&refuses_memory, 0, __ATOMIC_SEQ_CST);
+    ok(result);
+    assert_true(refused >= 3);
+    assert_int_equal(hangs, 0);
+    await_hang(1);
+    assert_string_equal(heard_hang.region, "stuck");
+    finish_hang(w, profiler, &of);
+    close_profiler(w, profiler);
+}
+
 /* ==== calls of the program meanwhile ====================================================================== */
 
 /* While the watch asks for the state of an event, which the driver answers before or after that. The other list is
@@ -1433,8 +1599,6 @@ static void lists_are_released_meanwhile(void **state) {
     close_profiler(w, profiler);
     check_work(w);
 }
-
-static void *let_time_pass(void *ended);
 
 /* For longer than zt_watch waits. Then the device is debugged as soon as the driver has answered. */
 static void the_driver_attaches_slowly(void **state) {
@@ -1608,6 +1772,36 @@ static void a_fault_comes_while_threads_are_stopped(void **state) {
     assert_int_equal(info.faults, 1);
     assert_counts_on(&of);
     finish_hang(w, profiler, &of);
+    close_profiler(w, profiler);
+}
+
+/* A fault of another page is reported, unlike the same one again. */
+static void another_page_faults(void **state) {
+    world *w = (world *)*state;
+    static const uint64_t addresses[] = {0x5000, 0x6000, 0x6000};
+    zt_watch_config config = config_of_watch();
+    zt_profiler *profiler = open_watched(w, &config);
+    gpu.behave(SOFTGPU_DEBUG_FAULTS_AGAIN, 1);
+    for (int i = 0; i < 3; i++) {
+        uint64_t end = now_ns() + A_WHILE;
+        __atomic_store_n(&address_of_faults, addresses[i], __ATOMIC_SEQ_CST);
+        work of = begin_hang(w, profiler, "stuck");
+        if (i < 2) {
+            await_hang(2 * i + 2);
+            assert_true(heard_hang.hang.is_fault);
+            assert_int_equal(heard_hang.hang.fault_address, addresses[i]);
+            assert_debugged_by(profiler, ZT_DEBUGGED_BY_ITSELF);
+        }
+        while (i == 2 && zt_watch_get_info(profiler).debugged_by != ZT_DEBUGGED_BY_NOBODY)
+            assert_true(now_ns() < end);
+        assert_counts_on(&of);
+        finish_hang(w, profiler, &of);
+    }
+    __atomic_store_n(&address_of_faults, 0, __ATOMIC_SEQ_CST);
+    assert_contains(zt_watch_get_info(profiler).reason, "the same page fault came again");
+    zt_watch_info info = zt_watch_get_info(profiler);
+    assert_int_equal(info.hangs, 3);
+    assert_int_equal(info.faults, 2);
     close_profiler(w, profiler);
 }
 
@@ -1838,7 +2032,9 @@ static void the_variable_stands_there_by_accident(void **state) {
     char name[PATH_MAX], own[32], next[32], variable[64];
     char argument[] = "--return-42";
     char *arguments[] = {name, argument, NULL}, *environment[] = {variable, NULL};
-    const char *const values[] = {own, next, "", "helper", "0", "1", "-1"};
+    const char *const values[] = {own, next, "", "helper", "0", "1", "-1", own};
+    enum { VALUES = sizeof values / sizeof *values };
+    posix_spawn_file_actions_t with_file; /* the last one has a file in the place of the socket */
     pid_t child;
     int status;
     (void)state;
@@ -1847,13 +2043,17 @@ static void the_variable_stands_there_by_accident(void **state) {
     assert_non_null(realpath("/proc/self/exe", name));
     snprintf(own, sizeof own, "%ld", (long)getpid());
     snprintf(next, sizeof next, "%ld", (long)getpid() + 1);
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+    assert_int_equal(posix_spawn_file_actions_init(&with_file), 0);
+    assert_int_equal(posix_spawn_file_actions_addopen(&with_file, HELPER_DESCRIPTOR, name, O_RDONLY, 0), 0);
+    for (size_t i = 0; i < VALUES; i++) {
+        const posix_spawn_file_actions_t *actions = i == VALUES - 1 ? &with_file : NULL;
         snprintf(variable, sizeof variable, "ZETOOLS_HELPER_1=%s", values[i]);
-        assert_int_equal(posix_spawn(&child, name, NULL, NULL, arguments, environment), 0);
+        assert_int_equal(posix_spawn(&child, name, actions, NULL, arguments, environment), 0);
         assert_int_equal(waitpid(child, &status, 0), child);
         assert_true(WIFEXITED(status));
         assert_int_equal(WEXITSTATUS(status), 42);
     }
+    posix_spawn_file_actions_destroy(&with_file);
 }
 
 enum { NOBODY = 65534, NOT_STARTED = 127 };
@@ -2036,6 +2236,9 @@ static void the_function_does_not_return_in_time(void **state) {
     await(&is_inside);
     assert_int_equal(pthread_create(&passing, NULL, let_time_pass, &ended), 0);
     ze_result_t stopped = zt_watch_stop(profiler), replaced = zt_watch(profiler, &config);
+    zt_find_metric(profiler, "NO_SUCH"); /* so that the last message is another */
+    zt_close(profiler);
+    int is_close_refused = strstr(zt_get_last_error(profiler), "[WATCH_HANGS]") != NULL;
     __atomic_store_n(&ended, 1, __ATOMIC_SEQ_CST);
     pthread_join(passing, NULL);
     assert_true(zt_watch_get_info(profiler).is_watching);
@@ -2043,9 +2246,12 @@ static void the_function_does_not_return_in_time(void **state) {
     assert_result(stopped, ZE_RESULT_NOT_READY);
     assert_result(replaced, ZE_RESULT_NOT_READY);
     assert_true(heard(w, "[WATCH_HANGS]") > 0);
+    assert_true(is_close_refused);
     ok(zt_watch_stop(profiler));
     assert_false(zt_watch_get_info(profiler).is_watching);
     finish_hang(w, profiler, &of);
+    collect_all(profiler);
+    assert_int_equal(region_info(profiler, "stuck").count, 1);
     close_profiler(w, profiler);
 }
 
@@ -2150,6 +2356,7 @@ int main(int argc, char **argv) {
         HANG_TEST(threads_at_many_places),
         HANG_TEST(a_hang_behind_many_regions),
         HANG_TEST(the_first_list_hangs),
+        HANG_TEST(the_list_that_goes_on_does_not_hang),
         HANG_TEST(nobody_is_called),
         HANG_TEST(the_shortest_hang),
         HANG_TEST(threads_are_left_stopped),
@@ -2174,9 +2381,11 @@ int main(int argc, char **argv) {
         HANG_TEST(no_helper_can_be_started),
         HANG_TEST(the_mappings_are_not_known),
         HANG_TEST(no_message_reaches_the_helper),
+        HANG_TEST(the_helper_does_not_answer),
         HANG_TEST(the_helper_has_an_environment),
         HANG_TEST(memory_is_short_at_the_start),
         HANG_TEST(memory_is_short_at_a_hang),
+        HANG_TEST(memory_is_short_for_lists),
         HANG_TEST(lists_are_released_meanwhile),
         HANG_TEST(the_driver_attaches_slowly),
         HANG_TEST(the_driver_stops_threads_slowly),
@@ -2184,6 +2393,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(a_null_pointer_is_reported, open_leaky_world, abandon_world),
         cmocka_unit_test_setup_teardown(threads_stop_by_themselves, open_leaky_world, abandon_world),
         HANG_TEST(a_fault_comes_while_threads_are_stopped),
+        HANG_TEST(another_page_faults),
         cmocka_unit_test_setup_teardown(a_fault_is_reported_after_the_loss, open_leaky_world, abandon_world),
         HANG_TEST(the_report_is_a_file),
         HANG_TEST(a_report_that_cannot_be_written),
