@@ -846,6 +846,24 @@ static void test_ranking_of_an_unknown_set(void **state) {
     zt_close(profiler);
 }
 
+/* A metric that has no figure in a region shows something else than one that has, whatever the other regions have. */
+static void test_ranking_of_a_figure_that_is_missing(void **state) {
+    (void)state;
+    static const given_value regions[][METRICS] = {
+        {{"Packets", 5}, {"PacketsAgain", 5}},
+        {{"Packets", 6}},
+    };
+    char names[64];
+    zt_profiler *profiler = profiler_of(unknown, COUNT(unknown), TIME_NS, regions, 1);
+    rank(profiler, names, sizeof names);
+    assert_string_equal(names, "Packets");
+    zt_close(profiler);
+    profiler = profiler_of(unknown, COUNT(unknown), TIME_NS, regions, 2);
+    rank(profiler, names, sizeof names);
+    assert_string_equal(names, "Packets PacketsAgain");
+    zt_close(profiler);
+}
+
 static void test_ranking_of_nothing(void **state) {
     (void)state;
     static const given_value regions[][METRICS] = {{{NULL, 0}}};
@@ -1270,6 +1288,7 @@ int main(void) {
         cmocka_unit_test(test_roles_are_found),
         cmocka_unit_test(test_ranking_of_a_known_set),
         cmocka_unit_test(test_ranking_of_an_unknown_set),
+        cmocka_unit_test(test_ranking_of_a_figure_that_is_missing),
         cmocka_unit_test(test_ranking_of_nothing),
         cmocka_unit_test(test_streamed_shares),
         cmocka_unit_test(test_peaks),
