@@ -3,6 +3,7 @@
 #include "fixture.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -1489,22 +1490,33 @@ static void two_threads_stop_it(void **state) {
 /* What the thread uses stays, until it comes back. */
 static void the_thread_hangs_in_the_driver(void **state) {
     world *w = (world *)*state;
-    pthread_t passing;
-    int is_over = 0;
-    pretended.main = pthread_self();
-    zt_profiler *profiler = open_sampling(w, NULL);
-    __atomic_store_n(&pretended.holds_other_threads, 1, __ATOMIC_RELEASE);
-    await(&pretended.is_held);
-    assert_int_equal(pthread_create(&passing, NULL, pass_much_time, &is_over), 0);
-    ze_result_t result = zt_hotspots_stop(profiler);
-    __atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
-    join_in_time(w, passing);
-    __atomic_store_n(&pretended.holds_other_threads, 0, __ATOMIC_RELEASE);
-    assert_result(result, ZE_RESULT_NOT_READY);
-    assert_int_equal(heard(w, "[STILL_SAMPLING]"), 1);
-    assert_result(zt_hotspots_start(profiler, NULL), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
-    ok(zt_hotspots_stop(profiler));
-    close_profiler(w, profiler);
+    for (int is_closed = 0; is_closed < 2; is_closed++) {
+        pthread_t passing;
+        int is_over = 0;
+        ze_result_t result = ZE_RESULT_NOT_READY;
+        pretended.main = pthread_self();
+        pretended.is_held = 0;
+        zt_profiler *profiler = open_sampling(w, NULL);
+        int heard_before = heard(w, "[STILL_SAMPLING]");
+        __atomic_store_n(&pretended.holds_other_threads, 1, __ATOMIC_RELEASE);
+        await(&pretended.is_held);
+        assert_int_equal(pthread_create(&passing, NULL, pass_much_time, &is_over), 0);
+        if (is_closed)
+            zt_close(profiler);
+        else
+            result = zt_hotspots_stop(profiler);
+        __atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
+        join_in_time(w, passing);
+        __atomic_store_n(&pretended.holds_other_threads, 0, __ATOMIC_RELEASE);
+        assert_result(result, ZE_RESULT_NOT_READY);
+        assert_int_equal(heard(w, "[STILL_SAMPLING]"), heard_before + 1);
+        assert_result(zt_hotspots_start(profiler, NULL), is_closed
+                                                             ? ZE_RESULT_NOT_READY /* its tracer is stopped */
+                                                             : ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+        ok(zt_hotspots_stop(profiler));
+        check_counts(profiler);
+        close_profiler(w, profiler);
+    }
 }
 
 /* Without a thread, zt_collect reads; but it cannot stop threads of the device. */
@@ -2443,6 +2455,108 @@ static void lines_by_addresses_of_the_device(void **state) {
     unload_work(&of);
 }
 
+/* Debug information of which a test chooses where the functions are. Its code has the instructions of ALL_THE_SAME,
+   and as many others before them. */
+typedef struct debug_file {
+    Elf64_Ehdr header;
+    Elf64_Shdr sections[5];
+    Elf64_Sym symbols[2];
+    char names[32];
+    uint8_t code[2 * BINARY_SIZE];
+} debug_file;
+
+enum { OF_TEXT_HOT = 1, OF_HOT = 7, OF_OTHER = 11 }; /* among the names */
+enum { CODE = 1, UNUSED, SYMBOLS, NAMES };           /* the sections */
+enum { CODE_ADDRESS = 0x2000 };
+
+static debug_file make_debug_file(uint16_t type) {
+    debug_file made = {.header = {.e_ident = {0x7F, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+                                  .e_type = type,
+                                  .e_shoff = offsetof(debug_file, sections),
+                                  .e_shentsize = sizeof(Elf64_Shdr),
+                                  .e_shnum = sizeof made.sections / sizeof *made.sections,
+                                  .e_shstrndx = NAMES},
+                       .sections = {[CODE] = {.sh_type = SHT_PROGBITS,
+                                              .sh_addr = CODE_ADDRESS,
+                                              .sh_offset = offsetof(debug_file, code),
+                                              .sh_size = sizeof made.code},
+                                    [SYMBOLS] = {.sh_type = SHT_SYMTAB,
+                                                 .sh_offset = offsetof(debug_file, symbols),
+                                                 .sh_size = sizeof made.symbols,
+                                                 .sh_link = NAMES},
+                                    [NAMES] = {.sh_type = SHT_STRTAB,
+                                               .sh_offset = offsetof(debug_file, names),
+                                               .sh_size = sizeof made.names}},
+                       .names = "\0.text.hot\0other"};
+    memset(made.code + BINARY_SIZE, 7, BINARY_SIZE);
+    return made;
+}
+
+static Elf64_Sym function_symbol(uint32_t name, uint64_t value, uint64_t size) {
+    return (Elf64_Sym){.st_name = name,
+                       .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+                       .st_shndx = CODE,
+                       .st_value = value,
+                       .st_size = size};
+}
+
+/* Asserts that a kernel `hot` has the lines of an address of its debug information. */
+static void expect_lines_at(world *w, const debug_file *file, uint64_t address) {
+    char script[200];
+    work of = load_work(w), sampled = {w, NULL, of.words};
+    binary_answer = ALL_THE_SAME;
+    pretended.debug = (native_binary){(uint8_t *)(uintptr_t)file, sizeof *file};
+    snprintf(script, sizeof script,
+             "while read -r a; do case $a in 0x%llx) echo /k.cl:8;; 0x%llx) echo /k.cl:16;;\n"
+             "*) echo '??:0';; esac; done",
+             (unsigned long long)(address + 8), (unsigned long long)(address + 16));
+    zt_profiler *profiler = open_with_tool(w, &sampled, 0x100000, script);
+    assert_int_equal(hotspot_at(profiler, 8).line, 8);
+    assert_int_equal(hotspot_at(profiler, 16).line, 16);
+    ok(zeModuleDestroy(sampled.module));
+    unload_work(&of);
+    close_profiler(w, profiler);
+}
+
+/* The symbols of a relocatable file have addresses from the beginning of their section. */
+static void lines_by_a_relocatable_file(void **state) {
+    debug_file file = make_debug_file(ET_REL);
+    replace_symbol("zeKernelGetBinaryExp", (any_function)get_chosen_binary);
+    file.symbols[1] = function_symbol(OF_OTHER, BINARY_SIZE, BINARY_SIZE);
+    expect_lines_at((world *)*state, &file, CODE_ADDRESS + BINARY_SIZE);
+}
+
+/* A kernel is not another function that has the size of its instructions. */
+static void lines_beside_a_function_of_the_same_size(void **state) {
+    debug_file file = make_debug_file(ET_EXEC);
+    replace_symbol("zeKernelGetBinaryExp", (any_function)get_chosen_binary);
+    file.symbols[0] = function_symbol(OF_OTHER, CODE_ADDRESS, BINARY_SIZE);
+    file.symbols[1] = function_symbol(OF_OTHER, CODE_ADDRESS + BINARY_SIZE, BINARY_SIZE);
+    expect_lines_at((world *)*state, &file, CODE_ADDRESS + BINARY_SIZE);
+}
+
+/* Sections of the kernel's name that are empty or damaged are none: the function of that name counts. */
+static void lines_beside_damaged_sections(void **state) {
+    static const struct {
+        uint64_t offset, size;
+    } damages[] = {{sizeof(debug_file), 0},
+                   {sizeof(debug_file) + 1, 0},
+                   {UINT64_MAX, BINARY_SIZE},
+                   {sizeof(debug_file) - BINARY_SIZE, BINARY_SIZE + 1},
+                   {sizeof(debug_file) - BINARY_SIZE, UINT64_MAX}};
+    replace_symbol("zeKernelGetBinaryExp", (any_function)get_chosen_binary);
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        debug_file file = make_debug_file(ET_EXEC);
+        file.sections[UNUSED] = (Elf64_Shdr){.sh_name = OF_TEXT_HOT,
+                                             .sh_type = SHT_PROGBITS,
+                                             .sh_addr = 0x9000,
+                                             .sh_offset = damages[i].offset,
+                                             .sh_size = damages[i].size};
+        file.symbols[1] = function_symbol(OF_HOT, CODE_ADDRESS, BINARY_SIZE / 2);
+        expect_lines_at((world *)*state, &file, CODE_ADDRESS);
+    }
+}
+
 static void *find_on_thread(void *profiler) {
     meanwhile.found = zt_hotspots_find_lines((zt_profiler *)profiler);
     return NULL;
@@ -2689,6 +2803,9 @@ int main(void) {
         TEST(lines_that_are_none),
         TEST(a_name_that_is_hostile),
         PRETENDED(lines_by_addresses_of_the_device),
+        PRETENDED(lines_by_a_relocatable_file),
+        PRETENDED(lines_beside_a_function_of_the_same_size),
+        PRETENDED(lines_beside_damaged_sections),
         PRETENDED(two_threads_find_lines),
         PRETENDED(lines_of_two_modules_without_memory),
         PRETENDED(debug_limits_of_several_starts),
