@@ -1264,6 +1264,58 @@ static void test_no_memory(void **state) {
     }
 }
 
+/* A report of thousands of kernels. */
+static struct {
+    size_t used;
+    char bytes[1 << 23];
+} long_report;
+
+static int keep_long_report(const void *bytes, size_t size, void *user) {
+    (void)user;
+    assert_true(size < sizeof long_report.bytes - long_report.used);
+    memcpy(long_report.bytes + long_report.used, bytes, size);
+    long_report.used += size;
+    long_report.bytes[long_report.used] = 0;
+    return 0;
+}
+
+/* Launches of more kernels than there is room for are counted, and the kernels before them still are. */
+static void test_more_kernels_than_there_is_room_for(void **state) {
+    enum { ROOM = 16384, MORE = 3, AT_ONCE = 256, AGAIN = 5 };
+    world *w = *state;
+    const ze_group_count_t one = {1, 1, 1};
+    ze_kernel_properties_t properties = {.numKernelArgs = 4};
+    zt_config times = config_of(w);
+    zt_trace_config config = zt_trace_config_default();
+    times.groups = "";
+    times.samples = 1;
+    zt_profiler *profiler = open_profiler(w, &times);
+    config.every = UINT32_MAX;
+    ok(zt_trace_start(profiler, &config));
+    loaded saxpy = load_saxpy(w, 0);
+    for (uint32_t i = 0; i < ROOM + MORE + 1; i++) {
+        ze_kernel_handle_t kernel = kernel_in(saxpy.module, "saxpy");
+        pretended.properties = &properties; /* by which kernels of one name differ */
+        properties.privateMemSize = i < ROOM + MORE ? i : AGAIN;
+        set_saxpy_arguments(w, kernel);
+        ok(zeCommandListAppendLaunchKernel(w->immediate, kernel, &one, NULL, 0, NULL));
+        if (i % AT_ONCE == 0)
+            finish_immediate(w, w->immediate);
+        ok(zeKernelDestroy(kernel));
+    }
+    finish_immediate(w, w->immediate);
+    assert_int_equal(zt_get_kernel_count(profiler), ROOM);
+    assert_int_equal(kernel_info(profiler, AGAIN).launches, 2);
+    assert_int_equal(kernel_info(profiler, ROOM - 1).private_bytes, ROOM - 1);
+    assert_int_equal(kernel_info(profiler, ROOM - 1).launches, 1);
+    long_report.used = 0;
+    ok(zt_write(profiler, ZT_FORMAT_TABLE, keep_long_report, NULL));
+    assert_contains(long_report.bytes,
+                    "\nWhat the kernels of 3 launches are made of is not known: there is no memory, or\n"
+                    "there are more than 16384 kernels.\n");
+    unload(&saxpy);
+}
+
 static void test_wrong_arguments(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_times(w);
@@ -1332,6 +1384,7 @@ int main(void) {
         TEST(test_advice_about_many_kernels),
         TEST(test_json_and_csv),
         TEST(test_no_memory),
+        TEST(test_more_kernels_than_there_is_room_for),
         TEST(test_wrong_arguments),
     };
     return cmocka_run_group_tests(tests, start_traced, NULL);
