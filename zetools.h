@@ -21905,9 +21905,9 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame) {
         zt__lock(&profiler->mutex);
         is_measured = slot->kept == event && slot->measurement == ZT__KEPT_EVENT_STAMPS &&
                       !slot->has_saved_stamps && !slot->was_signalled && slot->list->handle == list &&
-                      slot->stamps && (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED) &&
+                      (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_RECORDED) &&
                       profiler->tiles_stamped == 1;
-        if (is_measured) {
+        if (is_measured) { /* A slot without metrics has `stamps`. */
             slot->measurement = ZT__KEPT_EVENT_COPY;
             for (i = 0; i < ZT__STAMPS; i++) {
                 zt__store(&slot->stamps[i], UINT64_MAX);
