@@ -1362,6 +1362,37 @@ static void test_an_event_of_a_recording_before_the_reset(void **state) {
     close_rig(&r);
 }
 
+/* A list that has run is closed, so it cannot reset the event of its launch: nothing is appended either. The sample
+   stays; of later executions it is not known what has reset the event. */
+static void test_an_event_that_its_closed_list_resets(void **state) {
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_times(w);
+    ze_event_pool_handle_t pool = create_pool(w, 0);
+    for (uint32_t is_collected = 0; is_collected < 2; is_collected++) {
+        ze_event_handle_t event = event_in(pool, is_collected);
+        ze_command_list_handle_t list = recorded_of(w, 0);
+        append_with(&r, list, 0, 0, LONG, event, NULL);
+        ok(zeCommandListClose(list));
+        execute_unprofiled(w, list);
+        if (is_collected)
+            collect_all(profiler);
+        gpu.reset_calls();
+        assert_int_not_equal(zeCommandListAppendEventReset(list, event), ZE_RESULT_SUCCESS);
+        assert_in_range(commands(), 0, 1);
+        ok(zeEventQueryStatus(event));
+        collect_all(profiler);
+        assert_counts(profiler, counted(2 * is_collected + 1, is_collected + 1, is_collected, 0, 0));
+        execute_unprofiled(w, list);
+        expect_lost_event(profiler, 2 * is_collected + 2, is_collected + 1);
+        ok(zeCommandListDestroy(list));
+        ok(zeEventDestroy(event));
+    }
+    assert_int_equal(region_info(profiler, "meet").time_ns.count, 2);
+    ok(zeEventPoolDestroy(pool));
+    close_rig(&r);
+}
+
 /* A sample is collected, and its slot keeps the event of the next launch. A reset of the first event in that list is
    none of the second. */
 static void test_an_event_whose_slot_keeps_another(void **state) {
@@ -3121,6 +3152,7 @@ int main(void) {
         TEST(test_an_event_that_its_list_resets_was_not_destroyed),
         TEST(test_an_event_that_the_host_resets_twice),
         TEST(test_an_event_of_a_recording_before_the_reset),
+        TEST(test_an_event_that_its_closed_list_resets),
         TEST(test_an_event_whose_slot_keeps_another),
         TEST(test_an_event_that_is_reset_without_a_launch_before),
         TEST(test_an_event_that_is_reset_before_it_is_signalled),
