@@ -944,6 +944,141 @@ static void test_a_first_context_that_cannot_be_measured(void **state) {
     assert_contains(text_of("first.json"), "{\"name\":\"zeCommandQueueExecuteCommandLists\",\"count\":4,");
 }
 
+/* One allocation fails while a list is created, and none while the next one is. Prints how many contexts there are. */
+static void launch_without_one_allocation(world *w) {
+    ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
+    ze_context_handle_t own = w->context, other;
+    int has_failed = 1;
+    uint64_t nth = 0;
+    while (has_failed) {
+        ze_command_list_handle_t lists[2];
+        assert_true(++nth < 1000);
+        ok(zeContextCreate(w->driver, &desc, &other));
+        w->context = other;
+        uint64_t before = heap_allocations();
+        fail_heap(nth, 0);
+        create_immediate(w, &lists[0]);
+        has_failed = heap_allocations() - before >= nth;
+        fail_heap(0, 0);
+        create_immediate(w, &lists[1]);
+        w->context = own;
+        for (int i = 0; i < 2; i++) {
+            launch(w, lists[i]);
+            finish_immediate(w, lists[i]);
+            ok(zeCommandListDestroy(lists[i]));
+        }
+        ok(zeContextDestroy(other));
+    }
+    printf("\ncontexts: %u\n", (unsigned)nth);
+}
+
+/* Each context is either measured or counted as one that is not; nothing of it is left. */
+static void test_contexts_without_memory(void **state) {
+    (void)state;
+    zt_auto_config config = zt_auto_config_default();
+    config.profiler.groups = "";
+    const program p = {.work = launch_without_one_allocation,
+                       .environment = in_directory("scarce.csv"),
+                       .config = &config,
+                       .calls = 1};
+    unsigned contexts = 0, unmeasured = 0, reports[3] = {0, 0, 0};
+    expect_success(&p);
+    assert_int_equal(sscanf(line_of(text_of("output"), "contexts: "), "contexts: %u", &contexts), 1);
+    const char *refused = strstr(text_of("errors"), "zt_auto did not measure ");
+    assert_non_null(refused);
+    assert_int_equal(sscanf(refused, "zt_auto did not measure %u of the contexts", &unmeasured), 1);
+    for (unsigned i = 2;; i++) { /* the first is that of the world, without work */
+        char name[32];
+        snprintf(name, sizeof name, "scarce.%u.csv", i);
+        if (access(in_directory(name), F_OK) != 0)
+            break;
+        const char *line = line_of(text_of(name), "\"saxpy\",\"GPU time\"");
+        reports[strstr(line, ",sum,2,") ? 2 : strstr(line, ",sum,1,") ? 1 : 0]++;
+    }
+    assert_int_equal(reports[0], 0);
+    assert_in_range(reports[1], 1, contexts); /* the first list was not measured, and the second was */
+    assert_in_range(reports[2], 1, contexts);
+    assert_int_equal(reports[1] + reports[2] + unmeasured, contexts);
+}
+
+/* The driver hangs while a list of a context is created, and meanwhile another thread creates one of another. */
+static struct {
+    ze_context_handle_t context; /* NULL: it does not hang */
+    int is_held, may_go_on;
+} hanging;
+
+ze_result_t ZE_APICALL zeEventPoolCreate(ze_context_handle_t context, const ze_event_pool_desc_t *desc,
+                                         uint32_t count, ze_device_handle_t *devices,
+                                         ze_event_pool_handle_t *pool) {
+    if (hanging.context && context == hanging.context) {
+        __atomic_store_n(&hanging.is_held, 1, __ATOMIC_RELEASE);
+        while (!__atomic_load_n(&hanging.may_go_on, __ATOMIC_ACQUIRE))
+            nap();
+    }
+    return REAL(zeEventPoolCreate)(context, desc, count, devices, pool);
+}
+
+typedef struct hanging_list {
+    world *w;
+    ze_command_list_handle_t list;
+} hanging_list;
+
+static void *create_hanging(void *argument) {
+    hanging_list *of = (hanging_list *)argument;
+    const ze_command_queue_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
+    ok_on_thread(zeCommandListCreateImmediate(hanging.context, of->w->device, &desc, &of->list));
+    return NULL;
+}
+
+static void launch_times(world *w, ze_command_list_handle_t list, int times) {
+    for (int i = 0; i < times; i++)
+        launch(w, list);
+    finish_immediate(w, list);
+    ok(zeCommandListDestroy(list));
+}
+
+static void launch_beside_a_driver_that_hangs(world *w) {
+    ze_context_desc_t desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
+    ze_context_handle_t own = w->context, other;
+    ze_command_list_handle_t during, after;
+    hanging_list slow = {w, NULL};
+    pthread_t creating, passing;
+    int is_over = 0;
+    ok(zeContextCreate(w->driver, &desc, &hanging.context));
+    ok(zeContextCreate(w->driver, &desc, &other));
+    assert_int_equal(pthread_create(&creating, NULL, create_hanging, &slow), 0);
+    await(&hanging.is_held);
+    assert_int_equal(pthread_create(&passing, NULL, pass_much_time, &is_over), 0);
+    w->context = other;
+    create_immediate(w, &during);
+    __atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
+    join_in_time(w, passing);
+    __atomic_store_n(&hanging.may_go_on, 1, __ATOMIC_RELEASE);
+    join_in_time(w, creating);
+    assert_no_noted_failure();
+    create_immediate(w, &after);
+    w->context = own;
+    launch_times(w, slow.list, 2);
+    launch_times(w, during, 3);
+    launch_times(w, after, 4);
+    ok(zeContextDestroy(hanging.context));
+    ok(zeContextDestroy(other));
+}
+
+static void test_a_context_whose_driver_hangs(void **state) {
+    (void)state;
+    zt_auto_config config = zt_auto_config_default();
+    config.profiler.groups = "";
+    const program p = {.work = launch_beside_a_driver_that_hangs,
+                       .environment = in_directory("hanging.csv"),
+                       .config = &config,
+                       .calls = 1};
+    expect_success(&p);
+    assert_contains(line_of(text_of("hanging.2.csv"), "\"saxpy\",\"GPU time\""), ",sum,2,");
+    assert_contains(line_of(text_of("hanging.3.csv"), "\"saxpy\",\"GPU time\""), ",sum,4,");
+    assert_contains(text_of("hanging.3.csv"), "9 launches");
+}
+
 static void launch_in_contexts_that_come_back(world *w) {
     gpu.behave(SOFTGPU_HANDLES_COME_BACK, 1);
     for (uint32_t i = 1; i <= 3; i++)
@@ -1262,6 +1397,8 @@ int main(void) {
         cmocka_unit_test(test_a_failure_is_printed_once),
         cmocka_unit_test(test_contexts_that_cannot_be_measured),
         cmocka_unit_test(test_a_first_context_that_cannot_be_measured),
+        cmocka_unit_test(test_contexts_without_memory),
+        cmocka_unit_test(test_a_context_whose_driver_hangs),
         cmocka_unit_test(test_contexts_that_come_back),
         cmocka_unit_test(test_two_devices_of_a_context),
         cmocka_unit_test(test_not_every_launch),
