@@ -15162,10 +15162,11 @@ ZT__PRIVATE zt__filling zt__fill_subslice(const zt__device_limits *limits, const
                                           const uint32_t group_size[3]) {
     zt__filling filling;
     uint32_t threads_per_eu, groups;
+    uint64_t items = (uint64_t)group_size[0] * group_size[1];
     memset(&filling, 0, sizeof filling);
     filling.groups = UINT32_MAX;
-    /* No product is larger: maxTotalGroupSize of the device is of 32 bits. */
-    filling.items = group_size[0] * group_size[1] * group_size[2];
+    items = items > UINT32_MAX ? items : items * group_size[2];
+    filling.items = items > UINT32_MAX ? UINT32_MAX : (uint32_t)items;
     filling.slots = limits->threads_per_eu * limits->eus_per_subslice;
     if (facts->simd_width != UINT32_MAX && facts->simd_width > 0) {
         filling.threads = filling.items / facts->simd_width + (filling.items % facts->simd_width != 0);
