@@ -1075,9 +1075,59 @@ static void test_names_of_the_same_hash(void **state) {
     check_work(w);
 }
 
+/* Two threads add a name when there is no room for more: whoever comes second finds the room that the first has made. */
+typedef struct other_name {
+    world *w;
+    zt_profiler *profiler;
+} other_name;
+
+static void *append_another(void *argument) {
+    other_name *other = (other_name *)argument;
+    append(other->w, other->profiler, other->w->list, "another");
+    return NULL;
+}
+
+static void test_two_threads_add_names(void **state) {
+    enum { FULL = 64, MOST = 100 }; /* the names that there is room for at first, and moments */
+    world *w = (world *)*state;
+    zt_config config = config_of(w);
+    int moment = 0, is_late = 0;
+    config.groups = "";
+    config.allocator = interrupted_allocator();
+    for (; !is_late && moment < MOST; moment++) {
+        zt_profiler *profiler = open_profiler(w, &config);
+        other_name other = {w, profiler};
+        char name[16];
+        for (int i = 0; i < FULL; i++) {
+            snprintf(name, sizeof name, "name %d", i);
+            run(w, profiler, name);
+        }
+        interrupt_allocation(moment, append_another, &other);
+        run(w, profiler, "the last one");
+        is_late = !interrupted_allocation();
+        if (!is_late) {
+            ok(zeCommandListClose(w->list));
+            execute(w, profiler, w->list);
+            w->launches++;
+        }
+        collect_all(profiler);
+        assert_int_equal(zt_get_region_count(profiler), FULL + 1 + !is_late);
+        assert_int_equal(region_info(profiler, "name 0").count, 1);
+        assert_int_equal(region_info(profiler, "the last one").count, 1);
+        if (!is_late) {
+            assert_int_equal(region_info(profiler, "another").count, 1);
+            ok(zt_reset(profiler, w->list));
+        }
+        close_profiler(w, profiler);
+    }
+    assert_in_range(moment, 3, MOST - 1); /* the last name needs fewer allocations than that */
+    check_work(w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_names_of_the_same_hash),
+        TEST(test_two_threads_add_names),
         TEST(test_immediate_list),
         TEST(test_synchronous_immediate_list),
         TEST(test_only_what_is_inside_is_measured),

@@ -802,6 +802,21 @@ static void test_device_is_lost_with_rows_waiting(void **state) {
     gpu.restore_device();
 }
 
+/* The calculation is the first call that tells it. */
+static void test_device_is_lost_in_a_calculation(void **state) {
+    world *w = (world *)*state;
+    zt_stream *stream = open_rows(w, SLOW_PERIOD);
+    rows *kept = rows_of(stream);
+    mark_often(w, stream, 2);
+    inject("zetMetricGroupCalculateMetricValues", 1, ZE_RESULT_ERROR_DEVICE_LOST);
+    zt_stream_read(stream, 0, keep_row, kept);
+    assert_int_equal(kept->count, 0);
+    assert_int_equal(heard(w, "[DEVICE_LOST] zetMetricGroupCalculateMetricValues"), 1);
+    assert_int_equal(heard(w, "NOT_CALCULATED"), 0);
+    zt_stream_counts counts = close_rows(stream, kept);
+    assert_true(counts.discarded > 0);
+}
+
 /* F12 */
 static void *read_for_long(void *user) {
     for (int i = 0; i < 5; i++)
@@ -1542,6 +1557,7 @@ int main(void) {
         STREAM_TEST(test_two_readers_at_a_time),
         STREAM_TEST(test_device_is_lost_while_a_reader_waits),
         STREAM_TEST(test_device_is_lost_with_rows_waiting),
+        STREAM_TEST(test_device_is_lost_in_a_calculation),
         STREAM_TEST(test_one_calculation_at_a_time),
         STREAM_TEST(test_memory_is_fixed),
         STREAM_TEST(test_shortest_period_and_a_slow_consumer),
