@@ -5862,23 +5862,45 @@ ZT__PRIVATE void zt__after_fork(void) {
     zt__threads.first = NULL;
 }
 
+typedef struct zt__process_identity {
+    char text[64];
+} zt__process_identity;
+
+ZT__PRIVATE zt__process_identity zt__identify_process(void) {
+    zt__process_identity identity;
+    uint8_t program[16];
+    zt__read_program_bytes(program);
+    snprintf(identity.text, sizeof identity.text, "%ld.%016llx.", zt__get_process_id(),
+             (unsigned long long)zt__hash(program, sizeof program));
+    return identity;
+}
+
 /* Returns the block at the address in the variable, or NULL if the variable is of another process. */
-ZT__PRIVATE zt__process *zt__read_process_variable(const char *identity) {
+ZT__PRIVATE zt__process *zt__read_process_variable(void) {
+    zt__process_identity identity = zt__identify_process();
     char value[128];
-    size_t length = strlen(identity);
+    size_t length = strlen(identity.text);
     void *address = NULL;
     if (!zt__read_variable(ZT__PROCESS_VARIABLE, value, sizeof value) ||
-        strncmp(value, identity, length) != 0 || sscanf(value + length, "%p", &address) != 1) {
+        strncmp(value, identity.text, length) != 0 || sscanf(value + length, "%p", &address) != 1) {
         return NULL;
     }
     return (zt__process *)address;
 }
 
-/* Returns the block of this process, or NULL without memory. */
+/* Returns the block of this process, or NULL if there is none, as in a forked child that has opened nothing. A
+   child may close what its parent has opened. That sets no variable, because another thread of the parent may
+   have held the C library's lock of the environment at the fork. */
+ZT__PRIVATE zt__process *zt__find_process(void) {
+    zt__process *process = zt__load(&zt__known_process);
+    return process ? process : zt__read_process_variable();
+}
+
+/* Returns the block of this process, and creates it if there is none. Returns NULL without memory. */
 ZT__PRIVATE zt__process *zt__get_process(void) {
     static uint32_t handles_fork; /* atomic */
-    uint8_t program[16];
-    char identity[64], value[128], inherited[1];
+    zt__process_identity identity;
+    char value[128], inherited[1];
     zt__process *created = NULL, *process = zt__load(&zt__known_process);
     int has_depth, has_messages;
     if (process) {
@@ -5888,13 +5910,9 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
         zt__call_after_fork(zt__after_fork);
     }
     zt__lock(&zt__process_setup);
-    process = zt__load(&zt__known_process);
+    process = zt__find_process();
     if (!process) {
-        zt__read_program_bytes(program);
-        snprintf(identity, sizeof identity, "%ld.%016llx.", zt__get_process_id(),
-                 (unsigned long long)zt__hash(program, sizeof program));
-        process = zt__read_process_variable(identity);
-        created = process ? NULL : (zt__process *)calloc(1, sizeof *created);
+        created = (zt__process *)calloc(1, sizeof *created);
     }
 
     /* The first copy creates the block. */
@@ -5905,13 +5923,14 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
         /* A forked child has other numbers than its parent, and so ignores regions that the parent has begun.
          */
         created->serial = (uint32_t)zt__get_process_id() * 2654435761u;
-        snprintf(value, sizeof value, "%s%p", identity, (void *)created);
+        identity = zt__identify_process();
+        snprintf(value, sizeof value, "%s%p", identity.text, (void *)created);
         if (zt__read_variable(ZT__PROCESS_VARIABLE, inherited, sizeof inherited) &&
-            !zt__read_process_variable(identity)) {
+            !zt__read_process_variable()) {
             zt__set_variable(ZT__PROCESS_VARIABLE, value, 1); /* it was inherited from another process */
         }
         zt__set_variable(ZT__PROCESS_VARIABLE, value, 0); /* has no effect if another copy has just set it */
-        process = zt__read_process_variable(identity);
+        process = zt__read_process_variable();
     }
     if (created != process) {
         if (has_messages) {
@@ -5932,7 +5951,7 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
 
 /* Returns how many ZT__INTERNAL sections this thread is in. */
 ZT__PRIVATE uintptr_t zt__get_depth(void) {
-    zt__process *process = zt__get_process();
+    zt__process *process = zt__find_process();
     return process ? (uintptr_t)zt__get_thread_value(process->depth) : 0;
 }
 
@@ -9233,7 +9252,7 @@ ZT__PRIVATE int zt__register_profiler(zt_profiler *profiler) {
 
 /* Returns whether a profiler is open in this process. Profilers of the parent process are not. */
 ZT__PRIVATE int zt__is_registered(const zt_profiler *profiler) {
-    zt__process *process = zt__get_process();
+    zt__process *process = zt__find_process();
     uint32_t i;
     for (i = 0; process && i < ZT__MAX_PROFILERS; i++) {
         if (zt__load(&process->profilers[i]) == profiler) {
@@ -9246,7 +9265,7 @@ ZT__PRIVATE int zt__is_registered(const zt_profiler *profiler) {
 /* Returns the open profiler with this identifier, or NULL. Looks at no other profiler, because another thread
    may be closing it. */
 ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id) {
-    zt__process *process = zt__get_process();
+    zt__process *process = zt__find_process();
     uint32_t i = id % ZT__MAX_PROFILERS;
     return process && zt__load(&process->profiler_ids[i]) == id ? zt__load(&process->profilers[i]) : NULL;
 }
@@ -16324,7 +16343,6 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     data->allocator = config.allocator;
     data->owners = 1;
     stream->data = data;
-    stream->process = zt__get_process();
     stream->context = context;
     stream->device = device;
     stream->config = config;
@@ -16547,6 +16565,7 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
         return zt__report_stream_refusal(stream, result, "zetContextActivateMetricGroups", &holder);
     }
     stream->is_activated = 1;
+    stream->process = zt__get_process(); /* which has activated the group */
 
     /* The clock of the metrics, or else that of the device. Samples of instructions have no times. */
     if (!stream->is_of_instructions) {
@@ -17273,7 +17292,7 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
     int is_inside;
     memset(&counts, 0, sizeof counts);
     /* In a forked child, threads that do not exist there may hold the locks. */
-    if (!stream || stream->process != zt__get_process()) {
+    if (!stream || stream->process != zt__find_process()) {
         return counts;
     }
     if (zt__is_inside_log(stream->diagnostics, "zt_stream_close")) {
@@ -17455,7 +17474,7 @@ ZT__PRIVATE ze_result_t zt__begin_debug_call(zt_debugger *debugger, const char *
         return zt__report(&debugger->diagnostics, DEBUG_INSIDE_CALLBACK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
                           call);
     }
-    if (debugger->process != zt__get_process()) {
+    if (debugger->process != zt__find_process()) {
         return zt__report(NULL, DEBUG_FORKED, ZE_RESULT_ERROR_NOT_AVAILABLE, call);
     }
     zt__add(&debugger->users, 1);
@@ -18806,6 +18825,7 @@ ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const 
     const char *call = "zt_debug_open";
     zt_debug_config complete = config ? *config : zt_debug_config_default();
     const zt_allocator *allocator = &complete.allocator;
+    zt__process *process;
     zt_debugger *opened;
     zet_debug_event_t *events;
     ze_result_t result;
@@ -18825,7 +18845,8 @@ ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const 
     }
     opened = (zt_debugger *)zt__allocate(allocator, 1, sizeof *opened);
     events = (zet_debug_event_t *)zt__allocate(allocator, ZT__DEBUG_EVENTS, sizeof *events);
-    if (!opened || !events) {
+    process = zt__get_process();
+    if (!opened || !events || !process) {
         zt__free(allocator, opened);
         zt__free(allocator, events);
         return zt__report_no_memory(NULL, call, "the debugger");
@@ -18833,7 +18854,7 @@ ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const 
     zt__create_mutex(&opened->mutex);
     zt__create_mutex(&opened->delivering.mutex);
     zt__create_mutex(&opened->session.mutex);
-    opened->process = zt__get_process();
+    opened->process = process;
     opened->config = complete;
     opened->device = device;
     opened->pid = pid ? pid : (uint32_t)zt__get_process_id();
@@ -18859,7 +18880,7 @@ ZT_API ze_result_t zt_debug_close(zt_debugger *debugger) {
     int tries;
     uint32_t i;
     /* In a forked child, threads that do not exist there may hold the locks. */
-    if (!debugger || debugger->process != zt__get_process()) {
+    if (!debugger || debugger->process != zt__find_process()) {
         return result;
     }
     if (zt__is_inside_log(&debugger->diagnostics, call)) {
@@ -18908,7 +18929,7 @@ ZT_API const char *zt_debug_event_name(zt_debug_event_type type) {
 /* Returns the debugger's diagnostics, or NULL: those of the thread. In a forked child, a thread that does not
    exist there may hold the lock. */
 ZT__PRIVATE zt__diagnostics *zt__get_debug_diagnostics(const zt_debugger *debugger) {
-    const int is_usable = debugger && debugger->process == zt__get_process();
+    const int is_usable = debugger && debugger->process == zt__find_process();
     return is_usable ? &((zt_debugger *)(uintptr_t)debugger)->diagnostics : NULL;
 }
 
@@ -19858,7 +19879,7 @@ ZT__PRIVATE ze_result_t zt__stop_sampling(zt_profiler *profiler, const char *cal
     zt__hotspots *hotspots = zt__hotspots_of(profiler);
     zt_stream *stream = hotspots ? zt__load(&hotspots->stream) : NULL;
     /* In a forked child, threads that do not exist there may hold the locks. */
-    if (!stream || stream->process != zt__get_process()) {
+    if (!stream || stream->process != zt__find_process()) {
         return ZE_RESULT_SUCCESS;
     }
     if (zt__is_owner(&hotspots->reading)) {
