@@ -1075,6 +1075,9 @@
 
        COLUMNS                 the width of a table on standard output that is not a terminal. Default: 80
 
+       A program that has more rights than its user, because its file is set-user-ID or has capabilities, heeds
+       none of these, and runs no other program.
+
        Loader and driver read ZET_ENABLE_METRICS, ZE_ENABLE_TRACING_LAYER, for the frequency in benchmarks
        ZES_ENABLE_SYSMAN, for profile flags ZET_ENABLE_PROGRAM_INSTRUMENTATION, and for program debug
        ZET_ENABLE_PROGRAM_DEBUGGING. Set them before zeInit.
@@ -3543,6 +3546,18 @@ ZT__PRIVATE int zt__call_after_fork(void (*function)(void)) {
     return pthread_atfork(NULL, NULL, function) == 0;
 }
 
+/* Returns whether the program has more rights than the user who runs it: its file has another user's (set-user-ID),
+   or capabilities. */
+ZT__PRIVATE int zt__has_extra_rights(void) {
+    return getauxval(AT_SECURE) != 0;
+}
+
+/* Returns a variable of the environment with which the user configures the library, or NULL. A program with more
+   rights than its user heeds none: they name files to write and programs to run. */
+ZT__PRIVATE const char *zt__get_variable(const char *name) {
+    return zt__has_extra_rights() ? NULL : getenv(name);
+}
+
 /* Stores a variable of the environment as other libraries of the process see it; a long one is cut. Returns 0
    if it is not set. */
 ZT__PRIVATE int zt__read_variable(const char *name, char *text, size_t size) {
@@ -4002,6 +4017,10 @@ ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]) {
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void)) {
     (void)function; /* there is no fork */
     return 1;
+}
+
+ZT__PRIVATE const char *zt__get_variable(const char *name) {
+    return getenv(name);
 }
 
 /* Each C library of the process has an environment of its own. The system's is the common one. */
@@ -4527,7 +4546,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
     enum { LEAST = ZT__TOOL_DESCRIPTOR + 1 }; /* above those of the program, so that none replaces another */
     char path[4096 + 8], libraries[4096 + 24], text[4096 + 64], *end;
     char c_locale[] = "LC_ALL=C";
-    const char *given_path = getenv("PATH"), *given_libraries = getenv("LD_LIBRARY_PATH");
+    const char *given_path = zt__get_variable("PATH"), *given_libraries = zt__get_variable("LD_LIBRARY_PATH");
     char *environment[4] = {c_locale, path, NULL, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -6361,7 +6380,7 @@ ZT__PRIVATE void zt__log_to_stderr(int result, const char *text, void *user) {
 
 /* Returns the log function of an application that has set none: with ZT_LOG, one that prints; else NULL. */
 ZT__PRIVATE zt_log_fn zt__default_log(void) {
-    const char *log = getenv("ZT_LOG");
+    const char *log = zt__get_variable("ZT_LOG");
     return log && strcmp(log, "stderr") == 0 ? zt__log_to_stderr : NULL;
 }
 
@@ -9129,8 +9148,8 @@ ZT_API zt_config zt_config_default(void) {
 /* Returns the application's configuration, which may be NULL, with the environment and the defaults. */
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     enum { MAX_SAMPLES = 1 << 20 };
-    const char *groups = getenv("ZT_GROUPS"), *metrics = getenv("ZT_METRICS"),
-               *columns = getenv("ZT_COLUMNS"), *timeline = getenv("ZT_TIMELINE");
+    const char *groups = zt__get_variable("ZT_GROUPS"), *metrics = zt__get_variable("ZT_METRICS"),
+               *columns = zt__get_variable("ZT_COLUMNS"), *timeline = zt__get_variable("ZT_TIMELINE");
     zt_config config;
     memset(&config, 0, sizeof config);
     if (given) {
@@ -15540,7 +15559,7 @@ ZT__PRIVATE zt__file_path zt__expand_path(const char *name, size_t length) {
             name += 2;
         } else if (brace && brace - name >= 3 && memcmp(name, "%q{", 3) == 0) {
             zt__copy_text(variable, sizeof variable, name + 3, (size_t)(brace - name - 3));
-            inserted = getenv(variable);
+            inserted = zt__get_variable(variable);
             size = inserted ? strlen(inserted) : 0;
             name = brace + 1;
         } else {
@@ -15688,8 +15707,9 @@ ZT__PRIVATE void zt__report_variable(zt_profiler *profiler, const char *name, co
 
 /* Reads the variables of the environment that zt_open obeys, and keeps ZT_REPORT for zt_close. */
 ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
-    const char *list = getenv("ZT_REPORT"), *log = getenv("ZT_LOG"), *timeline = getenv("ZT_TIMELINE");
-    const char *text = getenv("ZT_PEAKS"), *rest = text;
+    const char *list = zt__get_variable("ZT_REPORT"), *log = zt__get_variable("ZT_LOG"),
+               *timeline = zt__get_variable("ZT_TIMELINE");
+    const char *text = zt__get_variable("ZT_PEAKS"), *rest = text;
     zt__peaks *peaks = &profiler->peaks;
     if (log && !zt__is_off(log) && strcmp(log, "stderr") != 0) {
         zt__report_variable(profiler, "ZT_LOG", log, "'stderr'");
@@ -16087,7 +16107,7 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    if (!complete.timeline && zt__shows_timeline(getenv("ZT_REPORT"))) {
+    if (!complete.timeline && zt__shows_timeline(zt__get_variable("ZT_REPORT"))) {
         complete.timeline = ZT__REPORT_TIMELINE;
     }
     result = zt__open_configured(context, device, &complete, profiler);
@@ -23525,8 +23545,9 @@ ZT__PRIVATE ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_
 ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given,
                                          uint32_t timeline) {
     zt_trace_config config = given ? *given : zt_trace_config_default();
-    const char *kernels = getenv("ZT_KERNELS"), *copies = getenv("ZT_COPIES"), *calls = getenv("ZT_CALLS");
-    const char *modules = getenv("ZT_MODULES"), *flags = getenv("ZT_PROFILE_FLAGS");
+    const char *kernels = zt__get_variable("ZT_KERNELS"), *copies = zt__get_variable("ZT_COPIES"),
+               *calls = zt__get_variable("ZT_CALLS");
+    const char *modules = zt__get_variable("ZT_MODULES"), *flags = zt__get_variable("ZT_PROFILE_FLAGS");
     ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
     if (zt__has_calls_in_progress(tracer, 0)) {
@@ -26341,7 +26362,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
    of the environment; else 80. */
 ZT__PRIVATE size_t zt__get_room(int to_standard_output) {
     enum { DEFAULT = 80, LEAST = 40 };
-    const char *columns = getenv("COLUMNS");
+    const char *columns = zt__get_variable("COLUMNS");
     int room = DEFAULT, width = to_standard_output ? zt__get_terminal_width() : 0;
     if (width > 0) {
         room = width;
@@ -29753,7 +29774,7 @@ ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer) {
    has ended while a child of it keeps that end open. */
 __attribute__((constructor(101))) ZT__PRIVATE void zt__become_helper(void) {
     const int socket = ZT__HELPER_DESCRIPTOR;
-    const char *value = getenv(ZT__HELPER_VARIABLE);
+    const char *value = zt__get_variable(ZT__HELPER_VARIABLE);
     long program;
     zt__peer peer; /* that has made the socket */
     socklen_t size = sizeof peer;
@@ -29764,8 +29785,7 @@ __attribute__((constructor(101))) ZT__PRIVATE void zt__become_helper(void) {
     zt__watch_answer *answer;
     int is_asked;
     memset(&peer, 0, sizeof peer);
-    if (!value || getauxval(AT_SECURE) || sscanf(value, "%ld", &program) != 1 || program <= 1 ||
-        getppid() != program) {
+    if (!value || sscanf(value, "%ld", &program) != 1 || program <= 1 || getppid() != program) {
         return;
     }
     if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 && errno != EBADF &&
@@ -30043,7 +30063,9 @@ ZT__PRIVATE const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
     pid_t child = 0;
     if (!command) {
         failure = "out of memory";
-    } else if (getenv(ZT__HELPER_VARIABLE)) {
+    } else if (zt__has_extra_rights()) { /* it would not become a helper, but run the program again */
+        failure = "this program has more rights than its user, and cannot be started as one";
+    } else if (zt__get_variable(ZT__HELPER_VARIABLE)) {
         failure = "this process is one itself, or " ZT__HELPER_VARIABLE " is set by accident";
     } else if (!zt__find_helper(command)) {
         failure = "the file that it would be started from is not known";
@@ -31985,7 +32007,7 @@ ZT_API zt_auto_config zt_auto_config_default(void) {
 ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
     static int ends_at_exit;
     zt_auto_config config = given ? *given : zt_auto_config_default();
-    const char *path = getenv("ZT_AUTO"), *hotspots = getenv("ZT_HOTSPOTS");
+    const char *path = zt__get_variable("ZT_AUTO"), *hotspots = zt__get_variable("ZT_HOTSPOTS");
     zt_config *kept = &zt__automatic.config, complete;
     ze_result_t(ZE_APICALL * enable_layer)(void);
     zt__tracer *tracer = NULL;
@@ -32004,7 +32026,7 @@ ZT__PRIVATE ze_result_t zt__start_auto(const zt_auto_config *given) {
 
     /* The driver looks for the first variable in zeInit. So do loaders for the second that cannot enable the
        tracing layer later. */
-    if (config.trace.profile_flags || getenv("ZT_PROFILE_FLAGS")) {
+    if (config.trace.profile_flags || zt__get_variable("ZT_PROFILE_FLAGS")) {
         zt__set_variable("ZET_ENABLE_PROGRAM_INSTRUMENTATION", "1", 0);
     }
     zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);

@@ -13,6 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifndef _WIN32
+#include <sys/auxv.h>
+#endif
 #include <time.h>
 #include <unistd.h>
 
@@ -332,6 +335,18 @@ void assume_user(int is_root, const char *paranoid) {
     assumed_paranoid = paranoid;
 }
 
+static int assumed_extra_rights;
+
+void assume_extra_rights(int has_them) {
+    assumed_extra_rights = has_them;
+}
+
+#ifndef _WIN32
+static __attribute__((unused)) unsigned long assumed_getauxval(unsigned long type) {
+    return type == AT_SECURE ? (unsigned long)assumed_extra_rights : getauxval(type);
+}
+#endif
+
 static const char *assumed_debug_switch; /* NULL: there is none */
 
 void assume_debug_switch(const char *content) {
@@ -370,6 +385,7 @@ static void check_invariant(int holds, const char *condition) {
 #define fopen assumed_fopen
 #define clock_gettime advanced_clock
 #ifndef _WIN32
+#define getauxval assumed_getauxval
 #define pthread_cond_timedwait advanced_timedwait
 #define pthread_create refusable_create
 #endif
@@ -388,6 +404,7 @@ static void check_invariant(int holds, const char *condition) {
 #undef fopen
 #undef clock_gettime
 #ifndef _WIN32
+#undef getauxval
 #undef pthread_cond_timedwait
 #undef pthread_create
 #endif
@@ -650,6 +667,7 @@ int open_world(void **state) {
     gpu.reset();
     gpu.forget_findings();
     assume_user(0, "1");
+    assume_extra_rights(0);
     assume_debug_switch(NULL);
     allocations_left = -1;
     interrupt_allocation(-1, NULL, NULL);

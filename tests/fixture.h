@@ -282,6 +282,9 @@ zet_metric_group_handle_t find_group(world *w, const char *name, zet_metric_grou
    the system says who may use the counters; NULL: there are none. A new world has ordinary users and "1". */
 void assume_user(int is_root, const char *paranoid);
 
+/* The program has rights that its user has not, as set-user-ID programs have. A new world has none. */
+void assume_extra_rights(int has_them);
+
 /* What the file has by which the system switches program debug on and off; NULL: there is none, as in a new
    world. */
 void assume_debug_switch(const char *content);

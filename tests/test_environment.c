@@ -437,6 +437,28 @@ static void test_a_wrong_value_is_logged_once(void **state) {
                      1);
 }
 
+/* ==== programs with more rights than their user ============================================================ */
+
+static void measure_with_extra_rights(world *w) {
+    zt_profiler *profiler;
+    assume_extra_rights(1);
+    profiler = open_silent(w, "ComputeBasic");
+    run(w, profiler, "region");
+    zt_report(profiler, "of-the-program.csv");
+    zt_close(profiler);
+}
+
+/* Whoever starts a set-user-ID program must not choose which files it writes, or anything else. */
+static void test_extra_rights(void **state) {
+    (void)state;
+    RUN(measure_with_extra_rights, "ZT_REPORT", "run.csv,run.xlsx,table", "ZT_LOG", "log.txt", "ZT_TIMELINE",
+        "long", "ZT_PEAKS", "fast", "ZT_GROUPS", "NO_SUCH");
+    assert_contains(text_of("of-the-program.csv"), "GpuTime");
+    assert_null(text_of("run.csv"));
+    assert_string_equal(text_of("output"), "");
+    assert_no_messages();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_DIRECTORY(test_reports_at_close),
@@ -461,6 +483,7 @@ int main(void) {
         IN_DIRECTORY(test_peaks),
         IN_DIRECTORY(test_a_wrong_value_is_logged_once),
         IN_DIRECTORY(test_a_timeline_without_end),
+        IN_DIRECTORY(test_extra_rights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2273,6 +2273,19 @@ static void a_name_with_a_zero(void **state) {
     close_profiler(w, profiler);
 }
 
+/* It would run with the rights of the program, and is whatever its user has put into the PATH. */
+static void no_program_with_extra_rights(void **state) {
+    world *w = (world *)*state;
+    work of = load_work(w), sampled = {w, NULL, of.words};
+    assume_extra_rights(1);
+    zt_profiler *profiler = open_with_tool(w, &sampled, 4096, "while read -r a; do echo /k.cl:5; done");
+    assert_int_equal(hotspot_at(profiler, 8).line, 0);
+    assert_string_equal(hotspot_at(profiler, 8).file, "");
+    ok(zeModuleDestroy(sampled.module));
+    unload_work(&of);
+    close_profiler(w, profiler);
+}
+
 /* A list of libraries that is longer than is passed on is not passed on in part. */
 static void libraries_that_are_too_many(void **state) {
     world *w = (world *)*state;
@@ -2800,6 +2813,7 @@ int main(void) {
         TEST(a_name_that_is_too_long),
         TEST(a_name_with_a_zero),
         TEST(libraries_that_are_too_many),
+        TEST(no_program_with_extra_rights),
         TEST(lines_that_are_none),
         TEST(a_name_that_is_hostile),
         PRETENDED(lines_by_addresses_of_the_device),

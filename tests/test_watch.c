@@ -1203,6 +1203,20 @@ static void no_helper_of_a_helper(void **state) {
     close_profiler(w, profiler);
 }
 
+/* A program that has rights of its file heeds no variable, and so would not become a helper: it would run again. */
+static void no_helper_with_extra_rights(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
+    assume_extra_rights(1);
+    zt_profiler *profiler = open_watched(w, &config);
+    assert_debugged_by(profiler, ZT_DEBUGGED_BY_NOBODY);
+    assert_contains(zt_watch_get_info(profiler).reason,
+                    "A helper process: this program has more rights than");
+    assert_int_equal(helper_of(getpid()), 0);
+    close_profiler(w, profiler);
+}
+
 /* By zt_watch_stop. The hang is reported, and not as if somebody had failed. */
 static void the_watch_is_stopped_while_the_helper_answers(void **state) {
     world *w = (world *)*state;
@@ -2376,6 +2390,7 @@ int main(int argc, char **argv) {
         HANG_TEST(the_helper_writes_rubbish),
         HANG_TEST(any_call_of_the_helper_fails),
         HANG_TEST(no_helper_of_a_helper),
+        HANG_TEST(no_helper_with_extra_rights),
         HANG_TEST(the_watch_is_stopped_while_the_helper_answers),
         HANG_TEST(the_watch_is_stopped_while_it_attaches),
         HANG_TEST(no_helper_can_be_started),
