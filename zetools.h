@@ -6145,6 +6145,8 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
                  "config.timeline.")                                                                         \
     X(DEVICE_LOST, "%s failed: %s. The device is lost; samples in flight are counted as lost. Open a new "   \
                    "profiler when the device is back.")                                                      \
+    X(NO_SHARED_DATA, "%s: no memory or no key for values of threads is left for what the copies of this "   \
+                      "library in a process share. Free some.")                                              \
     X(TOO_MANY_PROFILERS, "zt_open: %u profilers are open in this process. Close some.")                     \
     X(TOO_MANY_GROUPS, "zt_open: more than %u metric groups are named. Name fewer.")                         \
     X(TOO_MANY_METRICS, "zt_open: config.metrics names more than %u metrics. Name fewer.")                   \
@@ -6488,6 +6490,13 @@ ZT__PRIVATE ze_result_t zt__report_null_handle(zt__diagnostics *diagnostics, con
 ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const char *call,
                                              const char *what) {
     return zt__report(diagnostics, NO_MEMORY, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, call, what);
+}
+
+/* Creates the block of the process, if there is none, for what is being opened. */
+ZT__PRIVATE ze_result_t zt__check_process(zt__diagnostics *diagnostics, const char *call) {
+    return zt__get_process()
+               ? ZE_RESULT_SUCCESS
+               : zt__report(diagnostics, NO_SHARED_DATA, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, call);
 }
 
 /* Returns the last message of a profiler or stream; if `diagnostics` is NULL, that of the thread. It stays
@@ -9249,7 +9258,7 @@ ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
 }
 
 /* Adds a profiler to those of the process, so that zt_end recognises a region whose profiler is closed.
-   Returns 0 if there are too many. */
+   Returns 0 if there are too many, or the process has no block. */
 ZT__PRIVATE int zt__register_profiler(zt_profiler *profiler) {
     zt__process *process = zt__get_process();
     uint32_t i;
@@ -12456,6 +12465,8 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
         zt__report(NULL, BAD_PACK, result, "the contents of the buffer are invalid");
     } else if (result != ZE_RESULT_SUCCESS) {
         zt__report_no_memory(NULL, "zt_unpack", "statistics");
+    } else if (zt__check_process(NULL, "zt_unpack") != ZE_RESULT_SUCCESS) {
+        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     } else if (!zt__register_profiler(unpacked)) {
         result = zt__report(NULL, TOO_MANY_UNPACKED, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
                             (unsigned)ZT__MAX_PROFILERS);
@@ -16035,7 +16046,10 @@ ZT__PRIVATE ze_result_t zt__open_configured(ze_context_handle_t context, ze_devi
     opened->context = context;
     opened->device = device;
     zt__load_driver(&opened->driver);
-    if (!zt__register_profiler(opened)) {
+    result = zt__check_process(diagnostics, "zt_open");
+    if (result != ZE_RESULT_SUCCESS) {
+        /* reported */
+    } else if (!zt__register_profiler(opened)) {
         result = zt__report(diagnostics, TOO_MANY_PROFILERS, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
                             (unsigned)ZT__MAX_PROFILERS);
     } else if (!zt__keep_columns(opened, complete)) {
@@ -16363,6 +16377,7 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     data->allocator = config.allocator;
     data->owners = 1;
     stream->data = data;
+    stream->process = zt__get_process();
     stream->context = context;
     stream->device = device;
     stream->config = config;
@@ -16585,7 +16600,6 @@ ZT__PRIVATE ze_result_t zt__open_streamer(zt_stream *stream) {
         return zt__report_stream_refusal(stream, result, "zetContextActivateMetricGroups", &holder);
     }
     stream->is_activated = 1;
-    stream->process = zt__get_process(); /* which has activated the group */
 
     /* The clock of the metrics, or else that of the device. Samples of instructions have no times. */
     if (!stream->is_of_instructions) {
@@ -17146,7 +17160,8 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
         return zt__report_no_memory(NULL, call, "the stream");
     }
     profiler = opened->config.profiler;
-    if (profiler && !profiler->timeline) {
+    result = zt__check_process(opened->diagnostics, call);
+    if (result == ZE_RESULT_SUCCESS && profiler && !profiler->timeline) {
         result = zt__report(opened->diagnostics, NO_TIMELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
     }
     if (result == ZE_RESULT_SUCCESS) {
@@ -18845,7 +18860,6 @@ ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const 
     const char *call = "zt_debug_open";
     zt_debug_config complete = config ? *config : zt_debug_config_default();
     const zt_allocator *allocator = &complete.allocator;
-    zt__process *process;
     zt_debugger *opened;
     zet_debug_event_t *events;
     ze_result_t result;
@@ -18865,8 +18879,7 @@ ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const 
     }
     opened = (zt_debugger *)zt__allocate(allocator, 1, sizeof *opened);
     events = (zet_debug_event_t *)zt__allocate(allocator, ZT__DEBUG_EVENTS, sizeof *events);
-    process = zt__get_process();
-    if (!opened || !events || !process) {
+    if (!opened || !events) {
         zt__free(allocator, opened);
         zt__free(allocator, events);
         return zt__report_no_memory(NULL, call, "the debugger");
@@ -18874,7 +18887,7 @@ ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const 
     zt__create_mutex(&opened->mutex);
     zt__create_mutex(&opened->delivering.mutex);
     zt__create_mutex(&opened->session.mutex);
-    opened->process = process;
+    opened->process = zt__get_process();
     opened->config = complete;
     opened->device = device;
     opened->pid = pid ? pid : (uint32_t)zt__get_process_id();
@@ -18882,7 +18895,10 @@ ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const 
     opened->diagnostics.mutex = &opened->mutex;
     opened->diagnostics.log = complete.log ? complete.log : zt__default_log();
     opened->diagnostics.log_user = complete.log_user;
-    result = zt__attach_debugger(opened);
+    result = zt__check_process(&opened->diagnostics, call);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__attach_debugger(opened);
+    }
     if (result != ZE_RESULT_SUCCESS) {
         zt__keep_error(&opened->diagnostics, result);
         zt__destroy_debugger(opened);

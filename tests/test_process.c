@@ -3,8 +3,12 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 
-/* With this, tests decide when a thread of the library sets a variable of the environment. */
+#include <pthread.h>
+
+/* With these, tests decide when a thread of the library sets a variable of the environment, and whether the system has
+   another key. */
 static int set_variable(const char *name, const char *value, int replace);
+static int create_key(pthread_key_t *key, void (*destroy)(void *value));
 
 /* With this, they decide whether there is memory for what the library keeps of a process. */
 static void *allocate_cleared(size_t count, size_t size);
@@ -14,13 +18,16 @@ static int add_exit_function(void (*function)(void));
 #define ZETOOLS_STATIC
 #define ZETOOLS_IMPLEMENTATION
 #define ZETOOLS_TRACER
+#define ZETOOLS_DEBUG
 #define setenv set_variable
 #define calloc allocate_cleared
 #define atexit add_exit_function
+#define pthread_key_create create_key
 #include "zetools.h"
 #undef calloc
 #undef setenv
 #undef atexit
+#undef pthread_key_create
 
 #include "fixture.h"
 
@@ -513,6 +520,60 @@ static void test_stream_in_a_child(void **state) {
     check_work(w);
 }
 
+static int has_no_keys;
+
+static int create_key(pthread_key_t *key, void (*destroy)(void *value)) {
+    return has_no_keys ? EAGAIN : pthread_key_create(key, destroy);
+}
+
+typedef struct packed {
+    world *w;
+    void *bytes;
+    size_t size;
+} packed;
+
+/* Each message names what is missing. Nothing is opened, and all is released. */
+static int open_without_keys(void *object) {
+    const packed *pack = (const packed *)object;
+    world *w = pack->w;
+    zt_config config = config_of(w);
+    zt_stream_config of_stream = zt_stream_config_default();
+    zt_debug_config of_debugger = zt_debug_config_default();
+    zt_profiler *profiler;
+    zt_stream *stream;
+    zt_debugger *debugger;
+    of_stream.log = of_debugger.log = config.log;
+    of_stream.log_user = of_debugger.log_user = config.log_user;
+    has_no_keys = 1;
+    gpu.reset_calls();
+    int right =
+        zt_open(w->context, w->device, &config, &profiler) == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY &&
+        zt_stream_open(w->context, w->device, &of_stream, &stream) == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY &&
+        zt_debug_open(w->device, 0, &of_debugger, &debugger) == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY &&
+        zt_unpack(pack->bytes, pack->size, NULL, &profiler) == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    right &= calls(NULL) == 0 && heard(w, "[NO_SHARED_DATA]") == 3 && w->message_count == 3 &&
+             heard(w, "zt_open: no memory or no key") == 1;
+    has_no_keys = 0;
+    if (zt_unpack(pack->bytes, pack->size, NULL, &profiler) != ZE_RESULT_SUCCESS)
+        return 2;
+    zt_close(profiler);
+    return !right;
+}
+
+static void test_no_key_for_what_is_shared(void **state) {
+    packed pack = {(world *)*state, NULL, 0};
+    zt_profiler *profiler = open_groups(pack.w, "ComputeBasic");
+    run(pack.w, profiler, "parent");
+    collect_all(profiler);
+    ok(zt_pack(profiler, NULL, &pack.size));
+    pack.bytes = malloc(pack.size);
+    assert_non_null(pack.bytes);
+    ok(zt_pack(profiler, pack.bytes, &pack.size));
+    assert_int_equal(status_of_child(open_without_keys, &pack), 0);
+    free(pack.bytes);
+    close_profiler(pack.w, profiler);
+}
+
 /* ==== programs that are executed ========================================================================== */
 
 /* Executes this program again, in a role. Keeps the command line, which may begin with a dynamic linker. */
@@ -877,6 +938,7 @@ int main(void) {
         TEST(test_region_in_a_child),
         TEST(test_questions_in_a_child),
         TEST(test_stream_in_a_child),
+        TEST(test_no_key_for_what_is_shared),
         TEST(test_executed_beside_a_profiler),
         TEST(test_executed_in_the_place_of_a_profiler),
         TEST(test_no_memory_at_the_first_call),
