@@ -4529,8 +4529,8 @@ ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline) {
     }
 }
 
-/* Lets a process that is to be started have no signals blocked, as threads of the library have. Returns 0 if that
-   fails. */
+/* Starts the program with no signal blocked. The calling thread may be one of the library's, which block nearly
+   all. Returns 0 if that fails. */
 ZT__PRIVATE int zt__unblock_signals(posix_spawnattr_t *attributes) {
     zt__signal_set none;
     sigemptyset(&none);
