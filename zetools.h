@@ -1036,7 +1036,8 @@
        active, and must not calculate metrics at the same time. The copies find each other by the environment
        variable ZETOOLS_PROCESS_3, which the first call of the library sets. Do not change it. As with any
        setenv, no other thread may use the environment during that first call. The number in the name is the
-       layout of the shared data: copies with different layouts do not find each other.
+       layout of the shared data: copies with different layouts do not find each other. On Windows, the DLL
+       that makes this first call is not unloaded before the process ends.
 
        A forked child may open profilers, streams and debuggers of its own. It must not use those of its
        parent; zt_close, zt_stream_close and zt_debug_close do nothing with them in the child. A program that
@@ -3501,8 +3502,18 @@ ZT__PRIVATE void zt__read_thread_name(uint32_t thread, char *name, size_t size) 
     }
 }
 
-/* Values that each thread has of its own. When a thread ends, free() is called for its value. */
+/* Values that each thread has of its own. When a thread ends, its value is freed, in whichever copy of this header
+   it was allocated, and even if that was unloaded. */
 typedef pthread_key_t zt__thread_key;
+
+/* Returns memory filled with zeros, or NULL. */
+ZT__PRIVATE void *zt__allocate_thread_value(size_t size) {
+    return calloc(1, size);
+}
+
+ZT__PRIVATE void zt__free_thread_value(void *value) {
+    free(value);
+}
 
 ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values) {
     return pthread_key_create(key, frees_values ? free : NULL) == 0;
@@ -3971,11 +3982,23 @@ ZT__PRIVATE void zt__read_thread_name(uint32_t thread, char *name, size_t size) 
 
 typedef DWORD zt__thread_key;
 
-ZT__PRIVATE void NTAPI zt__free_thread_value(void *value) {
-    free(value);
+/* Each C library of the process has a heap of its own. The system's is the common one. */
+ZT__PRIVATE void *zt__allocate_thread_value(size_t size) {
+    return HeapAlloc(GetProcessHeap(), HEAP_ZERO_MEMORY, size);
 }
 
+ZT__PRIVATE void NTAPI zt__free_thread_value(void *value) {
+    HeapFree(GetProcessHeap(), 0, value);
+}
+
+/* Threads call the function when they end. So the DLL that has it stays loaded until the process ends. */
 ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values) {
+    HMODULE module;
+    if (frees_values &&
+        !GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN,
+                            (LPCSTR)(uintptr_t)zt__free_thread_value, &module)) {
+        return 0;
+    }
     *key = FlsAlloc(frees_values ? zt__free_thread_value : NULL);
     return *key != FLS_OUT_OF_INDEXES;
 }
@@ -6014,9 +6037,9 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     }
     messages = (zt__thread_messages *)zt__get_thread_value(process->messages);
     if (!messages) {
-        messages = (zt__thread_messages *)calloc(1, sizeof *messages);
+        messages = (zt__thread_messages *)zt__allocate_thread_value(sizeof *messages);
         if (messages && !zt__set_thread_value(process->messages, messages)) {
-            free(messages);
+            zt__free_thread_value(messages);
             messages = NULL;
         }
     }
