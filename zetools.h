@@ -3175,7 +3175,6 @@ typedef zt__disabled_scope zt_scope;
 #include <fcntl.h>
 #include <intrin.h>
 #include <io.h>
-#include <process.h>
 #include <sys/stat.h>
 #if defined(_MSC_VER) && defined(__cplusplus)
 #include <type_traits>
@@ -3877,7 +3876,8 @@ ZT__PRIVATE void zt__await_condition(zt__condition *condition, zt__mutex *mutex,
     }
 }
 
-/* While a thread runs, the DLL that has its code stays loaded, even if the program unloads it. */
+/* While a thread runs, the DLL that has its code stays loaded, even if the program unloads it. It is not started by
+   _beginthreadex, which keeps the DLL loaded in some C libraries and not in others. */
 typedef HANDLE zt__system_thread;
 #define ZT__THREAD_RESULT unsigned
 #define ZT__THREAD_CALL __stdcall
@@ -3888,7 +3888,7 @@ typedef struct zt__thread_start {
     HMODULE module;
 } zt__thread_start;
 
-ZT__PRIVATE unsigned __stdcall zt__start_of_thread(void *argument) {
+ZT__PRIVATE DWORD WINAPI zt__start_of_thread(void *argument) {
     zt__thread_start start = *(zt__thread_start *)argument;
     free(argument);
     start.function(start.argument);
@@ -3898,23 +3898,22 @@ ZT__PRIVATE unsigned __stdcall zt__start_of_thread(void *argument) {
 ZT__PRIVATE int zt__create_thread(zt__system_thread *thread,
                                   ZT__THREAD_RESULT(ZT__THREAD_CALL *function)(void *), void *argument) {
     zt__thread_start *start = (zt__thread_start *)calloc(1, sizeof *start);
-    uintptr_t handle = 0;
+    *thread = NULL;
     if (start) {
         start->function = function;
         start->argument = argument;
         if (GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, (LPCSTR)(uintptr_t)zt__start_of_thread,
                                &start->module)) {
-            handle = _beginthreadex(NULL, 0, zt__start_of_thread, start, 0, NULL);
-            if (!handle) {
+            *thread = CreateThread(NULL, 0, zt__start_of_thread, start, 0, NULL);
+            if (!*thread) {
                 FreeLibrary(start->module);
             }
         }
     }
-    if (!handle) {
+    if (!*thread) {
         free(start);
     }
-    *thread = (HANDLE)handle;
-    return handle != 0;
+    return *thread != NULL;
 }
 
 ZT__PRIVATE void zt__join_system_thread(zt__system_thread thread) {
