@@ -46,7 +46,7 @@ manual() { # HEADING
 }
 
 options=$(sed -nE '/^ *# *(if|elif)/p' zetools.h | grep -oE 'ZETOOLS_[A-Z_]+' | grep -vx ZETOOLS_H | sort -u)
-variables=$(grep -oE 'getenv\("ZT_[A-Z_]+' zetools.h | grep -oE 'ZT_.*' | sort -u)
+variables=$(grep -oE 'zt__get_variable\("ZT_[A-Z_]+' zetools.h | grep -oE 'ZT_.*' | sort -u)
 complain 'options that only one of code and manual has:' \
     "$(in_one_only "$options" "$(manual OPTIONS | grep -oE '^ {7}ZETOOLS_[A-Z_]+' | tr -d ' ' | sort -u)")"
 complain 'variables of the environment that only one of code and manual has:' \
