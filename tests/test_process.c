@@ -632,35 +632,13 @@ static int open_without_memory(void) {
     assert_result(zt_stream_open(w->context, w->device, &config, &stream),
                   ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
     assert_null(stream);
-    assert_int_equal(heard(w, "[NO_MEMORY]"), 1);
+    assert_int_equal(heard(w, "[NO_SHARED_DATA]"), 1);
     ok(zt_get_last_result(NULL));
     assert_string_equal(zt_get_last_error(NULL), "");
     has_no_memory = 0;
     ok(zt_stream_open(w->context, w->device, &config, &stream));
     assert_int_equal(w->message_count, 1);
     zt_stream_close(stream, NULL, NULL);
-    close_world(&state);
-    return 0;
-}
-
-/* This file has the tracer, and no program debug. */
-static int try_to_stop_threads(void) {
-    void *state = NULL;
-    setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
-    start(&state);
-    open_world(&state);
-    world *w = (world *)state;
-    zt_config config = config_of(w);
-    zt_hotspots_config hotspots = zt_hotspots_config_default();
-    zt_profiler *profiler;
-    config.groups = "";
-    hotspots.stops_a_second = 100;
-    ok(zt_open(w->context, w->device, &config, &profiler));
-    ok(zt_trace_start(profiler, NULL));
-    assert_result(zt_hotspots_start(profiler, &hotspots), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    assert_int_equal(heard(w, "[CANNOT_STOP]"), 1);
-    assert_int_equal(heard(w, "the library was compiled without ZETOOLS_DEBUG"), 1);
-    zt_close(profiler);
     close_world(&state);
     return 0;
 }
@@ -746,7 +724,6 @@ static const struct {
 } roles[] = {
     {"measure", measure_alone},
     {"open without memory", open_without_memory},
-    {"stop threads", try_to_stop_threads},
     {"open and become", open_and_become},
     {"leave open", leave_open},
     {"leave one hanging", leave_one_hanging},
@@ -812,11 +789,6 @@ static void test_executed_in_the_place_of_a_profiler(void **state) {
 static void test_no_memory_at_the_first_call(void **state) {
     (void)state;
     expect_success_as("open without memory");
-}
-
-static void test_threads_cannot_be_stopped_without_debug(void **state) {
-    (void)state;
-    expect_success_as("stop threads");
 }
 
 static void test_first_call_on_two_threads(void **state) {
@@ -942,7 +914,6 @@ int main(void) {
         TEST(test_executed_beside_a_profiler),
         TEST(test_executed_in_the_place_of_a_profiler),
         TEST(test_no_memory_at_the_first_call),
-        TEST(test_threads_cannot_be_stopped_without_debug),
         TEST(test_first_call_on_two_threads),
         TEST(test_left_open),
         TEST(test_left_open_with_a_thread_that_hangs),
