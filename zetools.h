@@ -2216,7 +2216,8 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 /* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
    incomplete one. Symbolic links at `path` are followed, those at the name beside it are not. Pipes and
-   devices are written to directly; that nobody reads a pipe any more is an error, and raises no SIGPIPE.
+   devices are written to directly. That nobody reads a pipe any more, or that a file may not be as large, is
+   an error, and raises neither SIGPIPE nor SIGXFSZ.
    path  the suffix chooses the format: .html or .htm, .csv, .json, .trace.json, .prom (OpenMetrics),
          .folded (stacks for flame graphs) or .instances.csv, in upper or lower case; with .txt, a number or
          no suffix, the report is a table. "-" and "/dev/stdout" are a table on standard output, as wide as
@@ -3624,29 +3625,34 @@ ZT__PRIVATE FILE *zt__open_file(const char *path, const char *mode) {
     return file;
 }
 
-/* Writes to a pipe that nobody reads any more end the program by SIGPIPE, unless this thread blocks it. */
-ZT__PRIVATE void zt__block_pipe_signal(zt__signal_set *before, int *was_pending) {
-    zt__signal_set pipe_signal, pending;
-    sigemptyset(&pipe_signal);
-    sigaddset(&pipe_signal, SIGPIPE);
-    sigemptyset(&pending);
-    sigpending(&pending);
-    *was_pending = sigismember(&pending, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &pipe_signal, before);
+/* Signals that end the program when a write fails, unless the thread blocks them: SIGPIPE if nobody reads a
+   pipe any more, SIGXFSZ above the size that files may have. */
+typedef struct zt__write_signals {
+    zt__signal_set before, pending;
+} zt__write_signals;
+
+ZT__PRIVATE void zt__block_write_signals(zt__write_signals *signals) {
+    zt__signal_set blocked;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGPIPE);
+    sigaddset(&blocked, SIGXFSZ);
+    sigemptyset(&signals->pending);
+    sigpending(&signals->pending);
+    pthread_sigmask(SIG_BLOCK, &blocked, &signals->before);
 }
 
 /* Removes the signal of a write that has failed, and leaves one that was pending before. Keeps errno. */
-ZT__PRIVATE void zt__unblock_pipe_signal(const zt__signal_set *before, int was_pending) {
+ZT__PRIVATE void zt__unblock_write_signals(const zt__write_signals *signals) {
     const struct timespec at_once = {0, 0};
-    int reason = errno;
-    if (reason == EPIPE && !was_pending) {
-        zt__signal_set pipe_signal;
-        sigemptyset(&pipe_signal);
-        sigaddset(&pipe_signal, SIGPIPE);
-        while (sigtimedwait(&pipe_signal, NULL, &at_once) < 0 && errno == EINTR) {
+    int reason = errno, number = reason == EPIPE ? SIGPIPE : reason == EFBIG ? SIGXFSZ : 0;
+    if (number && !sigismember(&signals->pending, number)) {
+        zt__signal_set raised;
+        sigemptyset(&raised);
+        sigaddset(&raised, number);
+        while (sigtimedwait(&raised, NULL, &at_once) < 0 && errno == EINTR) {
         }
     }
-    pthread_sigmask(SIG_SETMASK, before, NULL);
+    pthread_sigmask(SIG_SETMASK, &signals->before, NULL);
     errno = reason;
 }
 
@@ -3672,16 +3678,16 @@ ZT__PRIVATE int zt__write_to_descriptor(FILE *file, int descriptor, const char *
 /* A zt_write_fn for a FILE. fwrite would lose bytes when a signal interrupts it. */
 ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *user) {
     FILE *file = (FILE *)user;
-    int descriptor = fileno(file), was_pending, has_failed;
-    zt__signal_set before;
+    int descriptor = fileno(file), has_failed;
+    zt__write_signals signals;
     if (descriptor < 0) { /* a stream in memory */
         errno = 0;        /* which fileno has set */
         return fwrite(bytes, 1, size, file) != size;
     }
-    zt__block_pipe_signal(&before, &was_pending);
+    zt__block_write_signals(&signals);
     errno = 0;
     has_failed = zt__write_to_descriptor(file, descriptor, (const char *)bytes, size);
-    zt__unblock_pipe_signal(&before, was_pending);
+    zt__unblock_write_signals(&signals);
     return has_failed;
 }
 
@@ -14745,13 +14751,16 @@ ZT__PRIVATE int zt__search_lines(zt__line_search *search, const uint8_t *debug, 
     const uint64_t longest_ns = UINT64_C(10000000000);
     FILE *input = tmpfile(), *object = tmpfile();
     zt__tool tool = {NULL, input, object, 0, zt__read_line, search};
+    zt__writer writer;
     int has_run = 0;
     uint32_t i;
+    zt__begin_writing(&writer, zt__write_to_file, input);
     for (i = 0; input && i < search->count; i++) {
-        fprintf(input, "0x%llx\n", (unsigned long long)search->addresses[i]);
+        char line[24];
+        snprintf(line, sizeof line, "0x%llx\n", (unsigned long long)search->addresses[i]);
+        zt__write_text(&writer, line);
     }
-    if (input && object && fwrite(debug, 1, size, object) == size && fflush(object) == 0 &&
-        fflush(input) == 0) {
+    if (input && object && zt__end_writing(&writer) && zt__write_to_file(debug, size, object) == 0) {
         tool.deadline = zt__deadline(longest_ns);
         for (i = 0; i < ZT__COUNT_OF(programs) && search->found == 0; i++) {
             tool.arguments = programs[i];
@@ -20354,8 +20363,8 @@ ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char
     file = zt__create_file(beside, 0666);
     if (!file) {
         failed = "open";
-    } else if (fwrite(binary->bytes, 1, binary->size, file) != binary->size) {
-        failed = "fwrite";
+    } else if (zt__write_to_file(binary->bytes, binary->size, file) != 0) {
+        failed = "write";
     }
     reason = errno;
     if (file && fclose(file) != 0 && !failed) {
@@ -30341,7 +30350,8 @@ ZT__PRIVATE void zt__describe_place(const zt_hang_place *place, char *text, size
 }
 
 ZT__PRIVATE ze_result_t zt__write_hang_text(const void *text, FILE *file) {
-    return fputs((const char *)text, file) < 0 ? ZE_RESULT_ERROR_UNKNOWN : ZE_RESULT_SUCCESS;
+    return zt__write_to_file(text, strlen((const char *)text), file) == 0 ? ZE_RESULT_SUCCESS
+                                                                          : ZE_RESULT_ERROR_UNKNOWN;
 }
 
 /* Writes the report into `watch->text`, and into the file. `*path` receives the name of the file; "" if there

@@ -68,7 +68,6 @@ static const struct site {
     {SYSTEM, "fflush"},
     {SYSTEM, "chmod"},
     {SYSTEM, "fcntl"},
-    {SYSTEM, "fputs"},
     {SYSTEM, "socketpair"},
     {SYSTEM, "send"},
     {SYSTEM, "recv"},
@@ -318,10 +317,6 @@ int fcntl(int file, int command, ...) {
     void *argument = va_arg(more, void *);
     va_end(more);
     return FAILS("fcntl") ? -1 : REAL(fcntl)(file, command, argument);
-}
-
-int fputs(const char *text, FILE *file) {
-    return FAILS("fputs") ? EOF : REAL(fputs)(text, file);
 }
 
 int socketpair(int domain, int type, int protocol, int ends[2]) {

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,8 +26,9 @@ static struct pretended {
     zt_profiler *profiler;
     void (*at_read)(zt_profiler *profiler); /* before reports are read: called once, as the next two */
     void (*at_debug)(zt_profiler *profiler);
-    void (*at_pipe)(zt_profiler *profiler); /* before a program is run */
-    int interrupted_polls;                  /* so many, by signals */
+    void (*at_pipe)(zt_profiler *profiler);    /* before a program is run */
+    void (*at_tmpfile)(zt_profiler *profiler); /* before its input is written */
+    int interrupted_polls;                     /* so many, by signals */
     int polls_until_late; /* not 0: this one takes longer than the library waits for a program */
     int repeats_reports;  /* as many as there is room for */
     uint8_t report[1024];
@@ -2220,6 +2222,39 @@ static void a_program_takes_too_long(void **state) {
     close_profiler(w, profiler);
 }
 
+FILE *tmpfile(void) {
+    call_once(&pretended.at_tmpfile);
+    return REAL(tmpfile)();
+}
+
+static void limit_files(zt_profiler *profiler) {
+    struct rlimit limit;
+    (void)profiler;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = 1000;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* Files may not be as large as the debug information: there are no lines, and the program goes on. */
+static void lines_above_the_limit_of_files(void **state) {
+    static const char script[] = "while read -r a; do echo /k.cl:1; done";
+    world *w = (world *)*state;
+    struct rlimit unlimited;
+    work of = load_work(w), sampled = {w, NULL, of.words};
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &unlimited), 0);
+    pretended.at_tmpfile = limit_files;
+    zt_profiler *profiler = open_with_tool(w, &sampled, 4096, script);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &unlimited), 0);
+    assert_int_equal(hotspot_at(profiler, 8).line, 0);
+    char *path = fake_tool(script);
+    ok(zt_hotspots_find_lines(profiler));
+    end_tool(path);
+    assert_int_equal(hotspot_at(profiler, 8).line, 1);
+    ok(zeModuleDestroy(sampled.module));
+    unload_work(&of);
+    close_profiler(w, profiler);
+}
+
 /* A kernel may lie at 0, too, in the addresses that the debug information has. */
 static void lines_of_a_kernel_at_0(void **state) {
     world *w = (world *)*state;
@@ -2809,6 +2844,7 @@ int main(void) {
         TEST(no_other_program_inherits_the_pipe),
         PRETENDED(signals_come_while_a_program_runs),
         PRETENDED(a_program_takes_too_long),
+        PRETENDED(lines_above_the_limit_of_files),
         TEST(lines_of_a_kernel_at_0),
         TEST(a_name_that_is_too_long),
         TEST(a_name_with_a_zero),

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -454,32 +455,41 @@ static void *read_a_byte(void *path) {
     return NULL;
 }
 
-/* Nobody reads the rest of a report. That is an error of the report, and not the end of the program. */
+/* A report cannot be written to the end. That is an error of the report, and not the end of the program, also
+   where the program has blocked the signal of it and one is pending. */
+static void expect_failures(const zt_profiler *profiler, const char *path, int reason, int number,
+                            void *(*read_some)(void *path)) {
+    pthread_t thread;
+    sigset_t set, mask;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    for (int is_pending = 0; is_pending < 2; is_pending++) {
+        if (is_pending) {
+            pthread_sigmask(SIG_BLOCK, &set, NULL);
+            pthread_kill(pthread_self(), number);
+        }
+        if (read_some)
+            assert_int_equal(pthread_create(&thread, NULL, read_some, (void *)(uintptr_t)path), 0);
+        assert_result(zt_report(profiler, path), ZE_RESULT_ERROR_UNKNOWN);
+        if (read_some)
+            pthread_join(thread, NULL);
+        assert_no_noted_failure();
+        assert_contains(zt_get_last_error(profiler), strerror(reason));
+        pthread_sigmask(SIG_SETMASK, NULL, &mask);
+        assert_int_equal(sigismember(&mask, number), is_pending);
+        sigpending(&mask);
+        assert_int_equal(sigismember(&mask, number), is_pending);
+    }
+}
+
+/* Nobody reads the rest. */
 static void report_without_reader(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_still(w);
     char path[128];
-    pthread_t thread;
-    sigset_t pipe_signal, mask;
     snprintf(path, sizeof path, "%s/left.json", test_directory);
     ok(mkfifo(path, 0600) ? ZE_RESULT_ERROR_UNKNOWN : ZE_RESULT_SUCCESS);
-    sigemptyset(&pipe_signal);
-    sigaddset(&pipe_signal, SIGPIPE);
-    for (int is_waiting = 0; is_waiting < 2; is_waiting++) { /* a signal that the program has blocked */
-        if (is_waiting) {
-            pthread_sigmask(SIG_BLOCK, &pipe_signal, NULL);
-            pthread_kill(pthread_self(), SIGPIPE);
-        }
-        assert_int_equal(pthread_create(&thread, NULL, read_a_byte, path), 0);
-        assert_result(zt_report(profiler, path), ZE_RESULT_ERROR_UNKNOWN);
-        pthread_join(thread, NULL);
-        assert_no_noted_failure();
-        assert_contains(zt_get_last_error(profiler), strerror(EPIPE));
-        pthread_sigmask(SIG_SETMASK, NULL, &mask);
-        assert_int_equal(sigismember(&mask, SIGPIPE), is_waiting);
-        sigpending(&mask);
-        assert_int_equal(sigismember(&mask, SIGPIPE), is_waiting);
-    }
+    expect_failures(profiler, path, EPIPE, SIGPIPE, read_a_byte);
     unlink(path);
     close_profiler(w, profiler);
 }
@@ -490,12 +500,37 @@ static void test_a_report_that_nobody_reads(void **state) {
     expect_success_of(&test);
 }
 
+/* Files may not be as large, such as in a batch system. */
+static void report_above_the_limit(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_still(w);
+    struct rlimit unlimited, limit;
+    struct stat seen;
+    char path[128];
+    snprintf(path, sizeof path, "%s/large.json", test_directory);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &unlimited), 0);
+    limit = unlimited;
+    limit.rlim_cur = 10000;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    expect_failures(profiler, path, EFBIG, SIGXFSZ, NULL);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &unlimited), 0);
+    assert_int_equal(stat(path, &seen), -1);
+    close_profiler(w, profiler);
+}
+
+static void test_a_report_above_the_limit(void **state) {
+    const struct CMUnitTest test = TEST(report_above_the_limit);
+    (void)state;
+    expect_success_of(&test);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fork_and_exec_at_any_moment),
         cmocka_unit_test(test_signals_that_restart_calls),
         cmocka_unit_test(test_signals_that_interrupt_calls),
         cmocka_unit_test(test_a_report_that_nobody_reads),
+        cmocka_unit_test(test_a_report_above_the_limit),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

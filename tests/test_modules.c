@@ -4,11 +4,11 @@
 #include "fixture.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -300,7 +300,15 @@ static void test_a_name_that_is_taken(void **state) {
     free(matmul.bytes);
 }
 
-/* The disk is full. What there was room for is removed. */
+static const struct rlimit *file_limit; /* from when the library gets a binary on; NULL: none */
+
+ze_result_t ZE_APICALL zeModuleGetNativeBinary(ze_module_handle_t module, size_t *size, uint8_t *bytes) {
+    if (file_limit && setrlimit(RLIMIT_FSIZE, file_limit) != 0)
+        return ZE_RESULT_ERROR_UNKNOWN;
+    return REAL(zeModuleGetNativeBinary)(module, size, bytes);
+}
+
+/* The disk is full, or files may not be as large. What there was room for is removed. */
 static void test_a_disk_without_room(void **state) {
     enum { SMALL = 1000 };
     world *w = *state;
@@ -310,17 +318,16 @@ static void test_a_disk_without_room(void **state) {
     char expected[256];
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &unlimited), 0);
     limit = unlimited;
-    signal(SIGXFSZ, SIG_IGN);
+    file_limit = &limit;
     for (int i = 0; i < 2; i++) {
-        limit.rlim_cur = i ? matmul.size - 1 : SMALL; /* the last byte may be missing only at fclose */
-        assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+        limit.rlim_cur = i ? matmul.size - 1 : SMALL; /* the last byte may be missing alone */
         create_and_destroy(w, matmul);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &unlimited), 0);
     }
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &unlimited), 0);
-    signal(SIGXFSZ, SIG_DFL);
+    file_limit = NULL;
     assert_int_equal(count_files(in_directory("modules")), 0);
     assert_int_equal(w->message_count, 1);
-    snprintf(expected, sizeof expected, "[MODULE_NOT_SAVED] fwrite failed: %s. ", strerror(EFBIG));
+    snprintf(expected, sizeof expected, "[MODULE_NOT_SAVED] write failed: %s. ", strerror(EFBIG));
     assert_contains(w->messages[0], expected);
     assert_contains(written_report(profiler, ZT_FORMAT_JSON), "Writing files of modules has failed 4 times.");
     create_and_destroy(w, matmul);
