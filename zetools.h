@@ -6402,10 +6402,22 @@ typedef struct zt__diagnostics {
     int device_lost; /* atomic */
 } zt__diagnostics;
 
+/* Prints a line on standard error. If that cannot be written, the line is lost. */
+ZT__PRIVATE ZT__CHECKED_FORMAT(1, 2) void zt__print_message(const char *format, ...) {
+    char line[sizeof(zt__message_text) + 256] = "zetools: ";
+    size_t used = strlen(line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line + used, sizeof line - used - 1, format, arguments);
+    va_end(arguments);
+    strcat(line, "\n");
+    zt__write_to_file(line, strlen(line), stderr);
+}
+
 ZT__PRIVATE void zt__log_to_stderr(int result, const char *text, void *user) {
     (void)result;
     (void)user;
-    fprintf(stderr, "zetools: %s\n", text);
+    zt__print_message("%s", text);
 }
 
 /* Returns the log function of an application that has set none: with ZT_LOG, one that prints; else NULL. */
@@ -15634,7 +15646,7 @@ ZT__PRIVATE int zt__next_path(const char **list, zt__file_path *path) {
 /* Prints the last message of a profiler, unless its log does. */
 ZT__PRIVATE void zt__print_error(const zt_profiler *profiler) {
     if (profiler->diagnostics.log != zt__log_to_stderr) {
-        fprintf(stderr, "zetools: %s\n", zt_get_last_error(profiler));
+        zt__print_message("%s", zt_get_last_error(profiler));
     }
 }
 
@@ -31983,7 +31995,7 @@ ZT__PRIVATE void zt__clear_auto(void) {
 
 ZT__PRIVATE void zt__print_auto_note(zt__document *document, const char *text) {
     (void)document;
-    fprintf(stderr, "zetools: zt_auto: %s\n", text);
+    zt__print_message("zt_auto: %s", text);
 }
 
 /* Writes the reports. Runs at exit, before loader and driver are gone: functions of atexit run in reverse
@@ -31998,9 +32010,8 @@ ZT__PRIVATE void zt__end_auto(void) {
         return;
     }
     if (zt__is_inside_hook()) {
-        fprintf(stderr,
-                "zetools: zt_auto: there is no report, because a callback has called exit. Return from "
-                "callbacks.\n");
+        zt__print_message("zt_auto: there is no report, because a callback has called exit. Return from "
+                          "callbacks.");
         return;
     }
     zt__stop_tracer(tracer, "zt_auto");
@@ -32025,11 +32036,11 @@ ZT__PRIVATE void zt__end_auto(void) {
         }
     }
     if (!tracer->devices) {
-        fprintf(stderr, "zetools: zt_auto: this process created no command list, so there is no report.\n");
+        zt__print_message("zt_auto: this process created no command list, so there is no report.");
     }
     if (tracer->open_failures) {
-        fprintf(stderr, "zetools: zt_auto did not measure %u of the contexts and devices. The first: %s\n",
-                (unsigned)tracer->open_failures, tracer->open_failure.text);
+        zt__print_message("zt_auto did not measure %u of the contexts and devices. The first: %s",
+                          (unsigned)tracer->open_failures, tracer->open_failure.text);
     }
     if (is_sampling || !zt__abandon_calls(tracer)) {
         return; /* another thread still needs the tracer and its profilers */
@@ -32128,7 +32139,7 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *config) {
     ze_result_t result = zt__start_auto(config);
     if (result != ZE_RESULT_SUCCESS) {
         const char *message = zt__default_log() ? "" : zt_get_last_error(NULL); /* or printed already */
-        fprintf(stderr, "zetools: zt_auto: nothing is traced.%s%s\n", *message ? " " : "", message);
+        zt__print_message("zt_auto: nothing is traced.%s%s", *message ? " " : "", message);
     }
     return result;
 }

@@ -524,6 +524,40 @@ static void test_a_report_above_the_limit(void **state) {
     expect_success_of(&test);
 }
 
+/* Messages that nobody reads are lost, and the program goes on. */
+static void print_without_reader(void **state) {
+    world *w = *state;
+    zt_config config = zt_config_default();
+    zt_profiler *profiler;
+    int ends[2], error = dup(2);
+    config.groups = "";
+    assert_int_equal(pipe(ends), 0);
+    close(ends[0]);
+    fflush(stderr);
+    dup2(ends[1], 2);
+    setenv("ZT_LOG", "stderr", 1);
+    ze_result_t opened = zt_open(w->context, w->device, &config, &profiler);
+    ze_result_t refused = zt_report(profiler, "run.unknown");
+    zt_close(profiler);
+    setenv("ZT_LOG", "1", 1);
+    setenv("ZT_AUTO", "run.unknown", 1);
+    ze_result_t traced = zt_auto(NULL);
+    unsetenv("ZT_AUTO");
+    unsetenv("ZT_LOG");
+    dup2(error, 2);
+    close(error);
+    close(ends[1]);
+    ok(opened);
+    assert_result(refused, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_result(traced, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+}
+
+static void test_messages_that_nobody_reads(void **state) {
+    const struct CMUnitTest test = TEST(print_without_reader);
+    (void)state;
+    expect_success_of(&test);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fork_and_exec_at_any_moment),
@@ -531,6 +565,7 @@ int main(void) {
         cmocka_unit_test(test_signals_that_interrupt_calls),
         cmocka_unit_test(test_a_report_that_nobody_reads),
         cmocka_unit_test(test_a_report_above_the_limit),
+        cmocka_unit_test(test_messages_that_nobody_reads),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }
