@@ -3656,13 +3656,14 @@ ZT__PRIVATE void zt__unblock_write_signals(const zt__write_signals *signals) {
     errno = reason;
 }
 
-/* Returns 0 if all was written. */
+/* Returns 0 if all was written. What the application has written before is flushed first. C libraries discard it
+   if a signal interrupts that, so this waits for room before: a pipe then has enough for the usual buffer. */
 ZT__PRIVATE int zt__write_to_descriptor(FILE *file, int descriptor, const char *next, size_t size) {
-    while (fflush(file) != 0) { /* what the application has written before */
-        if (errno != EINTR) {
-            return 1;
-        }
-        clearerr(file);
+    struct pollfd writable = {descriptor, POLLOUT, 0};
+    while (poll(&writable, 1, -1) < 0 && errno == EINTR) {
+    }
+    if (fflush(file) != 0) {
+        return 1;
     }
     while (size > 0) {
         ssize_t written = write(descriptor, next, size);

@@ -558,6 +558,70 @@ static void test_messages_that_nobody_reads(void **state) {
     expect_success_of(&test);
 }
 
+/* Opens a pipe, and reads all from it when signals have been handled. Returns how much it was. */
+static void *read_after_signals(void *path) {
+    enum { SIGNALS = 100 };
+    static size_t total;
+    char bytes[1024];
+    ssize_t size;
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    total = 0;
+    int file = open(path, O_RDONLY);
+    while (__atomic_load_n(&before.handled, __ATOMIC_RELAXED) < SIGNALS)
+        nap();
+    while ((size = read(file, bytes, sizeof bytes)) > 0)
+        total += (size_t)size;
+    close(file);
+    return &total;
+}
+
+/* Signals arrive while the library waits for room in a pipe, and the program has printed what is not written
+   yet. That is not lost. */
+static void print_and_report(void **state) {
+    static const char printed[] = "the program prints this\n";
+    world *w = *state;
+    zt_profiler *profiler = open_still(w);
+    size_t expected = strlen(printed);
+    int output = dup(1), pipe;
+    char path[128];
+    void *total;
+    pthread_t thread;
+    ok(zt_write(profiler, ZT_FORMAT_TABLE, count_bytes, &expected));
+    snprintf(path, sizeof path, "%s/output", test_directory);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(pthread_create(&thread, NULL, read_after_signals, path), 0);
+    pipe = open(path, O_WRONLY);
+    assert_true(pipe >= 0);
+    fcntl(pipe, F_SETFL, O_NONBLOCK);
+    for (ssize_t size; (size = write(pipe, path, sizeof path)) > 0;) /* until it is full */
+        expected += (size_t)size;
+    fcntl(pipe, F_SETFL, 0);
+    fflush(stdout);
+    dup2(pipe, 1);
+    close(pipe);
+    begin_storm(0);
+    int is_printed = printf("%s", printed) > 0;
+    ze_result_t result = zt_report(profiler, "-");
+    end_storm();
+    int has_failed = ferror(stdout);
+    dup2(output, 1);
+    close(output);
+    pthread_join(thread, &total);
+    unlink(path);
+    ok(result);
+    assert_true(is_printed && !has_failed);
+    assert_int_equal(*(size_t *)total, expected);
+    close_profiler(w, profiler);
+}
+
+static void test_signals_while_the_program_prints(void **state) {
+    const struct CMUnitTest test = TEST(print_and_report);
+    (void)state;
+    expect_success_of(&test);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fork_and_exec_at_any_moment),
@@ -566,6 +630,7 @@ int main(void) {
         cmocka_unit_test(test_a_report_that_nobody_reads),
         cmocka_unit_test(test_a_report_above_the_limit),
         cmocka_unit_test(test_messages_that_nobody_reads),
+        cmocka_unit_test(test_signals_while_the_program_prints),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }
