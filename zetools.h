@@ -5118,6 +5118,7 @@ typedef struct zt__writer {
     zt_write_fn write;
     void *user;
     int stopped;    /* `write` returned nonzero: further bytes are discarded */
+    int reason;     /* errno after that */
     int is_in_html; /* JSON inside HTML: "<" is escaped, so that no text ends the element */
     char last;      /* the last byte, for zt__write_comma */
     size_t used;
@@ -5133,13 +5134,15 @@ ZT__PRIVATE void zt__begin_writing(zt__writer *writer, zt_write_fn write, void *
 ZT__PRIVATE void zt__flush(zt__writer *writer) {
     if (writer->used && !writer->stopped) {
         writer->stopped = writer->write(writer->bytes, writer->used, writer->user) != 0;
+        writer->reason = errno;
     }
     writer->used = 0;
 }
 
-/* Passes the rest to `write`. Returns 0 if `write` has returned nonzero. */
+/* Passes the rest to `write`. Returns 0 if `write` has returned nonzero; errno is what it was after that. */
 ZT__PRIVATE int zt__end_writing(zt__writer *writer) {
     zt__flush(writer);
+    errno = writer->reason;
     return !writer->stopped;
 }
 
@@ -29338,7 +29341,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     const zt_allocator *allocator;
     zt__document *document;
     uint32_t i;
-    int stopped;
+    int stopped, reason;
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
@@ -29399,6 +29402,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
         writers[format](document);
     }
     stopped = !zt__end_writing(&document->writer);
+    reason = errno;
     if (document->out_of_memory) {
         result = zt__report_no_memory(diagnostics, "zt_write", "a report");
     } else if (stopped && write == zt__write_to_file) {
@@ -29409,6 +29413,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     zt__free(allocator, document->nesting);
     zt__free(allocator, document->stats);
     zt__free(allocator, document);
+    errno = reason; /* which the allocator may have changed */
     return result;
 }
 
@@ -29434,16 +29439,20 @@ ZT__PRIVATE ze_result_t zt__report_unwritable(const zt__output *output) {
 ZT__PRIVATE ze_result_t zt__write_content(const zt__output *output, FILE *file, int (*end)(FILE *)) {
     ze_result_t result;
     unsigned console;
+    int reason;
     if (!file) {
         return zt__report_unwritable(output);
     }
     console = zt__begin_utf8(file);
     errno = 0;
     result = output->write_content(output->content, file);
+    reason = errno;
     if (end(file) != 0 && result == ZE_RESULT_SUCCESS) {
         result = ZE_RESULT_ERROR_UNKNOWN;
+        reason = errno;
     }
     zt__end_utf8(console);
+    errno = reason;
     return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(output) : result;
 }
 

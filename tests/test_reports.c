@@ -2179,6 +2179,31 @@ static void test_standard_output_in_memory(void **state) {
 }
 #endif
 
+static void release_and_fail(void *block, void *user) {
+    (void)user;
+    free(block);
+    errno = ECHILD;
+}
+
+static void *allocate_and_fail(size_t size, void *user) {
+    (void)user;
+    errno = ECHILD;
+    return malloc(size);
+}
+
+/* An allocator of the application may change errno. The message has the reason of the write all the same. */
+static void test_the_reason_of_a_failed_write(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.allocator.allocate = allocate_and_fail;
+    config.allocator.release = release_and_fail;
+    zt_profiler *profiler = measure_region(w, &config);
+    assert_int_equal(symlink("/dev/full", in_directory("full.json")), 0);
+    expect_unwritable(w, profiler, in_directory("full.json"));
+    assert_contains(zt_get_last_error(profiler), strerror(ENOSPC));
+    close_profiler(w, profiler);
+}
+
 /* The file that is written first needs a name of its own, which must not be too long either. */
 static void test_longest_name_of_a_file(void **state) {
     world *w = *state;
@@ -2417,6 +2442,8 @@ int main(void) {
 #ifdef __GLIBC__
         IN_DIRECTORY(test_standard_output_in_memory),
 #endif
+
+        IN_DIRECTORY(test_the_reason_of_a_failed_write),
         IN_DIRECTORY(test_longest_name_of_a_file),
         IN_DIRECTORY(test_permissions_of_a_new_file),
         IN_DIRECTORY(test_permissions_of_a_file_stay),
