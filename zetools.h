@@ -2215,9 +2215,10 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
                              zt_profiler **profiler);
 
 /* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
-   incomplete one. Symbolic links at `path` are followed, those at the name beside it are not. Pipes and
-   devices are written to directly. That nobody reads a pipe any more, or that a file may not be as large, is
-   an error, and raises neither SIGPIPE nor SIGXFSZ.
+   incomplete one. A file that is replaced keeps its permissions, group and access list; what of these the
+   system refuses leaves it readable by fewer. Symbolic links at `path` are followed, those at the name
+   beside it are not. Pipes and devices are written to directly. That nobody reads a pipe any more, or that
+   a file may not be as large, is an error, and raises neither SIGPIPE nor SIGXFSZ.
    path  the suffix chooses the format: .html or .htm, .csv, .json, .trace.json, .prom (OpenMetrics),
          .folded (stacks for flame graphs) or .instances.csv, in upper or lower case; with .txt, a number or
          no suffix, the report is a table. "-" and "/dev/stdout" are a table on standard output, as wide as
@@ -3198,6 +3199,7 @@ typedef zt__disabled_scope zt_scope;
 #endif
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 #endif
 
@@ -3343,6 +3345,8 @@ int sigpending(zt__signal_set *set);
 int sigtimedwait(const zt__signal_set *set, zt__signal_information *information,
                  const struct timespec *timeout);
 int kill(int process, int signal);
+int fchmod(int file, mode_t permissions);
+int fchown(int file, uid_t owner, gid_t group);
 int fileno(FILE *file);
 FILE *fdopen(int descriptor, const char *mode);
 int pipe2(int ends[2], int flags);
@@ -3694,8 +3698,9 @@ ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *user) {
 
 typedef struct zt__file_properties {
     uint64_t size;
-    unsigned permissions;
     int is_regular, is_directory;
+    mode_t permissions;
+    gid_t group;
 } zt__file_properties;
 
 /* Returns 0 if there is no such file. */
@@ -3705,14 +3710,11 @@ ZT__PRIVATE int zt__get_file_properties(const char *path, zt__file_properties *p
         return 0;
     }
     properties->size = (uint64_t)status.st_size;
-    properties->permissions = status.st_mode & 0777;
     properties->is_regular = S_ISREG(status.st_mode);
     properties->is_directory = S_ISDIR(status.st_mode);
+    properties->permissions = status.st_mode & 0777;
+    properties->group = status.st_gid;
     return 1;
-}
-
-ZT__PRIVATE void zt__set_permissions(const char *path, unsigned permissions) {
-    chmod(path, (mode_t)permissions);
 }
 
 /* Renames a file; one that has that name is replaced. Returns 0 if it fails. */
@@ -3724,16 +3726,37 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
     remove(path);
 }
 
+/* Gives a new file, which is its owner's alone, the group, the access list and the permissions of another. Where
+   the system refuses one of them, fewer may use the new file than the other. */
+ZT__PRIVATE void zt__copy_access(int file, const char *from, const zt__file_properties *properties) {
+    static const char name[] = "system.posix_acl_access";
+    char list[4096];
+    int has_group = fchown(file, (uid_t)-1, properties->group) == 0;
+    ssize_t size = getxattr(from, name, list, sizeof list);
+    if (size > 0 && has_group) {
+        fsetxattr(file, name, list, (size_t)size, 0); /* has the permissions, too */
+    } else if (size < 0 && (errno == ENODATA || errno == ENOTSUP)) {
+        mode_t all = properties->permissions, shared = all & all >> 3 & 7; /* by the group and by others */
+        fremovexattr(file, name); /* that its directory gives to new files */
+        fchmod(file, has_group ? all : (all & 0700) | shared << 3 | shared);
+    }
+}
+
 /* Creates a file of a name that is the caller's own. What has the name was left by another process or laid
    there by another user: it is removed, and a link is not followed. Nobody may read it, not even for a moment,
-   who may not by `permissions`. */
-ZT__PRIVATE FILE *zt__create_file(const char *path, unsigned permissions) {
+   who may not read `replaced`, a file of these properties, which it will replace. If they are NULL there is none. */
+ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
+                                  const zt__file_properties *properties) {
     FILE *file;
     int descriptor;
     unlink(path);
     do {
-        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, (mode_t)permissions);
+        descriptor =
+            open(path, O_WRONLY | O_CREAT | O_EXCL, properties ? properties->permissions & 0700 : 0666);
     } while (descriptor < 0 && errno == EINTR);
+    if (descriptor >= 0 && properties) {
+        zt__copy_access(descriptor, replaced, properties);
+    }
     file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
     if (!file && descriptor >= 0) {
         int reason = errno;
@@ -4112,7 +4135,6 @@ ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
 
 typedef struct zt__file_properties {
     uint64_t size;
-    unsigned permissions; /* 0: files have those of their directory */
     int is_regular, is_directory;
 } zt__file_properties;
 
@@ -4141,10 +4163,6 @@ ZT__PRIVATE int zt__get_file_properties(const char *path, zt__file_properties *p
     return 1;
 }
 
-ZT__PRIVATE void zt__set_permissions(const char *path, unsigned permissions) {
-    (void)path, (void)permissions;
-}
-
 ZT__PRIVATE int zt__rename_file(const char *from, const char *to) {
     zt__wide_path wide_from, wide_to;
     if (!zt__to_wide(from, &wide_from) || !zt__to_wide(to, &wide_to)) {
@@ -4166,10 +4184,11 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
 }
 
 /* Who may read it is inherited from its directory. */
-ZT__PRIVATE FILE *zt__create_file(const char *path, unsigned permissions) {
+ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
+                                  const zt__file_properties *properties) {
     zt__wide_path wide;
     int file;
-    (void)permissions;
+    (void)replaced, (void)properties;
     if (!zt__to_wide(path, &wide)) {
         return NULL;
     }
@@ -20361,7 +20380,7 @@ ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char
     char *path = (char *)zt__allocate(&modules->allocator, 2, room), *beside;
     const char *failed = NULL;
     zt__file_properties before;
-    int reason;
+    int has_before, reason;
     FILE *file;
     if (!path) {
         zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc",
@@ -20369,14 +20388,15 @@ ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char
         return;
     }
     snprintf(path, room, "%s/%016llx.%s", modules->directory, (unsigned long long)hash, suffix);
-    if (zt__get_file_properties(path, &before) && before.size == binary->size) {
+    has_before = zt__get_file_properties(path, &before);
+    if (has_before && before.size == binary->size) {
         zt__free(&modules->allocator, path);
         return;
     }
     beside = path + room;
     snprintf(beside, room, "%s/%016llx.%ld.%lx.part", modules->directory, (unsigned long long)hash,
              zt__get_process_id(), (unsigned long)zt__this_thread());
-    file = zt__create_file(beside, 0666);
+    file = zt__create_file(beside, path, has_before ? &before : NULL);
     if (!file) {
         failed = "open";
     } else if (zt__write_to_file(binary->bytes, binary->size, file) != 0) {
@@ -29468,7 +29488,7 @@ typedef struct zt__target_file {
 ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
     enum { MOST_LINKS = 40 };
     FILE *stream = zt__find_standard_stream(output->path), *part;
-    zt__file_properties before = {0, 0666, 1, 0}; /* those of a new file, if there is none */
+    zt__file_properties before;
     zt__target_file *file;
     const char *name, *next = output->path;
     size_t directory = 0; /* length of the directory that `next` is relative to */
@@ -29508,10 +29528,7 @@ ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
     /* A long name is cut, because the name of a file has 255 bytes at the most. */
     snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
              file->path, name, zt__get_process_id(), (unsigned long)zt__this_thread());
-    part = zt__create_file(file->beside, before.permissions);
-    if (part && has_before) {
-        zt__set_permissions(file->beside, before.permissions); /* umask has removed some at creation */
-    }
+    part = zt__create_file(file->beside, file->path, has_before ? &before : NULL);
     result = zt__write_content(output, part, fclose);
     if (result == ZE_RESULT_SUCCESS && !zt__rename_file(file->beside, file->path)) {
         result = zt__report_unwritable(output);

@@ -34,6 +34,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 /* ==== what fails ========================================================================================== */
@@ -66,7 +67,10 @@ static const struct site {
     {SYSTEM, "fdopen"},
     {SYSTEM, "close"},
     {SYSTEM, "fflush"},
-    {SYSTEM, "chmod"},
+    {SYSTEM, "fchmod"},
+    {SYSTEM, "fchown"},
+    {SYSTEM, "getxattr"},
+    {SYSTEM, "fremovexattr"},
     {SYSTEM, "fcntl"},
     {SYSTEM, "socketpair"},
     {SYSTEM, "send"},
@@ -306,8 +310,20 @@ int fflush(FILE *file) {
     return FAILS("fflush") ? EOF : REAL(fflush)(file);
 }
 
-int chmod(const char *path, mode_t mode) {
-    return FAILS("chmod") ? -1 : REAL(chmod)(path, mode);
+int fchmod(int file, mode_t mode) {
+    return FAILS("fchmod") ? -1 : REAL(fchmod)(file, mode);
+}
+
+int fchown(int file, uid_t user, gid_t group) {
+    return FAILS("fchown") ? -1 : REAL(fchown)(file, user, group);
+}
+
+ssize_t getxattr(const char *path, const char *name, void *value, size_t size) {
+    return FAILS("getxattr") ? -1 : REAL(getxattr)(path, name, value, size);
+}
+
+int fremovexattr(int file, const char *name) {
+    return FAILS("fremovexattr") ? -1 : REAL(fremovexattr)(file, name);
 }
 
 /* What follows the command is a number or a pointer, such as that of gcov's lock of a file. */

@@ -199,6 +199,22 @@ static void test_files_have_the_permissions_of_the_user(void **state) {
     free(matmul.bytes);
 }
 
+/* A file that is replaced keeps them. */
+static void test_permissions_of_a_replaced_file_stay(void **state) {
+    world *w = *state;
+    native_binary matmul = read_binary("build/kernels/matmul.so");
+    struct stat file;
+    trace_with(w, in_directory("modules"));
+    create_and_destroy(w, matmul);
+    overwrite(module_file(matmul, "elf"), "cut off", 7);
+    assert_int_equal(chmod(module_file(matmul, "elf"), 0600), 0);
+    create_and_destroy(w, matmul);
+    expect_content(module_file(matmul, "elf"), matmul);
+    assert_int_equal(stat(module_file(matmul, "elf"), &file), 0);
+    assert_int_equal(file.st_mode & 0777, 0600);
+    free(matmul.bytes);
+}
+
 /* A relative path starts in the working directory at the start. */
 static void test_a_change_of_the_working_directory(void **state) {
     world *w = *state;
@@ -1202,6 +1218,7 @@ int main(void) {
         FILE_TEST(test_binaries_of_other_formats),
         FILE_TEST(test_files_are_written_once),
         FILE_TEST(test_files_have_the_permissions_of_the_user),
+        FILE_TEST(test_permissions_of_a_replaced_file_stay),
         FILE_TEST(test_a_change_of_the_working_directory),
         FILE_TEST(test_a_working_directory_that_is_not_known),
         FILE_TEST(test_a_directory_that_cannot_be_made),

@@ -2216,14 +2216,62 @@ static void test_longest_name_of_a_file(void **state) {
     assert_int_equal(remove_entries(), 1);
 }
 
-/* What the file was allowed that the library gives other permissions to: it may have been opened by then. */
-static mode_t permissions_before;
+/* What the system does as the library gives a new file what the old one has. */
+static struct {
+    mode_t permissions_before; /* of the file whose permissions are set: it may have been opened by then */
+    gid_t group;               /* that a file was given */
+    int refuses_group;
+    const char *link; /* is laid in place of the file before its permissions are set; NULL: none */
+    int list_error;   /* not 0: the access list of the old file cannot be read */
+    const void *list; /* of the old file; NULL: the one that it has */
+    size_t list_size;
+    char new_list[64]; /* of the new file */
+    size_t new_size;
+} pretended;
 
-int chmod(const char *path, mode_t mode) {
+int fchmod(int file, mode_t mode) {
     struct stat seen;
-    assert_int_equal(stat(path, &seen), 0);
-    __atomic_store_n(&permissions_before, seen.st_mode & 0777, __ATOMIC_RELAXED); /* threads write reports */
-    return fchmodat(AT_FDCWD, path, mode, 0);
+    char self[64], path[PATH_MAX + 1];
+    assert_int_equal(fstat(file, &seen), 0);
+    __atomic_store_n(&pretended.permissions_before, seen.st_mode & 0777, __ATOMIC_RELAXED); /* by threads */
+    if (pretended.link) {
+        snprintf(self, sizeof self, "/proc/self/fd/%d", file);
+        ssize_t length = readlink(self, path, PATH_MAX);
+        assert_true(length > 0);
+        path[length] = 0;
+        assert_int_equal(unlink(path), 0);
+        assert_int_equal(symlink(pretended.link, path), 0);
+    }
+    return REAL(fchmod)(file, mode);
+}
+
+int fchown(int file, uid_t user, gid_t group) {
+    assert_int_equal(user, (uid_t)-1);
+    __atomic_store_n(&pretended.group, group, __ATOMIC_RELAXED);
+    errno = EPERM;
+    return pretended.refuses_group ? -1 : REAL(fchown)(file, user, group);
+}
+
+ssize_t getxattr(const char *path, const char *name, void *value, size_t size) {
+    assert_string_equal(name, "system.posix_acl_access");
+    errno = pretended.list_error;
+    if (pretended.list_error)
+        return -1;
+    if (!pretended.list)
+        return REAL(getxattr)(path, name, value, size);
+    assert_true(pretended.list_size <= size);
+    memcpy(value, pretended.list, pretended.list_size);
+    return (ssize_t)pretended.list_size;
+}
+
+int fsetxattr(int file, const char *name, const void *value, size_t size, int flags) {
+    (void)file;
+    assert_string_equal(name, "system.posix_acl_access");
+    assert_true(size <= sizeof pretended.new_list);
+    assert_int_equal(flags, 0);
+    memcpy(pretended.new_list, value, size);
+    pretended.new_size = size;
+    return 0;
 }
 
 /* As the user wants it, by umask. */
@@ -2257,11 +2305,95 @@ static void test_permissions_of_a_file_stay(void **state) {
     ok(zt_report(profiler, path));
     assert_int_equal(stat(path, &seen), 0);
     assert_int_equal(seen.st_mode & 0777, 0600);
-    assert_int_equal(permissions_before, 0600);
+    assert_int_equal(pretended.permissions_before, 0600);
     assert_int_equal(chmod(path, 0666), 0);
     ok(zt_report(profiler, path));
     assert_int_equal(stat(path, &seen), 0);
     assert_int_equal(seen.st_mode & 0777, 0666);
+    assert_int_equal(pretended.permissions_before, 0600); /* until it has its group */
+}
+
+/* Replaces a report that has these permissions. Returns those of the new one. */
+static mode_t permissions_after(zt_profiler *profiler, const char *path, mode_t permissions) {
+    struct stat seen;
+    assert_int_equal(chmod(path, permissions), 0);
+    ok(zt_report(profiler, path));
+    assert_int_equal(stat(path, &seen), 0);
+    assert_int_equal(remove_entries(), 1);
+    ok(zt_report(profiler, path));
+    return seen.st_mode & 0777;
+}
+
+/* The group of the old report is that of the new one. If the system refuses that, others may do with the new
+   one what both that group and others might do with the old one. */
+static void test_group_of_a_file_stays(void **state) {
+    enum { ANOTHER = 12345 };
+    world *w = *state;
+    struct stat seen;
+    const char *path = in_directory("run.csv");
+    zt_profiler *profiler = measure_region(w, NULL);
+    memset(&pretended, 0, sizeof pretended);
+    ok(zt_report(profiler, path));
+    gid_t group = geteuid() == 0 ? ANOTHER : getegid(); /* nobody else may choose any group */
+    assert_int_equal(chown(path, (uid_t)-1, group), 0);
+    ok(zt_report(profiler, path));
+    assert_int_equal(pretended.group, group);
+    assert_int_equal(stat(path, &seen), 0);
+    assert_int_equal(seen.st_gid, group);
+    assert_int_equal(permissions_after(profiler, path, 0640), 0640);
+    pretended.refuses_group = 1;
+    assert_int_equal(permissions_after(profiler, path, 0640), 0600);
+    assert_int_equal(permissions_after(profiler, path, 0604), 0600);
+    assert_int_equal(permissions_after(profiler, path, 0664), 0644);
+    memset(&pretended, 0, sizeof pretended);
+}
+
+/* So is the list of who else may use it. If that cannot be had, nobody but the owner may use the new one. */
+static void test_access_list_of_a_file_stays(void **state) {
+    world *w = *state;
+    const char *path = in_directory("run.csv");
+    zt_profiler *profiler = measure_region(w, NULL);
+    ok(zt_report(profiler, path));
+    memset(&pretended, 0, sizeof pretended);
+    pretended.list = "a list";
+    pretended.list_size = sizeof "a list";
+    assert_int_equal(permissions_after(profiler, path, 0640), 0600); /* it would have set the others, too */
+    assert_int_equal(pretended.new_size, pretended.list_size);
+    assert_memory_equal(pretended.new_list, pretended.list, pretended.list_size);
+    pretended.new_size = 0;
+    pretended.refuses_group = 1;
+    assert_int_equal(permissions_after(profiler, path, 0640), 0600);
+    assert_int_equal(pretended.new_size, 0);
+    pretended.refuses_group = 0;
+    pretended.list = NULL;
+    pretended.list_error = ERANGE;
+    assert_int_equal(permissions_after(profiler, path, 0640), 0600);
+    pretended.list_error = ENOTSUP;
+    assert_int_equal(permissions_after(profiler, path, 0640), 0640);
+    pretended.list_error = ENODATA;
+    assert_int_equal(permissions_after(profiler, path, 0640), 0640);
+    memset(&pretended, 0, sizeof pretended);
+}
+
+/* Another user lays a link where the new report is, before that has its permissions. What it leads to keeps
+   its own. */
+static void test_a_link_in_place_of_the_new_file(void **state) {
+    world *w = *state;
+    struct stat seen;
+    const char *path = in_directory("run.csv"), *victim = in_directory("victim");
+    zt_profiler *profiler = measure_region(w, NULL);
+    FILE *stream = fopen(victim, "w");
+    assert_true(stream && fclose(stream) == 0);
+    assert_int_equal(chmod(victim, 0600), 0);
+    ok(zt_report(profiler, path));
+    assert_int_equal(chmod(path, 0666), 0);
+    pretended.link = "victim";
+    ze_result_t result = zt_report(profiler, path);
+    pretended.link = NULL;
+    ok(result);
+    assert_int_equal(stat(victim, &seen), 0);
+    assert_int_equal(seen.st_mode & 0777, 0600);
+    assert_int_equal(seen.st_size, 0);
 }
 
 /* The disk is full: the old report stays as it was, and no part of the new one is left. */
@@ -2447,6 +2579,9 @@ int main(void) {
         IN_DIRECTORY(test_longest_name_of_a_file),
         IN_DIRECTORY(test_permissions_of_a_new_file),
         IN_DIRECTORY(test_permissions_of_a_file_stay),
+        IN_DIRECTORY(test_group_of_a_file_stays),
+        IN_DIRECTORY(test_access_list_of_a_file_stays),
+        IN_DIRECTORY(test_a_link_in_place_of_the_new_file),
         IN_DIRECTORY(test_old_report_survives_a_failure),
         IN_DIRECTORY(test_nobody_reads_half_a_file),
         IN_DIRECTORY(test_reports_while_regions_are_collected),
