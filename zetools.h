@@ -3496,7 +3496,7 @@ ZT__PRIVATE void zt__read_thread_name(uint32_t thread, char *name, size_t size) 
     FILE *file;
     name[0] = 0;
     snprintf(path, sizeof path, "/proc/self/task/%u/comm", (unsigned)thread);
-    file = fopen(path, "r");
+    file = fopen(path, "re");
     if (file) {
         if (!fgets(name, (int)size, file)) {
             name[0] = 0;
@@ -3594,7 +3594,7 @@ ZT__PRIVATE int zt__is_privileged(void) {
 
 /* Stores the command line, with blanks between the arguments. */
 ZT__PRIVATE void zt__read_program(char *program, size_t room) {
-    FILE *file = fopen("/proc/self/cmdline", "rb");
+    FILE *file = fopen("/proc/self/cmdline", "re");
     size_t i, size = 0;
     if (file) {
         size = fread(program, 1, room - 1, file);
@@ -3619,6 +3619,10 @@ ZT__PRIVATE int zt__is_separator(char character) {
 ZT__PRIVATE int zt__is_absolute(const char *path) {
     return *path == '/';
 }
+
+/* Other programs that the application executes inherit none of the library's files. */
+#define ZT__TO_READ "rbe"
+#define ZT__TO_WRITE "wbe"
 
 /* A signal may interrupt the wait for somebody who reads from a pipe. */
 ZT__PRIVATE FILE *zt__open_file(const char *path, const char *mode) {
@@ -3751,8 +3755,8 @@ ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
     int descriptor;
     unlink(path);
     do {
-        descriptor =
-            open(path, O_WRONLY | O_CREAT | O_EXCL, properties ? properties->permissions & 0700 : 0666);
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                          properties ? properties->permissions & 0700 : 0666);
     } while (descriptor < 0 && errno == EINTR);
     if (descriptor >= 0 && properties) {
         zt__copy_access(descriptor, replaced, properties);
@@ -3763,6 +3767,15 @@ ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
         close(descriptor);
         unlink(path);
         errno = reason;
+    }
+    return file;
+}
+
+/* Creates a file without a name. */
+ZT__PRIVATE FILE *zt__create_temporary_file(void) {
+    FILE *file = tmpfile();
+    if (file) {
+        fcntl(fileno(file), F_SETFD, FD_CLOEXEC);
     }
     return file;
 }
@@ -4123,10 +4136,12 @@ ZT__PRIVATE int zt__is_absolute(const char *path) {
     return zt__is_separator(*path) || (*path && path[1] == ':');
 }
 
-ZT__PRIVATE FILE *zt__open_file(const char *path, const char *mode) {
-    zt__wide_path wide, wide_mode;
-    return zt__to_wide(path, &wide) && zt__to_wide(mode, &wide_mode) ? _wfopen(wide.text, wide_mode.text)
-                                                                     : NULL;
+#define ZT__TO_READ L"rbN"
+#define ZT__TO_WRITE L"wbN"
+
+ZT__PRIVATE FILE *zt__open_file(const char *path, const wchar_t *mode) {
+    zt__wide_path wide;
+    return zt__to_wide(path, &wide) ? _wfopen(wide.text, mode) : NULL;
 }
 
 ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *file) {
@@ -4193,8 +4208,12 @@ ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
         return NULL;
     }
     _wremove(wide.text);
-    file = _wopen(wide.text, _O_CREAT | _O_EXCL | _O_WRONLY | _O_BINARY, _S_IREAD | _S_IWRITE);
+    file = _wopen(wide.text, _O_CREAT | _O_EXCL | _O_WRONLY | _O_BINARY | _O_NOINHERIT, _S_IREAD | _S_IWRITE);
     return file >= 0 ? _fdopen(file, "wb") : NULL;
+}
+
+ZT__PRIVATE FILE *zt__create_temporary_file(void) {
+    return tmpfile();
 }
 
 ZT__PRIVATE int zt__make_directory(const char *path) {
@@ -6978,7 +6997,7 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
     }
     snprintf(files, sizeof files, "%s (xe) or %s (i915), whichever there is", paths[0], paths[1]);
     for (i = 0; i < ZT__COUNT_OF(paths) && may_be_forbidden; i++) {
-        FILE *file = zt__open_file(paths[i], "r");
+        FILE *file = zt__open_file(paths[i], ZT__TO_READ);
         int value, is_number;
         if (!file) {
             continue;
@@ -14784,7 +14803,7 @@ ZT__PRIVATE int zt__search_lines(zt__line_search *search, const uint8_t *debug, 
          "--output-style=GNU", NULL},
     };
     const uint64_t longest_ns = UINT64_C(10000000000);
-    FILE *input = tmpfile(), *object = tmpfile();
+    FILE *input = zt__create_temporary_file(), *object = zt__create_temporary_file();
     zt__tool tool = {NULL, input, object, 0, zt__read_line, search};
     zt__writer writer;
     int has_run = 0;
@@ -18822,7 +18841,7 @@ ZT__PRIVATE int zt__find_debug_switch(char *path, size_t size) {
             FILE *file;
             int value, is_off;
             snprintf(path, size, "/sys/class/drm/card%u/%s", (unsigned)card, names[i]);
-            file = zt__open_file(path, "r");
+            file = zt__open_file(path, ZT__TO_READ);
             is_off = file && fscanf(file, "%d", &value) == 1 && value == 0;
             if (file) {
                 fclose(file);
@@ -26169,7 +26188,7 @@ ZT__PRIVATE uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_r
         last_line = rows[last - 1].line;
         is_whole = last_line - first_line <= MOST_BETWEEN;
         if (zt__get_file_properties(path, &source) && source.is_regular && source.size <= LARGEST) {
-            file = zt__open_file(path, "rb");
+            file = zt__open_file(path, ZT__TO_READ);
         }
         zt__write_comma(writer);
         zt__write_text(writer, "\n{");
@@ -29503,7 +29522,7 @@ ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
         return zt__report_unwritable(output);
     }
     if (has_before && !before.is_regular && !before.is_directory) {
-        return zt__write_content(output, zt__open_file(output->path, "wb"), fclose);
+        return zt__write_content(output, zt__open_file(output->path, ZT__TO_WRITE), fclose);
     }
     file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
     if (!file) {
@@ -29921,7 +29940,7 @@ __attribute__((constructor(101))) ZT__PRIVATE void zt__become_helper(void) {
 
 /* Finds the file from which an address of this process is loaded. Returns 0 if it is from none. */
 ZT__PRIVATE int zt__find_mapped_file(uintptr_t address, char *path, size_t size) {
-    FILE *maps = fopen("/proc/self/maps", "r");
+    FILE *maps = fopen("/proc/self/maps", "re");
     char line[4096 + 256];
     int is_found = 0;
     while (maps && !is_found && fgets(line, sizeof line, maps)) {
@@ -29966,7 +29985,7 @@ ZT__PRIVATE int zt__find_helper(zt__helper_command *command) {
     if (base == 0) {
         /* The program was started by naming the dynamic linker: "ld.so [--library-path PATH] PROGRAM". */
         char *text = command->arguments_of_program, *next;
-        FILE *file = fopen("/proc/self/cmdline", "r");
+        FILE *file = fopen("/proc/self/cmdline", "re");
         size_t used = file ? fread(text, 1, sizeof command->arguments_of_program - 4, file) : 0;
         if (file) {
             fclose(file);
@@ -31674,7 +31693,7 @@ ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file) {
     } else if (properties.size > MOST_BYTES) {
         why = "it is too large";
     } else {
-        stream = zt__open_file(file->path, "rb");
+        stream = zt__open_file(file->path, ZT__TO_READ);
         why = stream ? NULL : strerror(errno);
     }
     if (stream) {

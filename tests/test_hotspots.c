@@ -2151,8 +2151,15 @@ static zt_hotspot_info hotspot_at(zt_profiler *profiler, uint64_t offset) {
     return info;
 }
 
-/* Pipes that were made here, and whether another thread could have executed a program that inherits one. */
-static int pipes_made, pipes_inherited;
+/* Pipes that were made here, and whether another thread could have executed a program that inherits one or a
+   file of the tool. */
+static int pipes_made, pipes_inherited, files_inherited;
+static FILE *temporary; /* the last one */
+
+FILE *tmpfile(void) {
+    call_once(&pretended.at_tmpfile);
+    return temporary = REAL(tmpfile)();
+}
 
 int pipe(int ends[2]) {
     pipes_made++;
@@ -2164,6 +2171,8 @@ int pipe2(int ends[2], int flags) {
     call_once(&pretended.at_pipe);
     pipes_made++;
     pipes_inherited += !(flags & O_CLOEXEC);
+    files_inherited += temporary && !(fcntl(fileno(temporary), F_GETFD) & FD_CLOEXEC);
+    temporary = NULL;
     return REAL(pipe2)(ends, flags);
 }
 
@@ -2180,13 +2189,14 @@ int poll(struct pollfd *descriptors, nfds_t count, int milliseconds) {
     return REAL(poll)(descriptors, count, milliseconds);
 }
 
-static void no_other_program_inherits_the_pipe(void **state) {
+static void no_other_program_inherits_what_a_tool_has(void **state) {
     world *w = (world *)*state;
     work of = load_work(w), sampled = {w, NULL, of.words};
-    pipes_made = pipes_inherited = 0;
+    pipes_made = pipes_inherited = files_inherited = 0;
     zt_profiler *profiler = open_with_tool(w, &sampled, 0x1000, "while read -r a; do echo /k.cl:1; done");
     assert_int_equal(pipes_made, 1);
     assert_int_equal(pipes_inherited, 0);
+    assert_int_equal(files_inherited, 0);
     ok(zeModuleDestroy(sampled.module));
     unload_work(&of);
     close_profiler(w, profiler);
@@ -2220,11 +2230,6 @@ static void a_program_takes_too_long(void **state) {
     ok(zeModuleDestroy(sampled.module));
     unload_work(&of);
     close_profiler(w, profiler);
-}
-
-FILE *tmpfile(void) {
-    call_once(&pretended.at_tmpfile);
-    return REAL(tmpfile)();
 }
 
 static void limit_files(zt_profiler *profiler) {
@@ -2841,7 +2846,7 @@ int main(void) {
         TEST(own_times_are_divided_among_places),
         TEST(lines_without_the_programs),
         TEST(reports_while_samples_come),
-        TEST(no_other_program_inherits_the_pipe),
+        TEST(no_other_program_inherits_what_a_tool_has),
         PRETENDED(signals_come_while_a_program_runs),
         PRETENDED(a_program_takes_too_long),
         PRETENDED(lines_above_the_limit_of_files),

@@ -2124,6 +2124,30 @@ static void test_pipes_and_devices_stay_what_they_are(void **state) {
     assert_int_equal(remove_entries(), 2);
 }
 
+/* Writes, and whether a program that another thread executes meanwhile would inherit the file. Atomic */
+static int writes, inherited_writes;
+
+ssize_t write(int file, const void *bytes, size_t size) {
+    __atomic_add_fetch(&writes, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&inherited_writes, !(fcntl(file, F_GETFD) & FD_CLOEXEC), __ATOMIC_RELAXED);
+    return REAL(write)(file, bytes, size);
+}
+
+static void test_no_program_inherits_a_report(void **state) {
+    world *w = *state;
+    pthread_t thread;
+    const char *pipe = in_directory("pipe.csv");
+    zt_profiler *profiler = measure_region(w, NULL);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    assert_int_equal(pthread_create(&thread, NULL, read_pipe, (void *)(uintptr_t)pipe), 0);
+    writes = inherited_writes = 0;
+    ok(zt_report(profiler, pipe));
+    ok(zt_report(profiler, in_directory("run.csv")));
+    pthread_join(thread, NULL);
+    assert_true(writes >= 2);
+    assert_int_equal(inherited_writes, 0);
+}
+
 /* A table that is longer than all buffers: the message has the reason of the system. */
 static void test_standard_output_that_is_full(void **state) {
     world *w = *state;
@@ -2570,11 +2594,11 @@ int main(void) {
         IN_DIRECTORY(test_write_function_that_stops),
         IN_DIRECTORY(test_paths_that_cannot_be_written),
         IN_DIRECTORY(test_pipes_and_devices_stay_what_they_are),
+        IN_DIRECTORY(test_no_program_inherits_a_report),
         IN_DIRECTORY(test_standard_output_that_is_full),
 #ifdef __GLIBC__
         IN_DIRECTORY(test_standard_output_in_memory),
 #endif
-
         IN_DIRECTORY(test_the_reason_of_a_failed_write),
         IN_DIRECTORY(test_longest_name_of_a_file),
         IN_DIRECTORY(test_permissions_of_a_new_file),
