@@ -3664,8 +3664,9 @@ ZT__PRIVATE void zt__unblock_write_signals(const zt__write_signals *signals) {
     errno = reason;
 }
 
-/* Returns 0 if all was written. What the application has written before is flushed first. C libraries discard it
-   if a signal interrupts that, so this waits for room before: a pipe then has enough for the usual buffer. */
+/* Returns 0 if all was written. What the application has written before is flushed first. C libraries discard
+   it if a signal interrupts that, so this waits for room before: a pipe then has enough for the usual
+   buffer. */
 ZT__PRIVATE int zt__write_to_descriptor(FILE *file, int descriptor, const char *next, size_t size) {
     struct pollfd writable = {descriptor, POLLOUT, 0};
     while (poll(&writable, 1, -1) < 0 && errno == EINTR) {
@@ -3730,8 +3731,8 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
     remove(path);
 }
 
-/* Gives a new file, which is its owner's alone, the group, the access list and the permissions of another. Where
-   the system refuses one of them, fewer may use the new file than the other. */
+/* Gives a new file, which is its owner's alone, the group, the access list and the permissions of another.
+   Where the system refuses one of them, fewer may use the new file than the other. */
 ZT__PRIVATE void zt__copy_access(int file, const char *from, const zt__file_properties *properties) {
     static const char name[] = "system.posix_acl_access";
     char list[4096];
@@ -3748,7 +3749,7 @@ ZT__PRIVATE void zt__copy_access(int file, const char *from, const zt__file_prop
 
 /* Creates a file of a name that is the caller's own. What has the name was left by another process or laid
    there by another user: it is removed, and a link is not followed. Nobody may read it, not even for a moment,
-   who may not read `replaced`, a file of these properties, which it will replace. If they are NULL there is none. */
+   who may not read `replaced`, a file of these properties, which it will replace; with NULL there is none. */
 ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
                                   const zt__file_properties *properties) {
     FILE *file;
