@@ -674,6 +674,8 @@
        - recorded lists that are executed without zt_execute while nothing traces
        - on loaders before 1.16, immediate lists, unless they were created while tracing
        - regions that were dropped, launches that zt_trace_config leaves out, and all other work
+       - launches that are measured by an event of the application which the application then signals or
+         destroys itself
 
        While a hang lasts, no other is reported, because what is behind it waits. When it has ended, the times
        of the others begin anew. Faults are always reported, but for a page fault that comes again at the same
@@ -8183,7 +8185,8 @@ struct zt__slot {
     int is_dropped;      /* the region was dropped, so it lacks commands: no sample is ever read */
     zt__measurement measurement;
     /* an event of the application whose time stamps are to be read, or NULL. Before a call destroys, resets
-       or signals it, the tracer reads them if it has signalled. While the slot is READING, that call waits */
+       or signals it, the tracer reads them if it has signalled. While the slot is READING, and while the watch
+       queries such events, that call waits */
     ze_event_handle_t kept;
     int was_signalled;        /* it had signalled before the launch, */
     uint64_t signalled_end;   /* with time stamps of which this is the end */
@@ -8452,6 +8455,7 @@ struct zt_profiler {
     uint64_t begun_at_last_look; /* counts.begun when the thread last ran */
     int thread_is_thorough;      /* the next collection of the thread is thorough */
     zt__thread thread;           /* collects, with config.thread */
+    int watch_queries_kept;      /* the watch queries events of the application that slots keep */
 
     /* data and functions of later chapters */
     struct zt__timeline *timeline;
@@ -9628,15 +9632,25 @@ ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_
 /* Reads the time stamps of a launch from the event of the application that it signals. If the event had
    signalled before the launch, it still has the old time stamps until its end changes. The begin was read
    before the end and may be the old one, so both are then read again. */
-ZT__PRIVATE ze_result_t zt__read_kept_stamps(const zt_profiler *profiler, const zt__slot *slot,
-                                             ze_event_handle_t event, zt__sample_times *times,
-                                             const char **call) {
+ZT__PRIVATE ze_result_t zt__read_kept_stamps(const zt_profiler *profiler, ze_event_handle_t event,
+                                             int was_signalled, uint64_t signalled_end,
+                                             zt__sample_times *times, const char **call) {
     ze_result_t result = zt__query_kernel_stamps(profiler, event, times, call);
-    if (result != ZE_RESULT_SUCCESS || !slot->was_signalled) {
+    if (result != ZE_RESULT_SUCCESS || !was_signalled) {
         return result;
     }
-    return times->end_ticks == slot->signalled_end ? ZE_RESULT_NOT_READY
-                                                   : zt__query_kernel_stamps(profiler, event, times, call);
+    return times->end_ticks == signalled_end ? ZE_RESULT_NOT_READY
+                                             : zt__query_kernel_stamps(profiler, event, times, call);
+}
+
+/* Returns whether all time stamps of a slot are written. Memory that a copy has not written yet has all bits
+   set. It may be freed when all of it is written. */
+ZT__PRIVATE int zt__has_all_stamps(const uint64_t *stamps) {
+    uint32_t i = 0;
+    while (stamps && i < ZT__STAMPS && zt__load(&stamps[i]) != UINT64_MAX) {
+        i++;
+    }
+    return i == ZT__STAMPS;
 }
 
 /* Queries whether the device is done with the commands of a slot, and then reads its reports. */
@@ -9646,8 +9660,7 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     /* The time stamps of a launch cannot be read any more from the event of the application. */
     int has_lost_event = reading->from == ZT__SLOT_PENDING && slot->measurement == ZT__KEPT_EVENT_STAMPS &&
                          !reading->kept && !slot->has_saved_stamps;
-    int is_copied = slot->stamps != NULL;
-    uint32_t i;
+    int is_copied = zt__has_all_stamps(slot->stamps);
     ze_result_t result = ZE_RESULT_NOT_READY;
     if (zt__is_device_lost(&profiler->diagnostics)) {
         zt__lose_to_device(reading);
@@ -9659,10 +9672,6 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
         return;
     }
 
-    /* Memory that a copy has not written yet has all bits set. It may be freed when all of it is written. */
-    for (i = 0; i < ZT__STAMPS && is_copied; i++) {
-        is_copied = zt__load(&slot->stamps[i]) != UINT64_MAX;
-    }
     if (slot->measurement == ZT__SURROUNDING_COMMANDS) {
         reading->call = "zeEventQueryStatus";
         result = zeEventQueryStatus(slot->event);
@@ -9680,7 +9689,8 @@ ZT__PRIVATE void zt__read_slot(zt_profiler *profiler, zt__reading *reading) {
     } else if (slot->measurement == ZT__KEPT_EVENT_STAMPS && reading->from == ZT__SLOT_PENDING) {
         /* All executions are submitted by zt_execute or seen by the tracer, which then reads the event. So
            what has signalled it is the last one. */
-        result = zt__read_kept_stamps(profiler, slot, reading->kept, times, &reading->call);
+        result = zt__read_kept_stamps(profiler, reading->kept, slot->was_signalled, slot->signalled_end,
+                                      times, &reading->call);
     }
 
     if (result == ZE_RESULT_SUCCESS) {
@@ -10782,16 +10792,19 @@ ZT__PRIVATE int zt__save_kept_stamps(zt_profiler *profiler, zt__slot *slot, ze_e
     int is_queried = 0, goes_on, may_signal;
     zt__lock(&profiler->mutex);
     for (;;) {
-        /* No function of the application runs while slots are READING, so the wait is short. */
-        int is_read = slot->kept == event && slot->state == ZT__SLOT_READING;
-        int is_due = slot->kept == event && slot->state == ZT__SLOT_PENDING &&
+        /* No function of the application runs while slots are READING, or while the watch queries, so the
+           wait is short. */
+        int is_read =
+            profiler->watch_queries_kept || (slot->kept == event && slot->state == ZT__SLOT_READING);
+        int is_due = !is_read && !is_queried && slot->kept == event && slot->state == ZT__SLOT_PENDING &&
                      slot->measurement == ZT__KEPT_EVENT_STAMPS && !slot->has_saved_stamps;
-        if (!is_read && (!is_due || is_queried)) {
+        if (!is_read && !is_due) {
             break;
         }
         zt__unlock(&profiler->mutex);
         if (is_due) {
-            ZT__INTERNAL(result = zt__read_kept_stamps(profiler, slot, event, &times, &call));
+            ZT__INTERNAL(result = zt__read_kept_stamps(profiler, event, slot->was_signalled,
+                                                       slot->signalled_end, &times, &call));
             is_queried = 1;
         }
         goes_on = is_due || zt__wait_again(&wait);
@@ -30028,7 +30041,13 @@ typedef struct zt__running {
     ze_command_list_handle_t list;
     uint64_t number, submission_ns; /* of its slot: they tell its executions apart */
     uint64_t since_ns;              /* host time at which it was found to be the first of its list */
+
+    /* of its slot: what shows that it has ended. `event` is the one that its commands signal, or NULL */
+    zt__measurement measurement;
     ze_event_handle_t event;
+    int was_signalled;
+    uint64_t signalled_end;
+    const uint64_t *stamps;
 } zt__running;
 
 typedef struct zt__watch {
@@ -30300,9 +30319,28 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
 
 /* ---- regions that run ------------------------------------------------------------------------------------ */
 
+/* Queries whether the device has finished a region. A call that fails does not tell that it has. That a launch
+   has ended whose event cannot be read any more is not known: such a launch is not watched. */
+ZT__PRIVATE int zt__has_ended(const zt_profiler *profiler, const zt__running *region) {
+    zt__sample_times times;
+    const char *call;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (region->measurement == ZT__KEPT_EVENT_COPY) {
+        return zt__has_all_stamps(region->stamps);
+    }
+    if (region->measurement != ZT__KEPT_EVENT_STAMPS) {
+        ZT__INTERNAL(result = zeEventQueryStatus(region->event));
+    } else if (region->event) {
+        ZT__INTERNAL(result = zt__read_kept_stamps(profiler, region->event, region->was_signalled,
+                                                   region->signalled_end, &times, &call));
+    }
+    return result == ZE_RESULT_SUCCESS;
+}
+
 /* Finds the first region of a list that the device has not finished, and records in the list which that is and
    since when. Events are queried without the mutex: a slot may be collected and used again meanwhile, but its
-   event lives until zt_close. Returns 0 if there is none. */
+   event lives until zt_close. An event of the application that it keeps lives while `watch_queries_kept` is
+   set: zt__save_kept_stamps waits. Returns 0 if there is none. */
 ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t handle,
                                  zt__running *running) {
     zt__running pending[ZT__BATCH];
@@ -30311,7 +30349,6 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
     do {
         const zt__slot *slot;
         uint64_t now;
-        ze_result_t result = ZE_RESULT_SUCCESS;
         count = 0;
         zt__lock(&profiler->mutex);
         list = zt__find_list(profiler, handle);
@@ -30324,21 +30361,28 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
                 copy->list = handle;
                 copy->number = slot->number;
                 copy->submission_ns = slot->submitted_ns;
+                copy->measurement = slot->measurement;
                 copy->event = slot->event;
+                copy->stamps = slot->stamps;
+                if (slot->measurement == ZT__KEPT_EVENT_STAMPS) {
+                    copy->event = slot->has_saved_stamps ? NULL : slot->kept;
+                    copy->was_signalled = slot->was_signalled;
+                    copy->signalled_end = slot->signalled_end;
+                    profiler->watch_queries_kept = 1;
+                }
             }
         }
         zt__unlock(&profiler->mutex);
         if (count == 0) {
             return 0;
         }
-        for (first = 0; first < count; first++) {
-            ZT__INTERNAL(result = zeEventQueryStatus(pending[first].event));
-            if (result != ZE_RESULT_SUCCESS) { /* a call that fails does not tell that it has signalled */
-                break;
-            }
+        first = 0;
+        while (first < count && zt__has_ended(profiler, &pending[first])) {
+            first++;
         }
         now = zt__now_ns();
         zt__lock(&profiler->mutex);
+        profiler->watch_queries_kept = 0;
         list = zt__find_list(profiler, handle);
         for (i = 0; list && i < first; i++) {
             list->watched_signalled_up_to = pending[i].number;

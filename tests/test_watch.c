@@ -184,6 +184,12 @@ ze_result_t ZE_APICALL zetDebugAttach(ze_device_handle_t device, const zet_debug
     return REAL(zetDebugAttach)(device, config, session);
 }
 
+ze_result_t ZE_APICALL zeEventQueryKernelTimestamp(ze_event_handle_t event,
+                                                   ze_kernel_timestamp_result_t *stamps) {
+    stay_in_held_call("zeEventQueryKernelTimestamp");
+    return REAL(zeEventQueryKernelTimestamp)(event, stamps);
+}
+
 ze_result_t ZE_APICALL zetDebugInterrupt(zet_debug_session_handle_t session, ze_device_thread_t thread) {
     stay_in_held_call("zetDebugInterrupt");
     return REAL(zetDebugInterrupt)(session, thread);
@@ -307,13 +313,18 @@ static void await_hang(int count) {
     assert_int_equal(hangs_heard(), count);
 }
 
-/* The watch has looked at the regions so many times since. */
-static void let_it_look(uint64_t times) {
-    uint64_t before = calls("zeEventQueryStatus"), end = now_ns() + A_WHILE;
-    while (calls("zeEventQueryStatus") < before + times) {
+/* The driver was called so many times since. */
+static void await_calls(const char *function, uint64_t times) {
+    uint64_t before = calls(function), end = now_ns() + A_WHILE;
+    while (calls(function) < before + times) {
         assert_true(now_ns() < end);
         nap();
     }
+}
+
+/* The watch has looked at the regions so many times since. */
+static void let_it_look(uint64_t times) {
+    await_calls("zeEventQueryStatus", times);
 }
 
 static zt_watch_config config_of_watch(void) {
@@ -585,6 +596,222 @@ static void traced_launches_hang(void **state) {
     unload_hang(w, profiler, &of);
     ok(zt_trace_stop(profiler));
     close_profiler(w, profiler);
+}
+
+/* A list, and events that a tracer lets slots keep: their pool was created while it traces. */
+typedef struct list_with_events {
+    ze_command_list_handle_t list;
+    ze_event_pool_handle_t pool;
+    ze_event_handle_t events[2];
+    int is_recorded;
+} list_with_events;
+
+static list_with_events create_list_with_events(world *w, int is_recorded) {
+    list_with_events made = {.is_recorded = is_recorded};
+    ze_event_pool_desc_t pool = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL, ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 2};
+    if (is_recorded)
+        create_list(w, &made.list);
+    else
+        create_immediate(w, &made.list);
+    ok(zeEventPoolCreate(w->context, &pool, 1, &w->device, &made.pool));
+    for (uint32_t i = 0; i < 2; i++) {
+        ze_event_desc_t event = {ZE_STRUCTURE_TYPE_EVENT_DESC, NULL, i, ZE_EVENT_SCOPE_FLAG_HOST, 0};
+        ok(zeEventCreate(made.pool, &event, &made.events[i]));
+    }
+    return made;
+}
+
+static void launch_with_event(ze_command_list_handle_t list, ze_kernel_handle_t kernel,
+                              ze_event_handle_t event) {
+    ze_group_count_t groups = {WORK_GROUPS, 1, 1};
+    ok(zeCommandListAppendLaunchKernel(list, kernel, &groups, event, 0, NULL));
+}
+
+static void submit(world *w, const list_with_events *of) {
+    ze_command_list_handle_t list = of->list;
+    if (of->is_recorded) {
+        ok(zeCommandListClose(list));
+        ok(zeCommandQueueExecuteCommandLists(w->queue, 1, &list, NULL));
+    }
+}
+
+static void finish(world *w, const list_with_events *of) {
+    if (of->is_recorded)
+        finish_queue(w);
+    else
+        finish_immediate(w, of->list);
+}
+
+static void destroy_list_with_events(const list_with_events *of) {
+    ok(zeCommandListDestroy(of->list));
+    for (int i = 0; i < 2; i++)
+        if (of->events[i])
+            ok(zeEventDestroy(of->events[i]));
+    ok(zeEventPoolDestroy(of->pool));
+}
+
+/* Another list waits for the event that is returned, and the watch looks at everything meanwhile. */
+static ze_event_handle_t begin_waiting(world *w, zt_profiler *profiler) {
+    ze_event_handle_t gate = append_gate(w, w->list);
+    append(w, profiler, w->list, "waits");
+    ok(zeCommandListClose(w->list));
+    ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    let_it_look(3);
+    return gate;
+}
+
+static void finish_waiting(world *w, zt_profiler *profiler, ze_event_handle_t gate) {
+    ok(zeEventHostSignal(gate));
+    finish_queue(w);
+    w->launches++;
+    ok(zt_reset(profiler, w->list));
+    ok(zeEventDestroy(gate));
+}
+
+/* Launches, each of which signals an event of the application, and is measured by it. The list may reset the event
+   of the first, after a copy of its time stamps. */
+static list_with_events launch_with_events(world *w, int kind, ze_kernel_handle_t first) {
+    list_with_events with = create_list_with_events(w, kind % 2);
+    launch_with_event(with.list, first, with.events[0]);
+    if (kind / 2)
+        ok(zeCommandListAppendEventReset(with.list, with.events[0]));
+    launch_with_event(with.list, w->kernel, with.events[1]);
+    submit(w, &with);
+    w->launches++;
+    return with;
+}
+
+/* They end when the device has signalled the event, and not when they are collected. */
+static void launches_with_events_end(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    config.hang_ns = 80 * SECOND; /* what passes by itself does not matter */
+    zt_profiler *profiler = open_watched(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    for (int kind = 0; kind < 6; kind++) {
+        list_with_events with = launch_with_events(w, kind % 4, w->kernel);
+        w->launches++;
+        finish(w, &with);
+        if (kind >= 4) /* their time stamps are saved */
+            for (int i = 0; i < 2; i++)
+                ok(zeEventHostReset(with.events[i]));
+        for (int i = 0; i < 3; i++) {
+            finish_waiting(w, profiler, begin_waiting(w, profiler));
+            assert_int_equal(hangs_heard(), 0);
+            pass_time(2 * config.hang_ns);
+        }
+        collect_all(profiler);
+        destroy_list_with_events(&with);
+    }
+    assert_int_equal(zt_get_counts(profiler).lost, 0);
+    ok(zt_trace_stop(profiler));
+    close_profiler(w, profiler);
+    check_work(w);
+}
+
+static void launches_with_events_hang(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    config.hang_ns = 80 * SECOND;
+    zt_profiler *profiler = open_watched(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    for (int kind = 0; kind < 4; kind++) {
+        work of = load_recorded(w, "count");
+        list_with_events with = launch_with_events(w, kind, of.kernel);
+        await_kernel(&of);
+        ze_event_handle_t gate = begin_waiting(w, profiler);
+        assert_int_equal(hangs_heard(), kind);
+        pass_time(2 * config.hang_ns);
+        await_hang(kind + 1);
+        assert_string_equal(heard_hang.region, "count");
+        assert_int_equal(heard_hang.hang.others, 1);
+        assert_place("count");
+        let_go(&of);
+        finish_waiting(w, profiler, gate);
+        finish(w, &with);
+        collect_all(profiler);
+        destroy_list_with_events(&with);
+        unload_hang(w, NULL, &of);
+    }
+    assert_int_equal(zt_get_counts(profiler).lost, 0);
+    ok(zt_trace_stop(profiler));
+    close_profiler(w, profiler);
+    check_work(w);
+}
+
+/* The event is destroyed while the watch asks for its state: not before the driver has answered. */
+static int was_destroyed;
+
+static void *let_call_return_late(void *destroyed_early) {
+    for (int i = 0; i < 50; i++)
+        nap();
+    *(int *)destroyed_early = __atomic_load_n(&was_destroyed, __ATOMIC_SEQ_CST);
+    let_call_return();
+    return NULL;
+}
+
+static void an_event_is_destroyed_meanwhile(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    pthread_t later;
+    int destroyed_early;
+    config.hang_ns = 1000 * SECOND;
+    zt_profiler *profiler = open_watched(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    for (int collected = 0; collected < 2; collected++) {
+        list_with_events with = create_list_with_events(w, 0);
+        __atomic_store_n(&was_destroyed, 0, __ATOMIC_SEQ_CST);
+        hold_call("zeEventQueryKernelTimestamp");
+        launch_with_event(with.list, w->kernel, with.events[0]);
+        await_held_call();
+        finish_immediate(w, with.list);
+        w->launches++;
+        if (collected)
+            ok(zt_collect(profiler, 0));
+        hold_time(1);
+        assert_int_equal(pthread_create(&later, NULL, let_call_return_late, &destroyed_early), 0);
+        ok(zeEventDestroy(with.events[0]));
+        __atomic_store_n(&was_destroyed, 1, __ATOMIC_SEQ_CST);
+        pthread_join(later, NULL);
+        hold_time(0);
+        assert_false(destroyed_early);
+        with.events[0] = NULL;
+        collect_all(profiler);
+        assert_int_equal(zt_get_counts(profiler).collected, collected + 1);
+        destroy_list_with_events(&with);
+    }
+    ok(zt_trace_stop(profiler));
+    assert_int_equal(hangs_heard(), 0);
+    close_profiler(w, profiler);
+    check_work(w);
+}
+
+/* Once the application has signalled its event, it is not known whether a launch has ended. What waits for it is
+   seen. */
+static void launches_without_their_events_are_not_seen(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    config.hang_ns = 80 * SECOND;
+    zt_profiler *profiler = open_watched(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    work of = load_recorded(w, "count");
+    list_with_events with = create_list_with_events(w, 0);
+    launch_with_event(with.list, of.kernel, with.events[0]);
+    await_kernel(&of);
+    ok(zeEventHostSignal(with.events[0]));
+    ze_event_handle_t gate = begin_waiting(w, profiler);
+    pass_time(2 * config.hang_ns);
+    await_hang(1);
+    assert_string_equal(heard_hang.region, "saxpy"); /* the launch in "waits" */
+    assert_int_equal(heard_hang.hang.others, 0);
+    let_go(&of);
+    finish_waiting(w, profiler, gate);
+    finish_immediate(w, with.list);
+    destroy_list_with_events(&with);
+    ok(zt_trace_stop(profiler));
+    unload_hang(w, NULL, &of);
+    close_profiler(w, profiler);
+    check_work(w);
 }
 
 /* The device answers slowly, so that the kernel ends while its thread is being stopped, or after that. */
@@ -2365,6 +2592,10 @@ int main(int argc, char **argv) {
         HANG_TEST(recorded_regions_hang),
         HANG_TEST(regions_of_immediate_lists_hang),
         HANG_TEST(traced_launches_hang),
+        HANG_TEST(launches_with_events_end),
+        HANG_TEST(launches_with_events_hang),
+        HANG_TEST(an_event_is_destroyed_meanwhile),
+        HANG_TEST(launches_without_their_events_are_not_seen),
         HANG_TEST(a_hang_ends_by_itself),
         HANG_TEST(two_kernels_hang),
         HANG_TEST(threads_at_many_places),
