@@ -689,9 +689,9 @@
        a shared library, that library is preloaded into a shell instead. Other constructors and static objects
        of the program and its libraries may run in the helper: those of shared libraries, and those with a
        priority below 101. The helper ends with the watch, or when the program ends, however that happens;
-       what it had stopped is resumed. It is no child of the program. If neither can debug, hangs are reported
-       without places. The reason is logged, in the report and in zt_watch_get_info, and the next hang tries
-       again.
+       what it had stopped is resumed. It is no child of the program. A program whose file gives it privileges,
+       as setcap does, has no helper. If neither can debug, hangs are reported without places. The reason is
+       logged, in the report and in zt_watch_get_info, and the next hang tries again.
 
        While no region hangs, the watch wakes up eight times in hang_ns, at least once a second and, while it
        is attached, ten times. It queries one event of each list that has work, and locks the profiler
@@ -29888,12 +29888,12 @@ ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer) {
     return offsetof(zt__watch_answer, places) + answer->place_count * sizeof *answer->places;
 }
 
-/* Runs before main, in every process that has this code. Unless its parent has started it to help, it does
-   nothing. Else main is never called. The helper serves until the program has closed its end of the socket, or
-   has ended while a child of it keeps that end open. */
+/* Runs before main, in every process that has this code. Unless the process was started to help, which the
+   socket tells, it does nothing. Else main is never called. The helper serves until the program has closed its
+   end of the socket, or has ended while a child of it keeps that end open. */
 __attribute__((constructor(101))) ZT__PRIVATE void zt__become_helper(void) {
     const int socket = ZT__HELPER_DESCRIPTOR;
-    const char *value = zt__get_variable(ZT__HELPER_VARIABLE);
+    const char *value = getenv(ZT__HELPER_VARIABLE); /* also with extra rights */
     long program;
     zt__peer peer; /* that has made the socket */
     socklen_t size = sizeof peer;
@@ -29904,7 +29904,7 @@ __attribute__((constructor(101))) ZT__PRIVATE void zt__become_helper(void) {
     zt__watch_answer *answer;
     int is_asked;
     memset(&peer, 0, sizeof peer);
-    if (!value || sscanf(value, "%ld", &program) != 1 || program <= 1 || getppid() != program) {
+    if (!value || sscanf(value, "%ld", &program) != 1 || program <= 1) {
         return;
     }
     if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 && errno != EBADF &&
@@ -29914,9 +29914,9 @@ __attribute__((constructor(101))) ZT__PRIVATE void zt__become_helper(void) {
     if (size != sizeof peer || peer.process != program) {
         return;
     }
-    /* The helper is no child of the program, so that programs which wait for all their children do not wait
-       for it. */
-    if (peer.user != getuid() || fork() != 0) {
+    /* It is a helper. It does not serve if the program has ended, or if its file gives it other rights. It is no
+       child of the program, so that programs which wait for all their children do not wait for it. */
+    if (zt__has_extra_rights() || getppid() != program || peer.user != getuid() || fork() != 0) {
         _exit(0);
     }
     unsetenv(ZT__HELPER_VARIABLE);
@@ -30188,7 +30188,7 @@ ZT__PRIVATE const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
     pid_t child = 0;
     if (!command) {
         failure = "out of memory";
-    } else if (zt__has_extra_rights()) { /* it would not become a helper, but run the program again */
+    } else if (zt__has_extra_rights()) { /* it would have them, too: zt__become_helper does not serve then */
         failure = "this program has more rights than its user, and cannot be started as one";
     } else if (zt__get_variable(ZT__HELPER_VARIABLE)) {
         failure = "this process is one itself, or " ZT__HELPER_VARIABLE " is set by accident";

@@ -342,8 +342,11 @@ void assume_extra_rights(int has_them) {
 }
 
 #ifndef _WIN32
+/* A variable of the environment gives them, too, because a helper has them before its main. */
 static __attribute__((unused)) unsigned long assumed_getauxval(unsigned long type) {
-    return type == AT_SECURE ? (unsigned long)assumed_extra_rights : getauxval(type);
+    if (type != AT_SECURE)
+        return getauxval(type);
+    return assumed_extra_rights || getenv("ZT_TEST_HAS_PRIVILEGES") != NULL;
 }
 #endif
 

@@ -1430,7 +1430,7 @@ static void no_helper_of_a_helper(void **state) {
     close_profiler(w, profiler);
 }
 
-/* A program that has rights of its file heeds no variable, and so would not become a helper: it would run again. */
+/* The system would start the helper with the rights of the program's file, and it must not serve then. */
 static void no_helper_with_extra_rights(void **state) {
     world *w = (world *)*state;
     zt_watch_config config = config_of_watch();
@@ -2299,20 +2299,34 @@ static void the_variable_stands_there_by_accident(void **state) {
 
 enum { NOBODY = 65534, NOT_STARTED = 127 };
 
-/* Starts this program as a helper, as another user if that is not 0, with an end of a socket that this process
-   has made, or the other one; a call fails in it. Returns its exit status, and how many bytes it has sent. */
-static int start_as(uid_t user, int with_own_socket, const char *failing, ssize_t *sent) {
-    char variable[64], fault[64], data[PATH_MAX] = "A=", argument[] = "--return-42", message[64];
-    char *arguments[] = {argument, argument, NULL}, *environment[] = {variable, fault, data, NULL};
+/* How a helper is started. */
+enum {
+    OWN_SOCKET = 1,     /* it has made its socket, and not this process */
+    OTHER_PARENT = 2,   /* as if its parent had ended: it is the child of another process */
+    WITH_PRIVILEGES = 4 /* by its file, as by setcap */
+};
+
+/* Starts this program as a helper, as another user if that is not 0, with an end of a socket; a call fails in it.
+   Returns its exit status, and how many bytes it has sent. */
+static int start_as(uid_t user, int how, const char *failing, ssize_t *sent) {
+    char variable[64], fault[64], data[PATH_MAX] = "A=", argument[] = "--return-42",
+                                  privileges[32] = "B=", message[64];
+    char *arguments[] = {argument, argument, NULL},
+         *environment[] = {variable, fault, data, privileges, NULL};
     int ends[2], status, program = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
     snprintf(variable, sizeof variable, "ZETOOLS_HELPER_1=%ld", (long)getpid());
     snprintf(fault, sizeof fault, HELPER_FAILS "=%s", failing);
     if (getenv("GCOV_PREFIX")) /* where it writes what it has run */
         snprintf(data, sizeof data, "GCOV_PREFIX=%s", getenv("GCOV_PREFIX"));
+    if (how & WITH_PRIVILEGES)
+        strcpy(privileges, "ZT_TEST_HAS_PRIVILEGES=1");
     pid_t child = fork();
     if (child == 0) {
-        if (with_own_socket && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+        pid_t next = how & OTHER_PARENT ? fork() : 0;
+        if (next != 0)
+            _exit(waitpid(next, &status, 0) == next && WIFEXITED(status) ? WEXITSTATUS(status) : NOT_STARTED);
+        if (how & OWN_SOCKET && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
             _exit(NOT_STARTED);
         if ((!user || setuid(user) == 0) && dup2(ends[1], HELPER_DESCRIPTOR) == HELPER_DESCRIPTOR)
             fexecve(program, arguments, environment);
@@ -2338,7 +2352,7 @@ static void a_helper_serves_its_own_user_alone(void **state) {
         skip();
     assert_int_equal(start_as(0, 0, "", &sent), 0);
     assert_true(sent > 0);
-    assert_int_equal(start_as(0, 1, "", &sent), 42); /* then it is none */
+    assert_int_equal(start_as(0, OWN_SOCKET, "", &sent), 42); /* then it is none */
     assert_int_equal(sent, 0);
     int status = start_as(NOBODY, 0, "", &sent);
     if (status == NOT_STARTED) {
@@ -2347,6 +2361,21 @@ static void a_helper_serves_its_own_user_alone(void **state) {
     }
     assert_int_equal(status, 0);
     assert_int_equal(sent, 0);
+}
+
+/* If the program has ended before main of its helper is reached, or if its file has got privileges, nobody is
+   served. Main is not called either. */
+static void a_helper_that_may_not_serve_ends(void **state) {
+    ssize_t sent;
+    (void)state;
+    if (!getauxval(AT_BASE)) /* started by the dynamic linker */
+        skip();
+    assert_int_equal(start_as(0, OTHER_PARENT, "", &sent), 0);
+    assert_int_equal(sent, 0);
+    assert_int_equal(start_as(0, WITH_PRIVILEGES, "", &sent), 0);
+    assert_int_equal(sent, 0);
+    assert_int_equal(start_as(0, OTHER_PARENT | OWN_SOCKET, "", &sent), 42);
+    assert_int_equal(start_as(0, WITH_PRIVILEGES | OWN_SOCKET, "", &sent), 42);
 }
 
 /* It does without the list of what is open. What it cannot do without ends it: main is not called, unless the
@@ -2650,6 +2679,7 @@ int main(int argc, char **argv) {
         HANG_TEST(a_child_is_forked),
         HANG_TEST(the_variable_stands_there_by_accident),
         HANG_TEST(a_helper_serves_its_own_user_alone),
+        HANG_TEST(a_helper_that_may_not_serve_ends),
         HANG_TEST(any_call_fails_in_a_helper),
         HANG_TEST(a_shared_library_has_a_helper),
         HANG_TEST(the_example_finds_its_line),
