@@ -1029,7 +1029,8 @@
 
        Threads of the library (config.thread, zt_stream_config.reader, hot spots, zt_watch) run from opening
        or start to closing or stop, block all signals but those of faults (SIGSEGV, ...), and end before the
-       process exits.
+       process exits. One that does not end within 2 seconds, because the driver or a function of the
+       application does not return, is left behind.
 
    PROCESSES
 
@@ -4383,6 +4384,7 @@ ZT__PRIVATE int zt__lock_until(zt__timed_mutex *timed, uint64_t deadline) {
 typedef struct zt__thread {
     int running; /* it was started, and not yet joined. Atomic, like the next two */
     int stop_requested, ended;
+    int is_abandoned; /* at exit it hung: it must not call the driver or the application any more. Atomic */
     struct zt__thread_list *list; /* of the copy that has started it; another may stop it */
     struct zt__thread *next;
     int (*step)(void *user);
@@ -4482,9 +4484,9 @@ ZT__PRIVATE int zt__stop_thread(zt__thread *thread) {
     return 1;
 }
 
-/* Stops all threads but the one that calls exit. A thread that hangs is only removed from the list. The list
-   stays locked meanwhile, so that zt__stop_thread does not return on another thread, which would then free
-   what is used here. */
+/* Stops all threads but the one that calls exit. A thread that hangs is abandoned. The list stays locked
+   meanwhile, so that zt__stop_thread does not return on another thread, which would then free what is used
+   here. */
 ZT__PRIVATE void zt__stop_threads_at_exit(void) {
     if (zt__has_lost_threads()) {
         return;
@@ -4496,6 +4498,7 @@ ZT__PRIVATE void zt__stop_threads_at_exit(void) {
         if (!zt__is_calling_thread(thread->handle) && zt__await_thread(thread)) {
             zt__join_thread(thread);
         } else {
+            zt__store(&thread->is_abandoned, 1);
             zt__remove_thread(thread);
         }
     }
@@ -17556,6 +17559,7 @@ struct zt_debugger {
     uint32_t users;   /* threads in calls. Atomic, like the next two */
     uint32_t wanting; /* threads that want to lock `session` */
     int is_closing;
+    const int *ends_stops; /* zt_debug_stop waits until it is not 0: is_closing, or that a watch ends */
 
     zt__mutex mutex;
     zt__diagnostics diagnostics;
@@ -18221,7 +18225,7 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
         if (result != ZE_RESULT_NOT_READY) {
             continue;
         }
-        if (now >= deadline || zt__load(&debugger->is_closing)) {
+        if (now >= deadline || zt__load(debugger->ends_stops)) {
             break;
         }
         /* Another thread may have to deliver events, to make room for the answer. */
@@ -18991,6 +18995,7 @@ ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const 
     opened->device = device;
     opened->pid = pid ? pid : (uint32_t)zt__get_process_id();
     opened->events = events;
+    opened->ends_stops = &opened->is_closing;
     opened->diagnostics.mutex = &opened->mutex;
     opened->diagnostics.log = complete.log ? complete.log : zt__default_log();
     opened->diagnostics.log_user = complete.log_user;
@@ -29655,6 +29660,7 @@ typedef struct zt__watch_server {
     zt_debugger *debugger;
     const zt_allocator *allocator;
     ze_device_handle_t device;
+    const int *is_ending;     /* nobody waits for long answers any more. Atomic */
     zt__watch_answer *answer; /* of the request that is being served */
     int has_pending_fault;    /* a page fault while other threads were being stopped, */
     uint64_t pending_address; /* its address, */
@@ -29803,7 +29809,7 @@ ZT__PRIVATE void zt__serve_stop(zt__watch_server *server, const zt__watch_reques
     }
 
     /* The threads are resumed already, as this may run a program. */
-    for (i = 0; i < answer->place_count; i++) {
+    for (i = 0; i < answer->place_count && !zt__load(server->is_ending); i++) {
         zt__found_place *place = &answer->places[i];
         zt_debug_place found;
         if (zt_debug_where(debugger, place->address, &found) == ZE_RESULT_SUCCESS) {
@@ -29834,6 +29840,8 @@ ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_reque
             answer->result = zt_debug_open(server->device, request->process, &config, &server->debugger);
             if (answer->result != ZE_RESULT_SUCCESS) {
                 zt__copy_debug_error(server);
+            } else {
+                server->debugger->ends_stops = server->is_ending;
             }
         } else {
             snprintf(answer->reason, sizeof answer->reason,
@@ -29899,7 +29907,8 @@ __attribute__((constructor(101))) ZT__PRIVATE void zt__become_helper(void) {
     socklen_t size = sizeof peer;
     DIR *directory;
     const struct dirent *entry;
-    zt__watch_server server = {NULL, &zt__default_allocator, NULL, NULL, 0, 0, 0};
+    const int is_ending = 0; /* the program closes the socket instead */
+    zt__watch_server server = {NULL, &zt__default_allocator, NULL, &is_ending, NULL, 0, 0, 0};
     zt__watch_request request;
     zt__watch_answer *answer;
     int is_asked;
@@ -30250,6 +30259,10 @@ ZT__PRIVATE int zt__ask(zt__watch *watch, const zt__watch_request *request, uint
         return zt__ask_helper(watch, request, zt__deadline(timeout_ns));
     }
     zt__serve_watch(&watch->server, request, &watch->answer);
+    while (zt__load(&watch->thread.is_abandoned)) { /* until the process ends */
+        zt__store(&watch->is_explaining, 0);        /* nobody needs to wait for it */
+        zt__sleep(1000000000);
+    }
     return 1;
 }
 
@@ -30847,6 +30860,7 @@ ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config
         watch->socket = -1;
         watch->server.allocator = allocator;
         watch->server.device = profiler->device;
+        watch->server.is_ending = &watch->thread.stop_requested;
         profiler->end_watch = zt__end_watch;
         profiler->free_watch = zt__free_watch;
         zt__store(&profiler->watch, watch);

@@ -195,6 +195,12 @@ ze_result_t ZE_APICALL zetDebugInterrupt(zet_debug_session_handle_t session, ze_
     return REAL(zetDebugInterrupt)(session, thread);
 }
 
+ze_result_t ZE_APICALL zetDebugReadRegisters(zet_debug_session_handle_t session, ze_device_thread_t thread,
+                                             uint32_t type, uint32_t first, uint32_t count, void *values) {
+    stay_in_held_call("zetDebugReadRegisters");
+    return REAL(zetDebugReadRegisters)(session, thread, type, first, count, values);
+}
+
 static int ends_while_queried; /* the work, during a held query, which tells so */
 
 ze_result_t ZE_APICALL zeEventQueryStatus(ze_event_handle_t event) {
@@ -1475,6 +1481,45 @@ static void the_watch_is_stopped_while_the_helper_answers(void **state) {
     close_profiler(w, profiler);
 }
 
+static void *stop_watch(void *profiler) {
+    ok_on_thread(zt_watch_stop((zt_profiler *)profiler));
+    return NULL;
+}
+
+/* The device never answers, and no time passes: the end of the watch does not wait for the answer. */
+static void the_watch_is_stopped_while_no_thread_stops(void **state) {
+    world *w = (world *)*state;
+    zt_watch_config config = config_of_watch();
+    pthread_t stopping;
+    config.hang_ns = 4000 * MS;
+    zt_profiler *profiler = open_watched(w, &config);
+    assert_debugged_by(profiler, ZT_DEBUGGED_BY_ITSELF);
+    work of = begin_hang(w, profiler, "stuck");
+    gpu.behave(SOFTGPU_DEBUG_EVENTS_LOST, 1);
+    let_it_look(2);
+    uint64_t before = calls("zetDebugInterrupt"), end = now_ns() + 100 * A_WHILE;
+    hold_time(1);
+    while (calls("zetDebugInterrupt") == before) {
+        assert_true(now_ns() < end);
+        pass_time(100 * MS);
+        nap();
+    }
+    assert_int_equal(pthread_create(&stopping, NULL, stop_watch, profiler), 0);
+    for (int i = 0; i < 10000 && hangs_heard() == 0; i++)
+        nap();
+    int reported = hangs_heard();
+    hold_time(0);
+    join_in_time(w, stopping);
+    assert_no_noted_failure();
+    assert_int_equal(reported, 1);
+    assert_string_equal(heard_hang.region, "stuck");
+    assert_contains(heard_hang.reason, "has not answered");
+    gpu.behave(SOFTGPU_DEBUG_EVENTS_LOST, 0);
+    assert_counts_on(&of);
+    finish_hang(w, profiler, &of);
+    close_profiler(w, profiler);
+}
+
 /* Once more, at a hang: nobody may debug. No helper is started then. */
 static void the_watch_is_stopped_while_it_attaches(void **state) {
     world *w = (world *)*state;
@@ -1870,33 +1915,43 @@ static void the_driver_attaches_slowly(void **state) {
     close_profiler(w, profiler);
 }
 
-/* The end of the watch is awaited for longer while threads are being stopped, but not for ever. */
+/* The end of the watch is awaited for longer while threads are being stopped, but not for ever. When it has to end,
+   no program is run for source lines. */
 static void the_driver_stops_threads_slowly(void **state) {
     world *w = (world *)*state;
-    zt_watch_config config = config_of_watch();
-    pthread_t passing;
-    int ended = 0;
-    zt_profiler *profiler = open_watched(w, &config);
-    hold_call("zetDebugInterrupt");
-    work of = begin_hang(w, profiler, "stuck");
-    await_held_call();
-    assert_int_equal(pthread_create(&passing, NULL, let_time_pass, &ended), 0);
-    uint64_t begin = now_ns();
-    ze_result_t result = zt_watch_stop(profiler);
-    uint64_t waited = now_ns() - begin;
-    __atomic_store_n(&ended, 1, __ATOMIC_SEQ_CST);
-    pthread_join(passing, NULL);
-    int is_watching = zt_watch_get_info(profiler).is_watching, reports = heard(w, "[WATCH_HANGS]");
-    let_call_return();
-    assert_result(result, ZE_RESULT_NOT_READY);
-    assert_true(waited >= 20 * SECOND);
-    assert_true(is_watching);
-    assert_int_equal(reports, 1);
-    ok(zt_watch_stop(profiler));
-    assert_int_equal(hangs_heard(), 1);
-    assert_counts_on(&of);
-    finish_hang(w, profiler, &of);
-    close_profiler(w, profiler);
+    static const char *const names[] = {"zetDebugInterrupt", "zetDebugReadRegisters"};
+    for (int i = 0; i < 2; i++) {
+        zt_watch_config config = config_of_watch();
+        pthread_t passing;
+        int ended = 0;
+        zt_profiler *profiler = open_watched(w, &config);
+        hold_call(names[i]);
+        work of = begin_hang(w, profiler, "stuck");
+        await_held_call();
+        assert_int_equal(pthread_create(&passing, NULL, let_time_pass, &ended), 0);
+        uint64_t begin = now_ns();
+        ze_result_t result = zt_watch_stop(profiler);
+        uint64_t waited = now_ns() - begin;
+        __atomic_store_n(&ended, 1, __ATOMIC_SEQ_CST);
+        pthread_join(passing, NULL);
+        int is_watching = zt_watch_get_info(profiler).is_watching, reports = heard(w, "[WATCH_HANGS]");
+        let_call_return();
+        assert_result(result, ZE_RESULT_NOT_READY);
+        assert_true(waited >= 20 * SECOND);
+        assert_true(is_watching);
+        assert_int_equal(reports, i + 1);
+        ok(zt_watch_stop(profiler));
+        assert_int_equal(hangs_heard(), 1);
+        if (i == 1) {
+            assert_int_equal(heard_hang.hang.stopped, 1);
+            assert_int_equal(heard_hang.hang.place_count, 1);
+            assert_true(heard_hang.place.address != 0);
+            assert_string_equal(heard_hang.kernel, "");
+        }
+        assert_counts_on(&of);
+        finish_hang(w, profiler, &of);
+        close_profiler(w, profiler);
+    }
 }
 
 /* ==== faults ============================================================================================== */
@@ -2177,11 +2232,28 @@ static void the_helper_ends_with_the_watch(void **state) {
 }
 
 /* Processes that hang when they are told so. */
-enum { PROCESSES = 4 };
+enum { PROCESSES = 5 };
 
 /* H hangs, and is watched by a helper that has stopped its threads; K has a child that lives until that helper
-   has ended, and keeps what it inherits; E exits, with a kernel that would end if
-   it went on. */
+   has ended, and keeps what it inherits; E exits, with a kernel that would end if it went on; L exits while the
+   driver stops threads, and answers after the exit functions of the library. */
+static void *pass_time_for_ever(void *unused) {
+    int is_over = 0;
+    (void)unused;
+    return pass_much_time(&is_over);
+}
+
+/* An exit function. Those of the library have run, and its functions must not be called any more. */
+static zt_profiler *profiler_at_exit;
+
+static void expect_no_late_report(void) {
+    let_call_return();
+    for (int i = 0; i < 100; i++)
+        nap();
+    ze_result_t stopped = zt_watch_stop(profiler_at_exit);
+    _exit(stopped == ZE_RESULT_NOT_READY && hangs_heard() == 0 ? 0 : 1);
+}
+
 static int serve_hang(world *w, char letter, int from) {
     static work of;
     (void)from;
@@ -2198,6 +2270,18 @@ static int serve_hang(world *w, char letter, int from) {
             _exit(0);
         }
         return 1;
+    }
+    if (letter == 'L') {
+        zt_watch_config config = config_of_watch();
+        pthread_t passing;
+        assert_int_equal(atexit(expect_no_late_report), 0);
+        profiler_at_exit = open_watched(w, &config);
+        hold_call("zetDebugInterrupt");
+        of = begin_hang(w, profiler_at_exit, "stuck");
+        await_held_call();
+        let_go(&of);
+        assert_int_equal(pthread_create(&passing, NULL, pass_time_for_ever, NULL), 0);
+        exit(0);
     }
     if (letter == 'H') {
         zt_watch_config config = config_of_watch();
@@ -2242,6 +2326,16 @@ static void the_process_exits_while_it_hangs(void **state) {
     assert_int_equal(waitpid(made->number, &status, 0), made->number);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     await_no_helper(made->number);
+}
+
+static void nobody_is_called_after_the_exit(void **state) {
+    const process *made = new_process();
+    int status;
+    (void)state;
+    send_letter(made, 'L');
+    assert_int_equal(waitpid(made->number, &status, 0), made->number);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 /* The child ends with the copies that it has; the watch goes on in its parent. */
@@ -2652,6 +2746,7 @@ int main(int argc, char **argv) {
         HANG_TEST(no_helper_of_a_helper),
         HANG_TEST(no_helper_with_extra_rights),
         HANG_TEST(the_watch_is_stopped_while_the_helper_answers),
+        HANG_TEST(the_watch_is_stopped_while_no_thread_stops),
         HANG_TEST(the_watch_is_stopped_while_it_attaches),
         HANG_TEST(no_helper_can_be_started),
         HANG_TEST(the_mappings_are_not_known),
@@ -2676,6 +2771,7 @@ int main(int argc, char **argv) {
         HANG_TEST(the_helper_ends_with_a_process_that_is_killed),
         HANG_TEST(a_child_of_the_process_goes_on),
         HANG_TEST(the_process_exits_while_it_hangs),
+        HANG_TEST(nobody_is_called_after_the_exit),
         HANG_TEST(a_child_is_forked),
         HANG_TEST(the_variable_stands_there_by_accident),
         HANG_TEST(a_helper_serves_its_own_user_alone),
