@@ -29677,25 +29677,25 @@ ZT__PRIVATE void zt__copy_debug_error(const zt__watch_server *server) {
 /* Finds a device or sub-device by its UUID, as another process has it. Returns NULL if there is none. */
 ZT__PRIVATE ze_device_handle_t zt__find_watched_device(const uint8_t uuid[ZE_MAX_DEVICE_UUID_SIZE]) {
     enum { MOST_DRIVERS = 16, MOST_DEVICES = 64, MOST_TILES = 16 };
-    ze_driver_handle_t drivers[MOST_DRIVERS];
-    ze_device_handle_t found[MOST_TILES + 1];
+    ze_driver_handle_t drivers[MOST_DRIVERS] = {NULL}; /* not all that are counted need be there */
     uint32_t i, j, k, driver_count = MOST_DRIVERS;
     if (zeDriverGet(&driver_count, drivers) != ZE_RESULT_SUCCESS) {
         return NULL;
     }
-    for (i = 0; i < driver_count; i++) {
-        ze_device_handle_t devices[MOST_DEVICES];
+    for (i = 0; i < driver_count && i < MOST_DRIVERS && drivers[i]; i++) {
+        ze_device_handle_t devices[MOST_DEVICES] = {NULL};
         uint32_t device_count = MOST_DEVICES;
         if (zeDeviceGet(drivers[i], &device_count, devices) != ZE_RESULT_SUCCESS) {
             continue;
         }
-        for (j = 0; j < device_count; j++) {
+        for (j = 0; j < device_count && j < MOST_DEVICES && devices[j]; j++) {
+            ze_device_handle_t found[MOST_TILES + 1] = {NULL};
             uint32_t tile_count = MOST_TILES;
             found[0] = devices[j];
             if (zeDeviceGetSubDevices(devices[j], &tile_count, found + 1) != ZE_RESULT_SUCCESS) {
                 tile_count = 0;
             }
-            for (k = 0; k <= tile_count; k++) {
+            for (k = 0; k <= tile_count && k <= MOST_TILES && found[k]; k++) {
                 ze_device_properties_t properties;
                 memset(&properties, 0, sizeof properties);
                 properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;

@@ -114,6 +114,40 @@ static void await_end_of_program(void) {
     REAL(poll)(&hung_up, 1, (int)(A_WHILE / MS));
 }
 
+/* A driver that counts more objects than there is room for, whether it lists so many or not. */
+static void count_too_many(const char *call, uint32_t room, uint32_t *count, void **listed, void *filler) {
+    char listing[64], counting[64];
+    snprintf(listing, sizeof listing, "%s lists too many", call);
+    snprintf(counting, sizeof counting, "%s counts too many", call);
+    const int lists = fails(listing);
+    for (uint32_t i = *count; listed && lists && i < room; i++)
+        listed[i] = filler;
+    if (listed && (lists || fails(counting)))
+        *count = 1000 * room;
+}
+
+ze_result_t ZE_APICALL zeDriverGet(uint32_t *count, ze_driver_handle_t *drivers) {
+    uint32_t room = *count;
+    ze_result_t result = REAL(zeDriverGet)(count, drivers);
+    count_too_many("zeDriverGet", room, count, (void **)drivers, drivers ? drivers[0] : NULL);
+    return result;
+}
+
+ze_result_t ZE_APICALL zeDeviceGet(ze_driver_handle_t driver, uint32_t *count, ze_device_handle_t *devices) {
+    uint32_t room = *count;
+    ze_result_t result = REAL(zeDeviceGet)(driver, count, devices);
+    count_too_many("zeDeviceGet", room, count, (void **)devices, devices ? devices[0] : NULL);
+    return result;
+}
+
+ze_result_t ZE_APICALL zeDeviceGetSubDevices(ze_device_handle_t device, uint32_t *count,
+                                             ze_device_handle_t *tiles) {
+    uint32_t room = *count;
+    ze_result_t result = REAL(zeDeviceGetSubDevices)(device, count, tiles);
+    count_too_many("zeDeviceGetSubDevices", room, count, (void **)tiles, device);
+    return result;
+}
+
 DIR *opendir(const char *path) {
     if (fails("first message")) /* it is sent later */
         await_end_of_program();
@@ -1306,6 +1340,33 @@ static void the_helper_finds_the_device(void **state) {
     unsetenv("SOFTGPU_DEVICES");
     unsetenv("SOFTGPU_SUB_DEVICES");
     unsetenv("SOFTGPU_BEHAVE");
+}
+
+/* In the helper, which looks for a device that is not there, the driver counts too much. */
+static void the_helper_does_not_trust_counts(void **state) {
+    world *w = (world *)*state;
+    static const char *const calls_that_count[] = {"zeDriverGet", "zeDeviceGet", "zeDeviceGetSubDevices"};
+    ze_device_handle_t devices[2];
+    uint32_t count = 2;
+    zt_watch_config config = config_of_watch();
+    zt_config of_profiler = config_of(w);
+    of_profiler.groups = "";
+    gpu.set_devices(2, 0);
+    ok(zeDeviceGet(w->driver, &count, devices));
+    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
+    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
+    zt_profiler *profiler = open_on(w, devices[1], &of_profiler);
+    for (int i = 0; i < 6; i++) {
+        char fault[64];
+        snprintf(fault, sizeof fault, "%s %s too many", calls_that_count[i / 2], i % 2 ? "lists" : "counts");
+        setenv(HELPER_FAILS, fault, 1);
+        ok(zt_watch(profiler, &config));
+        unsetenv(HELPER_FAILS);
+        assert_debugged_by(profiler, ZT_DEBUGGED_BY_NOBODY);
+        assert_contains(zt_watch_get_info(profiler).reason, "the helper does not find the device");
+        await_no_helper(getpid());
+    }
+    close_profiler(w, profiler);
 }
 
 /* Killed, or stopped for longer than the watch waits. The next hang has a new one. */
@@ -2740,6 +2801,7 @@ int main(int argc, char **argv) {
         HANG_TEST(no_thread_can_be_stopped),
         HANG_TEST(any_call_fails_once),
         HANG_TEST(the_helper_finds_the_device),
+        HANG_TEST(the_helper_does_not_trust_counts),
         HANG_TEST(the_helper_is_lost),
         HANG_TEST(the_helper_writes_rubbish),
         HANG_TEST(any_call_of_the_helper_fails),
