@@ -872,12 +872,19 @@ static void check_counts(sequence *s, const zt_profiler *profiler) {
 /* A packed copy, which has to be as right as what it was made of. */
 static zt_profiler *copy_of(sequence *s, const zt_profiler *profiler) {
     zt_profiler *copy = NULL;
-    size_t size = 0;
-    if (zt_pack(profiler, NULL, &size) == ZE_RESULT_NOT_READY)
-        return NULL; /* another thread collects for longer than the timeout */
-    size += 65536;   /* for regions that others begin meanwhile */
-    void *buffer = malloc(size);
-    ze_result_t result = zt_pack(profiler, buffer, &size);
+    void *buffer = NULL;
+    size_t size;
+    ze_result_t result;
+    do { /* until others do not collect more meanwhile than there is room for */
+        free(buffer);
+        buffer = NULL;
+        size = 0;
+        if (zt_pack(profiler, NULL, &size) == ZE_RESULT_NOT_READY)
+            return NULL; /* another thread collects for longer than the timeout */
+        size += 65536;
+        buffer = malloc(size);
+        result = zt_pack(profiler, buffer, &size);
+    } while (result == ZE_RESULT_ERROR_INVALID_SIZE);
     if (result == ZE_RESULT_SUCCESS)
         result = zt_unpack(buffer, size, NULL, &copy);
     if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY)
