@@ -6582,9 +6582,10 @@ ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const
 
 /* Creates the block of the process, if there is none, for what is being opened. */
 ZT__PRIVATE ze_result_t zt__check_process(zt__diagnostics *diagnostics, const char *call) {
-    return zt__get_process()
-               ? ZE_RESULT_SUCCESS
-               : zt__report(diagnostics, NO_SHARED_DATA, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, call);
+    if (!zt__get_process()) {
+        return zt__report(diagnostics, NO_SHARED_DATA, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, call);
+    }
+    return ZE_RESULT_SUCCESS;
 }
 
 /* Returns the last message of a profiler or stream; if `diagnostics` is NULL, that of the thread. It stays
