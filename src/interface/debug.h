@@ -1,8 +1,8 @@
 #ifdef ZETOOLS_DEBUG
 
-/* ==== program debug ======================================================================================= */
+/* ==== program debug ===================================================================================== */
 
-/* ---- sessions and events --------------------------------------------------------------------------------- */
+/* ---- sessions and events ------------------------------------------------------------------------------- */
 
 /* How a process is debugged. Start from zt_debug_config_default(). 0 and NULL stand for the default. */
 struct zt_debug_config {
@@ -113,7 +113,7 @@ ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger);
 
 #endif
 
-/* ---- threads of the device ------------------------------------------------------------------------------- */
+/* ---- threads of the device ----------------------------------------------------------------------------- */
 
 /* What zt_debug_stop has done. */
 struct zt_debug_stops {
@@ -167,7 +167,7 @@ ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_de
 
 #endif
 
-/* ---- memory and registers -------------------------------------------------------------------------------- */
+/* ---- memory and registers ------------------------------------------------------------------------------ */
 
 /* A kind of memory. */
 typedef enum zt_debug_space {

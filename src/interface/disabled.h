@@ -1,6 +1,6 @@
 #ifdef ZETOOLS_DISABLE
 
-/* ==== disabled ============================================================================================ */
+/* ==== disabled ========================================================================================== */
 
 /* Each function returns what stands for nothing, with figures of 0, and fills in empty structures. */
 

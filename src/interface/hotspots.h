@@ -1,6 +1,6 @@
 #ifdef ZETOOLS_TRACER
 
-/* ==== hot spots =========================================================================================== */
+/* ==== hot spots ========================================================================================= */
 
 /* How hot spots are sampled. Start from zt_hotspots_config_default(). 0 and NULL stand for the default. */
 struct zt_hotspots_config {

@@ -1,4 +1,4 @@
-/* ==== ZT_REGION, ZT_SCOPE and ZT_PASSES =================================================================== */
+/* ==== ZT_REGION, ZT_SCOPE and ZT_PASSES ================================================================= */
 
 /* The first screen documents ZT_REGION and ZT_SCOPE. "passes" documents ZT_PASSES. */
 

@@ -1,4 +1,4 @@
-/* ==== ranks: statistics of several profilers or processes ================================================= */
+/* ==== ranks: statistics of several profilers or processes =============================================== */
 
 #ifndef ZETOOLS_DISABLE
 

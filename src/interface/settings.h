@@ -1,6 +1,6 @@
-/* ==== settings ============================================================================================ */
+/* ==== settings ========================================================================================== */
 
-/* ---- of a profiler --------------------------------------------------------------------------------------- */
+/* ---- of a profiler ------------------------------------------------------------------------------------- */
 
 /* One collected sample. Pointers are valid during the call. */
 struct zt_sample {
@@ -70,7 +70,7 @@ ZT_API zt_config zt_config_default(void);
 
 #endif
 
-/* ---- of zt_auto ------------------------------------------------------------------------------------------ */
+/* ---- of zt_auto ---------------------------------------------------------------------------------------- */
 
 #ifdef ZETOOLS_TRACER
 
@@ -94,7 +94,7 @@ ZT_API zt_auto_config zt_auto_config_default(void);
 
 #endif /* ZETOOLS_TRACER */
 
-/* ---- what a device can measure --------------------------------------------------------------------------- */
+/* ---- what a device can measure ------------------------------------------------------------------------- */
 
 /* A metric group: the same type as zet_metric_group_handle_t, whose header only the implementation includes,
    because it is slow to compile. */
@@ -116,7 +116,7 @@ ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, ui
    stopped it; otherwise the result of the call that failed. */
 ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_write_fn write, void *user);
 
-/* ---- the library ----------------------------------------------------------------------------------------- */
+/* ---- the library --------------------------------------------------------------------------------------- */
 
 /* Returns the version of the implementation, "major.minor.patch". */
 ZT_API const char *zt_version(void);
