@@ -4,22 +4,22 @@
 
 /* ---- sessions and events ------------------------------------------------------------------------------- */
 
-/* How a process is debugged. Start from zt_debug_config_default(). 0 and NULL stand for the default. */
+/* How a process is debugged. Start from zt_debug_config_default(). */
 struct zt_debug_config {
-    uint64_t wait_timeout_ns; /* How long calls wait for other threads, and zt_debug_close for threads of the
-                                 device that are about to stop. Default: 1 second. */
+    uint64_t wait_timeout_ns; /* How many nanoseconds calls wait for other threads, and zt_debug_close for
+                                 threads of the device that are about to stop. Default: 1 second. */
     size_t module_limit;      /* Bytes of modules that are kept for zt_debug_where. Default: 64 MiB. */
     int no_lines;             /* Not 0: zt_debug_where runs no program to find source lines. */
     zt_log_fn log; /* Receives each kind of message once. NULL: none, or standard error with ZT_LOG. */
     void *log_user;
-    zt_allocator allocator; /* NULL functions: malloc and free. */
+    zt_allocator allocator; /* Functions that are NULL: malloc and free. */
 };
 
-/* All slices, subslices, EUs or threads, in a zt_debug_thread. */
+/* In a zt_debug_thread: all slices, subslices, EUs or threads. */
 #define ZT_DEBUG_ALL UINT32_MAX
 
-/* A thread of the device or, where a member is ZT_DEBUG_ALL, several: {1, ZT_DEBUG_ALL, ZT_DEBUG_ALL,
-   ZT_DEBUG_ALL} is the second slice. */
+/* A thread of the device, counted from 0. Where a member is ZT_DEBUG_ALL, several threads: {1, ZT_DEBUG_ALL,
+   ZT_DEBUG_ALL, ZT_DEBUG_ALL} are those of the second slice. */
 struct zt_debug_thread {
     uint32_t slice, subslice, eu, thread;
 };
@@ -41,19 +41,19 @@ typedef enum zt_debug_event_type {
 /* An event. Members that do not belong to its type are 0. */
 struct zt_debug_event {
     zt_debug_event_type type;
-    int is_held;     /* not 0: the device waits with what follows, such as a launch of the module, until
-                        the event is acknowledged */
-    uint32_t reason; /* of DETACHED, a zet_debug_detach_reason_t: 1 if the process has ended. Of
-                        PAGE_FAULT, a zet_debug_page_fault_reason_t: 1 if the address is not mapped, 2 if
-                        the access is not permitted */
-    zt_debug_thread threads; /* what stopped, or cannot */
+    int is_held;             /* not 0: what follows, such as a launch of the module, waits until the event is
+                                acknowledged */
+    uint32_t reason;         /* of DETACHED, a zet_debug_detach_reason_t: 1 if the process has ended. Of
+                                PAGE_FAULT, a zet_debug_page_fault_reason_t: 1 if the address is not mapped,
+                                2 if the access is not permitted */
+    zt_debug_thread threads; /* that have stopped, or cannot be stopped */
     uint64_t begin, end;     /* where the ELF file of the module is in the memory of the device */
     uint64_t load;           /* where the module is loaded */
     uint64_t address, mask;  /* the page of the fault: its address, and the bits that count */
 };
 
 /* Called with each event, on the thread that waits. `user` is that of the call. Returns 0, or anything else
-   to stop: later events wait for the next call. See CALLBACKS. */
+   to stop: later events wait for the next call. */
 typedef int (*zt_debug_fn)(zt_debugger *debugger, const zt_debug_event *event, void *user);
 
 #ifndef ZETOOLS_DISABLE
@@ -66,49 +66,55 @@ ZT_API zt_debug_config zt_debug_config_default(void);
    pid       the process ID. 0: that of this process
    config    NULL: the defaults
    debugger  receives the debugger; NULL on failure
-   Returns SUCCESS, or why it cannot attach:
-   UNSUPPORTED_FEATURE       the device cannot be debugged
-   DEPENDENCY_UNAVAILABLE    program debug is not enabled, on this system or in one of the processes
-   INSUFFICIENT_PERMISSIONS  this process may not debug the other, or itself
-   NOT_AVAILABLE             another debugger is attached
-   INVALID_ARGUMENT          there is no such process
-   otherwise the result of the call that failed. zt_debug_get_last_error(NULL) has the message. */
+   Returns SUCCESS. On failure, zt_debug_get_last_error(NULL) has the message:
+       UNSUPPORTED_FEATURE       the device cannot be debugged
+       DEPENDENCY_UNAVAILABLE    program debug is not enabled, on this system or in one of the processes
+       INSUFFICIENT_PERMISSIONS  this process may not debug the other, or itself
+       NOT_AVAILABLE             another debugger is attached
+       INVALID_ARGUMENT          there is no such process
+       otherwise the result of the call that failed */
 ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const zt_debug_config *config,
                                  zt_debugger **debugger);
 
 /* Acknowledges all events, resumes all threads, also those that stop meanwhile, detaches, and frees the
-   debugger. Ends calls that wait.
-   Returns SUCCESS, also for NULL and in a forked child, where it does nothing; HANDLE_OBJECT_IN_USE, and the
-   debugger stays open, if a call of another thread does not end in 10 seconds, or inside one of its own
-   callbacks; otherwise the result of the call that failed: the debugger is freed, and the driver detaches
-   when this process ends. Not by two threads at once. */
+   debugger. Ends calls that wait. In a forked child, it does nothing.
+   Returns SUCCESS, also where it does nothing, or
+       HANDLE_OBJECT_IN_USE  a call of another thread does not end in 10 seconds, or this is inside one of the
+                             debugger's callbacks: the debugger stays open
+       otherwise the result of the call that failed: the debugger is freed, and the driver detaches when this
+       process ends
+   Not by two threads at once. */
 ZT_API ze_result_t zt_debug_close(zt_debugger *debugger);
 
 /* Delivers the events that there are, and waits for the first if there is none. When the function has
-   returned, an event that needs it is acknowledged.
+   returned, an event that needs it is acknowledged; if that fails, the next call or zt_debug_close does it.
+   One thread waits for events while others wait for that thread.
    timeout_ns  how long it waits at the most, in nanoseconds; 0: not at all
    function    is called with each event and `user`. NULL: events are only acknowledged
-   Returns SUCCESS; NOT_READY if there was no event in time, or if other threads have used the debugger for
-   longer than config.wait_timeout_ns when an event was to be acknowledged; NOT_AVAILABLE if the session is
-   over, and ZT_DEBUG_DETACHED was delivered, or if the debugger is being closed; DEVICE_LOST;
-   HANDLE_OBJECT_IN_USE inside of a callback of the debugger; otherwise the result of the call that failed.
-   What could not be acknowledged is acknowledged by the next call, or by zt_debug_close. Any thread; one
-   waits while others wait for it. */
+   Returns SUCCESS, or
+       NOT_READY             there was no event in time, or an event could not be acknowledged, because other
+                             threads used the debugger for longer than config.wait_timeout_ns
+       NOT_AVAILABLE         the session is over and ZT_DEBUG_DETACHED was delivered, or the debugger is being
+                             closed
+       DEVICE_LOST
+       HANDLE_OBJECT_IN_USE  this is inside a callback of the debugger
+       otherwise the result of the call that failed */
 ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_debug_fn function,
                                  void *user);
 
-/* Acknowledges the event that is being delivered, before the function returns. Returns SUCCESS, also if that
-   was done or is not needed; INVALID_ARGUMENT outside of the function; otherwise the result of the call that
-   failed. The thread of the function. */
+/* Acknowledges the event that is being delivered, before the function of zt_debug_wait returns. Only that
+   function may call it, on its own thread.
+   Returns SUCCESS, also if that was done or is not needed; INVALID_ARGUMENT outside of the function;
+   otherwise the result of the call that failed. */
 ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger);
 
-/* Returns "module load" for ZT_DEBUG_MODULE_LOAD, and so on: never NULL. */
+/* Returns the name of a type of events: "module load" for ZT_DEBUG_MODULE_LOAD, and so on. */
 ZT_API const char *zt_debug_event_name(zt_debug_event_type type);
 
-/* As zt_get_last_error. */
+/* As zt_get_last_error, for a debugger. */
 ZT_API const char *zt_debug_get_last_error(const zt_debugger *debugger);
 
-/* As zt_get_last_result. */
+/* As zt_get_last_result, for a debugger. */
 ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger);
 
 #endif
@@ -117,16 +123,16 @@ ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger);
 
 /* What zt_debug_stop has done. */
 struct zt_debug_stops {
-    uint32_t stopped;     /* threads that are stopped now, also those that were before */
-    uint32_t unavailable; /* the others that were selected: they are idle, or cannot be stopped. The device
-                             does not report which */
+    uint32_t stopped;     /* selected threads that are stopped now, also those that were stopped before */
+    uint32_t unavailable; /* the other selected threads: they are idle, or cannot be stopped. The device does
+                             not report which */
 };
 
-/* Where an instruction is. Strings are never NULL, and live as long as the debugger. */
+/* Where an instruction is. Texts are never NULL, and live as long as the debugger. */
 struct zt_debug_place {
     const char *kernel; /* or another function of the module, as its file names it. "": not known */
-    uint64_t offset;    /* from its begin, in bytes */
-    uint64_t size;      /* of its instructions */
+    uint64_t offset;    /* of the instruction from the begin of the kernel, in bytes */
+    uint64_t size;      /* of the kernel's instructions, in bytes */
     const char *file;   /* of the source. "": not known */
     uint32_t line;      /* from 1; 0: not known */
     int is_unloaded;    /* not 0: the module was unloaded since */
@@ -134,35 +140,39 @@ struct zt_debug_place {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Stops threads of the device in the middle of what they do.
-   threads     which ones
+/* Stops threads of the device in the middle of what they do. zt_debug_wait also delivers the answer of the
+   device, as an event.
+   threads     which threads
    timeout_ns  how long it waits for the device at the most, in nanoseconds
    stops       receives how many are stopped; may be NULL
-   Returns SUCCESS when the device has answered, even if there was nothing to stop; NOT_READY if it has not:
-   the next call that reads its answer, such as zt_debug_wait, then resumes the threads, except those that
-   another stop has stopped; NOT_AVAILABLE if the session is over, or ends meanwhile; otherwise the result of
-   the call that failed. zt_debug_wait also delivers the answer as an event. */
+   Returns SUCCESS when the device has answered, even if there was nothing to stop, or
+       NOT_READY      the device has not answered. The next call that reads its answer, such as zt_debug_wait,
+                      resumes the threads, except those that another stop has stopped
+       NOT_AVAILABLE  the session is over, or ends meanwhile
+       otherwise the result of the call that failed */
 ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
                                  zt_debug_stops *stops);
 
-/* Resumes threads of the device. Returns SUCCESS if none of them is stopped any more, even if none was;
+/* Resumes threads of the device.
+   Returns SUCCESS if none of them is stopped any more, even if none was;
    NOT_AVAILABLE if the session is over; otherwise the result of the call that failed. */
 ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads);
 
 /* Lists the stopped threads of the device.
-   threads  receives them; may be NULL if there is no room
-   count    the room, and then the number of all stopped threads, which may be more
+   threads  receives them; may be NULL if `count` is 0
+   count    how many there is room for; receives the number of all stopped threads, which may be more
    Returns SUCCESS; NOT_AVAILABLE if the session is over; otherwise the result of the call that failed. */
 ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count);
 
-/* Gets the address of the instruction at which a thread is stopped. Returns SUCCESS; UNSUPPORTED_FEATURE if
-   the device lacks a register for that; otherwise as zt_debug_read_registers. */
+/* Gets the address of the instruction at which a thread is stopped.
+   Returns SUCCESS; UNSUPPORTED_FEATURE if the device lacks a register for that; otherwise as
+   zt_debug_read_registers. */
 ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread thread, uint64_t *address);
 
-/* Finds the kernel and the source line of an instruction, by the modules that the process has loaded. The
-   source line takes a program, as for hot spots, and a few milliseconds at the first time; see PROGRAM DEBUG.
-   Returns SUCCESS if the kernel is known; NOT_AVAILABLE if it is not; OUT_OF_HOST_MEMORY. Also when the
-   session is over. */
+/* Finds the kernel and the source line of an instruction, by the modules that the process has loaded, also
+   when the session is over. To find the source line it runs a program, as for hot spots, which takes a few
+   milliseconds the first time; see PROGRAM DEBUG.
+   Returns SUCCESS if the kernel is known; NOT_AVAILABLE if it is not. */
 ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_debug_place *place);
 
 #endif
@@ -183,7 +193,7 @@ struct zt_debug_register_set {
     uint32_t version; /* of the set, as the device numbers it */
     int is_readable;
     int is_writable;
-    uint32_t count; /* registers. A thread may have fewer */
+    uint32_t count; /* how many registers. A thread may have fewer */
     uint32_t bits;  /* of a register */
     uint32_t bytes; /* that a register takes in a buffer */
 };
@@ -197,14 +207,16 @@ struct zt_debug_register {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Reads memory of the process, as a stopped thread sees it. For ZT_DEBUG_MEMORY, `thread` may also be all
-   threads, {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL}, stopped or not.
+/* Reads memory of the process, as a stopped thread sees it.
+   thread  the thread. For ZT_DEBUG_MEMORY, also all threads, stopped or not: {ZT_DEBUG_ALL, ZT_DEBUG_ALL,
+           ZT_DEBUG_ALL, ZT_DEBUG_ALL}
+   size    in bytes
    Returns SUCCESS; NOT_AVAILABLE if the thread is not stopped, if it has no such memory, or if the session is
    over; otherwise the result of the call that failed. */
 ZT_API ze_result_t zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
                                  uint64_t address, void *bytes, size_t size);
 
-/* Writes memory likewise. */
+/* Writes memory, with parameters and results as those of zt_debug_read. */
 ZT_API ze_result_t zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
                                   uint64_t address, const void *bytes, size_t size);
 
@@ -216,21 +228,23 @@ ZT_API const zt_debug_register_set *zt_debug_get_register_set(const zt_debugger 
 
 /* Finds a register by its name, as Intel's assembler and debugger have it: "r12", "a0", "f1", "ce", "sr0",
    "cr0", "tdr0", "acc3", "mme0", "sp", "dbg0", "fc0"; of SBA "genstbase", "sustbase", "dynbase", "iobase",
-   "isabase", "blsustbase", "blsastbase", "btbase", "scrbase". Returns SUCCESS, or INVALID_ARGUMENT if the
-   device has none. */
+   "isabase", "blsustbase", "blsastbase", "btbase", "scrbase".
+   Returns SUCCESS, or INVALID_ARGUMENT if the device has none. */
 ZT_API ze_result_t zt_debug_find_register(zt_debugger *debugger, const char *name, zt_debug_register *found);
 
 /* Reads registers of a stopped thread.
    set           the name of the set
    first, count  which of its registers
-   values, size  receives them, each in as many bytes as the set states
-   Returns SUCCESS; INVALID_ARGUMENT if there is no such set, if it has not as many registers, or if it cannot
-   be read; INVALID_SIZE if `size` is less than these registers take; NOT_AVAILABLE if the thread is not
-   stopped, or the session is over; otherwise the result of the call that failed. */
+   values, size  receive them: each takes zt_debug_register_set.bytes of these `size` bytes
+   Returns SUCCESS, or
+       INVALID_ARGUMENT  there is no such set, it has not as many registers, or it cannot be read
+       INVALID_SIZE      `size` is less than these registers take
+       NOT_AVAILABLE     the thread is not stopped, or the session is over
+       otherwise the result of the call that failed */
 ZT_API ze_result_t zt_debug_read_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
                                            uint32_t first, uint32_t count, void *values, size_t size);
 
-/* Writes registers likewise. */
+/* Writes registers, with parameters and results as those of zt_debug_read_registers. */
 ZT_API ze_result_t zt_debug_write_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
                                             uint32_t first, uint32_t count, const void *values, size_t size);
 

@@ -99,8 +99,8 @@ ZT__OFF zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) ZT__EMP
 ZT__OFF uint32_t zt_get_kernel_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; info->region = UINT32_MAX; } return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_replace(zt_profiler *profiler, const char *kernels, const void *module, const char *name)
-    { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_replace(zt_profiler *profiler, const char *kernels, const void *module,
+    const char *name) { return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_get_call_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
@@ -192,7 +192,8 @@ ZT__OFF const zt_debug_register_set *zt_debug_get_register_set(const zt_debugger
 ZT__OFF ZT__RESULT zt_debug_find_register(zt_debugger *debugger, const char *name, zt_debug_register *found)
     { ZT__CLEAR(found); if (found) { found->set = ""; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_debug_read_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
-    uint32_t first, uint32_t count, void *values, size_t size) { return zt__clear(values, values ? size : 0); }
+    uint32_t first, uint32_t count, void *values, size_t size)
+    { return zt__clear(values, values ? size : 0); }
 ZT__OFF ZT__RESULT zt_debug_write_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
     uint32_t first, uint32_t count, const void *values, size_t size) { return ZT__SUCCESS; }
 #endif

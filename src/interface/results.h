@@ -277,8 +277,8 @@ struct zt_timeline_info {
 /* How samples of the timeline cover the time of the device; see BYTES AND OVERLAP. */
 struct zt_overlap {
     uint64_t samples; /* that ran in this time */
-    uint64_t missing; /* that may have run in it, too: lost, dropped, on their way, or without a certain time.
-                         If there are any, all times but span_ns are NaN */
+    uint64_t missing; /* that may have run in it, too: lost, dropped, on their way, or without a certain
+                         time. If there are any, all times but span_ns are NaN */
     double span_ns;   /* from the first begin to the last end. All times are NaN without samples */
     double busy_ns;   /* covered by samples. If some are of traced kernels or copies, the regions of the
                          application around others do not count, because the device may be idle in them */

@@ -4,14 +4,15 @@
 
 /* How a stream is opened. Start from zt_stream_config_default(). */
 struct zt_stream_config {
-    const char *group;  /* A time-based metric group. NULL: "ComputeBasic", else the first that there is. */
-    uint32_t period_ns; /* The length of a row in nanoseconds; the driver rounds it. Default: 1 ms. */
+    const char *group;       /* A time-based metric group. NULL: "ComputeBasic", else the first that there
+                                is. */
+    uint32_t period_ns;      /* The length of a row in nanoseconds; the driver rounds it. Default: 1 ms. */
     uint32_t notify_reports; /* A read that waits is woken after this many reports. With fewer, rows arrive
                                 sooner and cost more. Default: as many as come in 10 ms. */
     size_t memory_limit;     /* Bytes for reports and their calculation. Raise it if rows are read seldom.
                                 Default: 8 MiB. */
-    int reader; /* Not 0: a thread of the library's own reads from the device into this memory, so that nothing
-                   is lost if the application seldom calls zt_stream_read. */
+    int reader; /* Not 0: a thread of the library's own reads from the device into this memory, so that
+                   nothing is lost if the application seldom calls zt_stream_read. */
 
     zt_profiler *profiler;  /* Attaches the stream to this profiler: its timeline and regions then have the
                                rows. It must have config.timeline. It keeps the rows when the stream is
@@ -29,7 +30,8 @@ struct zt_row {
     uint64_t time_ns;   /* when the period began, by CLOCK_MONOTONIC of the host */
     uint64_t device_ns; /* the same by the clock of the device's metrics. It continues when that overflows */
     uint64_t length_ns; /* how long the period lasted */
-    int gap;            /* not 0: rows are missing before this one, dropped by the device or not calculated */
+    int gap;            /* not 0: rows are missing before this one, dropped by the device or not
+                           calculated */
     uint32_t metric_count;
     const double *values; /* in the order of zt_stream_get_metric. NaN: not measured */
     const char *marker;   /* the name of the marker that ended the row, or NULL */

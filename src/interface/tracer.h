@@ -24,24 +24,25 @@ struct zt_hook {
 
 /* What a tracer does. Start from zt_trace_config_default(). */
 struct zt_trace_config {
-    const char *names; /* Kernels to measure: patterns with * and ?, separated by commas. A pattern after '!'
-                          excludes: "gemm*,!*_tail". NULL: all kernels. */
-    uint32_t every;    /* With n, the first launch of each kernel and every n-th after it are measured with
-                          metrics. The others are measured with times alone, which costs less and disturbs
-                          nothing (see TRACED LAUNCHES); if the profiler measures no metrics, not at all.
-                          Default: 1. */
-    uint64_t limit;    /* The most launches of each kernel with metrics. Further ones are measured as those
-                          that `every` leaves out. 0: no limit. */
-    int copies;        /* Not 0: copies and fills are measured, too, as "MemoryCopy", "MemoryFill", ... If the
-                        profiler measures times alone, so are barriers and waits for events. */
-    int no_launches;   /* Not 0: launches are not measured; lists are observed all the same. */
-    const char *calls; /* Calls to count and time: patterns separated by commas, as in `names`:
-                             "zeEvent*,zeCommandQueue*". Other calls cost no more than without a tracer. NULL:
-                             none. */
+    const char *names;    /* Kernels to measure: patterns with * and ?, separated by commas. A pattern after
+                             '!' excludes: "gemm*,!*_tail". NULL: all kernels. */
+    uint32_t every;       /* With n, the first launch of each kernel and every n-th after it are measured
+                             with metrics. The others are measured with times alone, which costs less and
+                             disturbs nothing (see TRACED LAUNCHES); if the profiler measures no metrics, not
+                             at all. Default: 1. */
+    uint64_t limit;       /* The most launches of each kernel with metrics. Further ones are measured as
+                             those that `every` leaves out. 0: no limit. */
+    int copies;           /* Not 0: copies and fills are measured, too, as "MemoryCopy", "MemoryFill", ... If
+                             the profiler measures times alone, so are barriers and waits for events. */
+    int no_launches;      /* Not 0: launches are not measured; lists are observed all the same. */
+    const char *calls;    /* Calls to count and time: patterns separated by commas, as in `names`:
+                             "zeEvent*,zeCommandQueue*". Other calls cost no more than without a tracer.
+                             NULL: none. */
     const zt_hook *hooks; /* Callbacks of the application, up to 16. NULL: none. */
     uint32_t hook_count;
-    const char *modules; /* A directory for the binaries and the debug information of modules that are created
-                            while tracing; see MODULES. It is made if it is missing. NULL and "": none. */
+    const char *modules;    /* A directory for the binaries and the debug information of modules that are
+                               created while tracing; see MODULES. It is made if it is missing. NULL and "":
+                               none. */
     uint32_t profile_flags; /* zet_profile_flags_t: modules that are created while tracing are built with
                                -zet-profile-flags and these; see MODULES. 0: as the application builds. */
 };
@@ -50,12 +51,12 @@ struct zt_trace_config {
    became of those that are measured. */
 struct zt_trace_counts {
     uint64_t launches;
-    uint64_t measured;  /* a region was begun */
-    uint64_t filtered;  /* left out by the configuration */
-    uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device; of a copy
-                           engine, unless the profiler measures times alone; one that can be cloned or
-                           changed, or is captured into a graph */
-    uint64_t replaced;  /* kernels, and pointers to functions, that zt_replace has replaced */
+    uint64_t measured;    /* a region was begun */
+    uint64_t filtered;    /* left out by the configuration */
+    uint64_t elsewhere;   /* on a list that the profiler cannot measure: of another context or device; of a
+                             copy engine, unless the profiler measures times alone; one that can be cloned or
+                             changed, or is captured into a graph */
+    uint64_t replaced;    /* kernels, and pointers to functions, that zt_replace has replaced */
     uint64_t serialised;  /* of those measured: between queries or, on a list that is not in order, between
                              barriers, so that they overlap with nothing. Without metrics, few are; see
                              TRACED LAUNCHES */
@@ -84,8 +85,9 @@ struct zt_kernel_shape {
     uint32_t group_count[3]; /* 0: not known to the host */
     uint64_t launches;
     uint32_t groups_per_subslice; /* how many work-groups fit into a subslice. UINT32_MAX: not known */
-    double occupancy; /* the share of a subslice's threads that these fill, from 0 to 1. NaN: not known */
-    double waves;     /* how many times a launch fills the device; below 1: not even once. NaN: not known */
+    double occupancy;             /* the share of a subslice's threads that these fill, from 0 to 1. NaN: not
+                                     known */
+    double waves; /* how many times a launch fills the device; below 1: not even once. NaN: not known */
 };
 
 /* A kernel that was launched while tracing; see KERNELS. The name lives as long as the profiler. Numbers are
@@ -113,7 +115,8 @@ struct zt_kernel_info {
     zt_kernel_shape shapes[ZT_KERNEL_SHAPES];
     uint64_t other_launches; /* of other shapes than these */
     double occupancy;        /* of the first shape, which has most launches */
-    char advice[768]; /* sentences: what it spills, and what keeps the device from being full. "": nothing */
+    char advice[768];        /* sentences: what it spills, and what keeps the device from being full. "":
+                                nothing */
 };
 
 #ifndef ZETOOLS_DISABLE
