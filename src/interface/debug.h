@@ -128,7 +128,7 @@ struct zt_debug_stops {
                              not report which */
 };
 
-/* Where an instruction is. Texts are never NULL, and live as long as the debugger. */
+/* Where an instruction is. */
 struct zt_debug_place {
     const char *kernel; /* or another function of the module, as its file names it. "": not known */
     uint64_t offset;    /* of the instruction from the begin of the kernel, in bytes */
@@ -169,8 +169,8 @@ ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *thre
    zt_debug_read_registers. */
 ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread thread, uint64_t *address);
 
-/* Finds the kernel and the source line of an instruction, by the modules that the process has loaded, also
-   when the session is over. To find the source line it runs a program, as for hot spots, which takes a few
+/* Finds the kernel and the source line of an instruction, by the modules that the process has loaded. Works
+   also when the session is over. Runs a program to find the source line, as for hot spots, which takes a few
    milliseconds the first time; see PROGRAM DEBUG.
    Returns SUCCESS if the kernel is known; NOT_AVAILABLE if it is not. */
 ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_debug_place *place);
@@ -200,7 +200,7 @@ struct zt_debug_register_set {
 
 /* A register. */
 struct zt_debug_register {
-    const char *set; /* lives as long as the debugger */
+    const char *set; /* name of its set */
     uint32_t index;  /* in its set */
     uint32_t bytes;
 };
@@ -223,7 +223,7 @@ ZT_API ze_result_t zt_debug_write(zt_debugger *debugger, zt_debug_thread thread,
 /* Returns the number of register sets of the device. It does not change. */
 ZT_API uint32_t zt_debug_get_register_set_count(const zt_debugger *debugger);
 
-/* Returns a register set by its index, or NULL if that is too high. It lives as long as the debugger. */
+/* Returns a register set by its index, or NULL if that is too high. */
 ZT_API const zt_debug_register_set *zt_debug_get_register_set(const zt_debugger *debugger, uint32_t index);
 
 /* Finds a register by its name, as Intel's assembler and debugger have it: "r12", "a0", "f1", "ce", "sr0",

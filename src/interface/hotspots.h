@@ -6,8 +6,7 @@
 
 /* How hot spots are sampled. Start from zt_hotspots_config_default(). */
 struct zt_hotspots_config {
-    uint32_t period_ns;      /* Nanoseconds from one sample to the next; the driver rounds it. Default: 50
-                                us. */
+    uint32_t period_ns;      /* Nanoseconds between two samples; the driver rounds it. Default: 50 us. */
     size_t memory_limit;     /* Bytes for samples that are read and not yet added up. Default: 8 MiB. */
     uint32_t addresses;      /* The most addresses that are kept apart; samples at others are counted. Each
                                 needs up to 300 bytes. A later start can raise it, and not lower it. Default:
@@ -79,7 +78,7 @@ struct zt_stall {
     uint64_t samples;
 };
 
-/* Samples at one instruction of a kernel. Texts are never NULL and live as long as the profiler. */
+/* Samples at one instruction of a kernel. */
 struct zt_hotspot_info {
     const char *kernel;
     uint64_t offset; /* of the instruction from the begin of the kernel, in bytes: a multiple of 8 */

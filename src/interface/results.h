@@ -1,7 +1,5 @@
 /* ==== results =========================================================================================== */
 
-/* Texts are never NULL and live as long as the profiler. */
-
 /* ---- regions and their times --------------------------------------------------------------------------- */
 
 /* Statistics of one figure over the samples of a region. What does not apply is NaN. */

@@ -30,7 +30,7 @@ struct zt_config {
                             those of `metrics`, else the metrics that show most, as many as fit. CSV and JSON
                             have all metrics in any case. ZT_COLUMNS in the environment overrides this. */
     uint32_t max_passes; /* How many passes the work may be repeated in with ZT_PASSES, up to 16. With 1,
-                              groups that cannot be active together are refused. Default: 1. */
+                            groups that cannot be active together are refused. Default: 1. */
     double pass_tolerance; /* Reports mark a region whose GPU time differs between passes by more than this
                               share. Raise it for work whose time varies by itself. Default: 0.1. */
     int require_metrics;   /* Not 0: zt_open fails if metrics cannot be measured. 0: regions then have

@@ -14,6 +14,8 @@
                        INVALID_NULL_POINTER  for a pointer that is NULL, unless NULL is allowed
                        INVALID_ARGUMENT      for an index that is too high
                        OUT_OF_HOST_MEMORY    if it needs memory
+   Texts           that a function returns, or fills into a structure, are never NULL. They live as long as
+                   the profiler, stream or debugger that they are from.
    Structures      A structure to be filled in is empty on failure, and where the function does nothing.
    Configurations  NULL is the default configuration, and in a configuration 0 and NULL stand for the default
                    of a field. Start from zt_..._config_default(), or for a benchmark from zeros. Strings and

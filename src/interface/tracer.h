@@ -90,8 +90,8 @@ struct zt_kernel_shape {
     double waves; /* how many times a launch fills the device; below 1: not even once. NaN: not known */
 };
 
-/* A kernel that was launched while tracing; see KERNELS. The name lives as long as the profiler. Numbers are
-   UINT32_MAX where they are not known. About 1.3 kB. */
+/* A kernel that was launched while tracing; see KERNELS. Numbers are UINT32_MAX where they are not known.
+   About 1.3 kB. */
 struct zt_kernel_info {
     const char *name;
     uint64_t module;   /* a hash of the module's native binary (FNV-1a); as %016llx it names the files of
@@ -146,7 +146,7 @@ ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_mod
 
 /* ---- calls --------------------------------------------------------------------------------------------- */
 
-/* A call to Level Zero that was timed. The name lives as long as the program. */
+/* A call to Level Zero that was timed. */
 struct zt_call_info {
     const char *name;
     uint64_t count;

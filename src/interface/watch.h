@@ -12,17 +12,17 @@ typedef enum zt_debugged_by {
     ZT_DEBUGGED_BY_HELPER /* a process that the library has started */
 } zt_debugged_by;
 
-/* Where threads of the device were when they were stopped. Texts are never NULL. */
+/* Where threads of the device were when they were stopped. */
 struct zt_hang_place {
     const char *kernel; /* "": not known */
     uint64_t address;   /* of the instruction */
-    uint64_t offset;    /* of the instruction from the begin of the kernel, in bytes; 0: not known */
-    uint32_t threads;   /* that were there */
-    const char *file;   /* of the source. "": not known */
-    uint32_t line;      /* from 1; 0: not known */
+    uint64_t offset;  /* of the instruction from the begin of the kernel, in bytes; 0 if that is not known */
+    uint32_t threads; /* that were there */
+    const char *file; /* of the source. "": not known */
+    uint32_t line;    /* from 1; 0: not known */
 };
 
-/* What hangs or has faulted, and where. Texts are never NULL. */
+/* What hangs or has faulted, and where. */
 struct zt_hang {
     int is_fault; /* not 0: the device has reported a fault, or threads have stopped by themselves */
     uint64_t fault_address; /* of a page fault; else 0 */
