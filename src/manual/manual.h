@@ -82,8 +82,8 @@
        tile           a sub-device of a device that has several
        tracer         the part of the library that observes calls of the application to Level Zero
        launch         a call that appends a kernel to a list, which may then be executed several times
-       stream         periodic measurements of a metric group. Its report is the raw data of one period, its
-                      row the metrics of one, its marker a name that a command list puts into it
+       stream         periodic measurements of a metric group. A report is the raw data of one period, a row
+                      its metrics, a marker a name that a command list puts into the stream
        hot spot       an instruction of a kernel, with the samples that were taken there
        debugger       a session with one device and one process that uses it, to stop and examine threads
 
@@ -199,8 +199,8 @@
        .html           a page for browsers: regions by their share, what limits them, every metric,
                        distributions, a roofline, the timeline, and what was lost
        .json, .csv     all figures, for scripts; see JSON and CSV
-       .trace.json     the timeline for Perfetto and Chrome; see TRACE FILES
-       .instances.csv  a row for each sample; see OTHER FILES
+       .trace.json     the timeline for Perfetto and Chrome, with config.timeline; see TRACE FILES
+       .instances.csv  a row for each sample, with config.timeline; see OTHER FILES
        .folded         stacks for flame graphs; see OTHER FILES
        .prom           text for Prometheus; see OPENMETRICS
        .txt, none, "-" a table; "-" is standard output
@@ -268,34 +268,34 @@
 
    HOT SPOTS
 
-       With ZETOOLS_TRACER. Hot spots show where inside a kernel the time goes. While a profiler traces,
-       zt_hotspots_start makes the device look periodically at which instruction each of its threads is, and
-       whether the thread executes it or waits. Samples are added up by instruction. Sampling serialises
-       nothing, and goes together with regions and streams. Build modules with -g or -gline-tables-only for
-       source lines. The device needs a metric group that samples instructions, such as EuStallSampling;
-       SAMPLED INSTRUCTIONS has the rest.
+       With ZETOOLS_TRACER. Hot spots show where inside a kernel the time goes. From zt_hotspots_start to
+       zt_hotspots_stop, the device looks periodically at which instruction each of its threads is, and
+       whether the thread executes it or waits. Samples are added up by instruction. The profiler has to
+       trace meanwhile, and the device needs a metric group that samples instructions, such as
+       EuStallSampling. Sampling serialises nothing, and goes together with regions and streams. For source
+       lines, build modules with -g or -gline-tables-only. SAMPLED INSTRUCTIONS has the rest.
 
    WATCHING
 
        With ZETOOLS_DEBUG. zt_watch(profiler, NULL) reports where a kernel hangs. When a region or a traced
        launch runs longer than zt_watch_config.hang_ns, or the device reports a fault, a thread of the
-       library stops all threads of the device once, adds up at which instructions they are, and resumes
-       them. The report goes to the log function, to zt_watch_config.function and a file; see WATCHED
-       REGIONS.
+       library stops all threads of the device once, counts them by their instructions, and resumes them.
+       The report goes to the log function, to zt_watch_config.function and a file; see WATCHED REGIONS.
 
    PROGRAM DEBUG
 
        With ZETOOLS_DEBUG. A debugger stops threads of a device in the middle of a kernel, and shows where
        they are, their memory and their registers. It attaches to one device, and to one process that uses
        it: another one of the same user or, where the driver permits, its own. The host code of the process
-       goes on. Both need ZET_ENABLE_PROGRAM_DEBUGGING=1 before zeInit; see DEBUG SESSIONS.
+       goes on. Both processes need ZET_ENABLE_PROGRAM_DEBUGGING=1 in the environment before zeInit; see
+       DEBUG SESSIONS.
 
    CALLBACKS
 
        A callback is a function of the application that the library calls. It must return normally, without
        an exception or longjmp. It may call all functions of the library but these:
 
-       log          those of a sample function; closing the stream whose message it is
+       log          the same as a sample function, and closing the stream whose message it is
        sample       zt_close, zt_watch, ZT_PASSES, zt_bench and zt_compare with its profiler
        row          zt_stream_read and zt_stream_close of its stream
        event        zt_debug_wait and zt_debug_close of its debugger
@@ -305,7 +305,7 @@
        hook         zt_trace_start, zt_trace_stop and zt_close
        allocator    functions that do more than return a value, as zt_get_counts does
 
-       INSIDE CALLBACKS lists on which threads callbacks run, and what waits for them.
+       INSIDE CALLBACKS has the threads on which callbacks run, and calls that behave differently there.
 
    THREADS
 
@@ -317,7 +317,8 @@
        - One ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time.
        - A tracer, hot spots or a watch of a profiler are started and stopped by one thread at a time, and
          zt_open and zt_stream_open are not called for one device by two threads at once.
-       - A region is begun and ended by threads that may use its list.
+       - A region is begun and ended by threads that may use its list. Level Zero does not allow two threads
+         to use one list at a time; different lists may be used at once.
 
        No function waits without a limit. WAITS lists what may wait, and the threads of the library.
 
@@ -329,8 +330,8 @@
        THE HEADER.
 
        A forked child must not use the profilers, streams and debuggers of its parent, and may open its own.
-       Closing the parent's does nothing there. A program that is started by exec shares nothing with the
-       one before.
+       Closing the parent's does nothing there. A program started by exec shares nothing with the one
+       before.
 
        After zt_close, set the pointer to NULL. A second zt_close with it does nothing, unless a new
        profiler has the same address: then it closes that one. Any other use of it is an error.

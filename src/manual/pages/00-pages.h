@@ -1,6 +1,6 @@
 /* ==========================================================================================================
-   PAGES
+   THE PAGES
    ==========================================================================================================
 
-   What only a few need. The manual at the head of this file lists the pages, and names them by their headings.
+   What only a few need. The manual at the head of this file lists the pages and refers to them by heading.
 */

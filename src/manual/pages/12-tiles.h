@@ -9,6 +9,6 @@
        averages                           the mean, weighted by the GPU time of the tiles
        metrics that are not combined      the value of the first tile
 
-       A traced launch with times alone lasts from the first begin to the last end on any tile. A stream and
-       hot spots are refused on a device with several tiles: open a stream or a profiler on each sub-device.
+       A traced launch with times alone lasts from the first begin to the last end on any tile. Streams and
+       hot spots of such a device are refused: open a stream or a profiler on each sub-device.
 */

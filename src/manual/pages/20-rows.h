@@ -5,8 +5,8 @@
        discarded:
 
        - the first one of a stream
-       - those that the driver cannot calculate
-       - those whose rows neither a function nor a profiler receives
+       - reports that the driver cannot calculate
+       - reports whose rows neither a function nor a profiler receives
 
        Reports that the device dropped before they were read leave gaps. The row after a gap is marked
        (zt_row.gap), and zt_stream_counts.dropped is an estimate from the length of the gaps. When the

@@ -4,10 +4,9 @@
        Dates are UTC. What is not known or does not apply is null. Figures are {"count", "sum", "mean",
        "stddev", "min", "max", "median", "p95"}. The object has
 
-       "zetools", "program"
-                       the version of the library, and the command line
-       "date", "opened"
-                       of the report, and of the opening of the profiler
+       "zetools"       the version of the library
+       "program"       the command line
+       "date"          of the report. "opened": when the profiler was opened
        "availability"  of metrics
        "gpu_time_ns"   the sum of own times, or of their estimates
        "device"        {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
@@ -36,15 +35,13 @@
        A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share",
        "with_metrics", "time_ns", "limit", "metrics"}. "parent" is an index, "share" is from 0 to 1, "limit"
        is {"what", "why", "add"} as in zt_limit_info. Where they apply, a region also has
+       "queue_latency_ns", "launch_latency_ns", "copied_bytes", "copied_bytes_per_second" and
 
        "differs"       with several passes
-       "pass_time_ns"  GPU times that metrics of each pass are divided by, with several passes or samples
-                       with times alone
+       "pass_time_ns"  an array of the GPU times that metrics of each pass are divided by, with several
+                       passes or samples with times alone
        "bytes"         the memory traffic a second. "operations" and "instructions" are likewise a second,
                        of the samples with metrics; see ROOFLINE
-       "queue_latency_ns"
-                       and "launch_latency_ns"; see LATENCY
-       "copied_bytes"  and "copied_bytes_per_second"
        "streamed"      of each key {"rows", "mean", "peak"}
        "tiles"         an array with "metrics" of each
        "histogram"     counts of the GPU times that are kept for quantiles. Bucket i begins at first_ns *

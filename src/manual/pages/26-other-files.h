@@ -13,9 +13,10 @@
        the numbers are samples.
 
        Instances (.instances.csv) are a row for each sample that config.timeline keeps, in the form of
-       `unitrace -q`: "=== Device #0 Metrics ===", a blank line, and CSV with the columns Kernel,
-       GlobalInstanceId, SubDeviceId (the tile) and each metric with its units, such as GpuTime[ns] and
-       XVE_STALL[%]. GlobalInstanceId counts samples from 1 in the order of collection.
+       `unitrace -q`, so that scripts for unitrace read them: "=== Device #0 Metrics ===", a blank line, and
+       CSV with the columns Kernel, GlobalInstanceId, SubDeviceId (the tile) and each metric with its units,
+       such as GpuTime[ns] and XVE_STALL[%]. GlobalInstanceId counts samples from 1 in the order of
+       collection.
 
            import pandas
            print(pandas.read_csv("run.instances.csv", skiprows=2).groupby("Kernel")["GpuTime[ns]"].sum())

@@ -12,8 +12,8 @@
            u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
            u32 causes; that many u64 counts; u64 unobserved lists
            each metric: text name, group, component, units, description; u32 type, aggregation, pass
-           each region: text name; u64 collected; u64 collected with metrics, of each pass; u64 lost, dropped,
-               bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency;
+           each region: text name; u64 collected; u64 collected with metrics, of each pass; u64 lost,
+               dropped, bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency;
                statistics of all samples; statistics of the samples with metrics. Statistics are:
                each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
                u32 kept samples; each: an f64 a column, NaN where there is no value

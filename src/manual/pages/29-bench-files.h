@@ -12,5 +12,5 @@
        not measured. A note reports a device, driver or clock that is not the one in the file.
 
        The interval does not include what differs between runs of the same program: placement in memory,
-       temperature, other users of the device. Therefore the tolerance.
+       temperature, other users of the device. The tolerance has to cover them.
 */

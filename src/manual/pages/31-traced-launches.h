@@ -6,24 +6,22 @@
        does not include the wait. If the driver refuses the launch, the wait stays on the list.
 
        With times alone, a launch is measured by the time stamps that the device writes with each kernel,
-       and overlaps as it does without the tracer. The same holds, with metrics, outside of
+       and overlaps as it does without the tracer. So is, with metrics, a launch outside of
        zt_trace_config.every and limit.
 
-       signal event of the launch
-                             what is measured, and appended
-       none                  an event of the library, which the launch signals. Nothing is appended
-       any, on a list in order
-                             an event of the library. zeCommandListAppendSignalEvent signals the
-                             application's next
-       kept, on a list not in order
-                             the application's event. Its time stamps are read when it has signalled, before
-                             the application resets, destroys or uses it again. Nothing is appended, except
-                             a copy of the time stamps and a barrier before a reset in the same list
-       not kept, likewise    an event of the library. On a copy engine, which executes one command at a
-                             time, a barrier signals the application's. On another immediate list,
-                             zeCommandListAppendQueryKernelTimestamps does, soon after the kernel has ended,
-                             as it waits for the library's event alone. A device that stops at such a wait
-                             begins later commands later, even if they do not depend on the event
+       no signal event    The launch signals an event of the library. Nothing is appended
+       list in order      The launch signals an event of the library. zeCommandListAppendSignalEvent
+                          follows, and signals the application's event
+       list not in order  The launch signals the application's event, which the tracer keeps: its time
+                          stamps are read when it has signalled, before the application resets, destroys or
+                          uses it again. Nothing is appended, except a copy of the time stamps and a barrier
+                          before a reset in the same list
+       the same, and the event cannot be kept
+                          The launch signals an event of the library. On a copy engine, which executes one
+                          command at a time, a barrier signals the application's event. On another immediate
+                          list zeCommandListAppendQueryKernelTimestamps does, which waits for the library's
+                          event alone: soon after the kernel has ended. A device that stops at such a wait
+                          begins later commands later, even if they do not depend on the event
 
        To keep events, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see;
        zeEventPoolGetFlags then has the flag, too. An event cannot be kept if
@@ -39,12 +37,11 @@
 
        Few launches are measured by time stamps between barriers, after a wait for their events:
 
-       - those with an event that cannot be kept, if the application may read its kernel time stamps
-       - those with an event that cannot be kept, on recorded lists not in order, because the event of the
+       - if the event cannot be kept, and the application may read its kernel time stamps
+       - if the event cannot be kept, and the recorded list is not in order, because the event of the
          library may still be signalled when the list runs again
-       - those that several profilers measure, for all but the first profiler, unless all keep the event
-       - those whose list or event was created before zt_trace_start, if the loader is too old to describe
-         it
+       - if several profilers measure the launch, for all but the first, unless all keep the event
+       - if list or event were created before zt_trace_start, and the loader is too old to describe them
 
        On lists not in order, these launches overlap with nothing; zt_trace_counts.serialised counts them.
 

@@ -7,7 +7,7 @@
        when they are appended, also outside of zt_trace_config.every and limit.
 
        Kernels with the same name and properties, in modules with the same native binary, are one. Others of
-       the same name are listed apart, and share a region; a table then has the column "module", the first
+       the same name are listed apart, and share a region. A table then has the column "module", the first
        eight digits of zt_kernel_info.module. Of each kernel, ZT_KERNEL_SHAPES shapes are kept: size and
        number of the work-groups of a launch. A size that was set before the tracer started, and a number
        that the device reads from memory, are not known.

@@ -5,7 +5,7 @@
        for disassemblers and symbolisers:
 
            3f9c6a0d5e21b784.elf     the native binary. Its suffix is .elf, .ar for a fat binary, else .bin
-           3f9c6a0d5e21b784.debug   the debug information, ELF with DWARF: build modules with -g
+           3f9c6a0d5e21b784.debug   the debug information, ELF with DWARF, if there is some: build with -g
 
        The name is the FNV-1a hash of the native binary, printed as %016llx, as JSON and CSV have it;
        zt_kernel_info.module is the number. So processes may share a directory, and a module that is created

@@ -10,11 +10,11 @@
            zeModuleGetGlobalPointer(instrumented, "iterations", &size, &counter);
 
        When a zeKernelCreate of the application has succeeded, the tracer creates the replacement, destroys
-       the first kernel, and returns the handle of the replacement, which is measured under its own name.
-       Epilogues of hooks get the replacement and its module. What zeModuleGetFunctionPointer returns is
-       replaced likewise, if the other module has a function of the name; zeModuleGetKernelNames is not
-       changed. Reports note how much was replaced. The replacement ends when the application destroys the
-       other module while it is traced.
+       the first kernel, and returns the handle of the replacement, which is measured and listed under its
+       own name. Epilogues of hooks get the replacement and its module. What zeModuleGetFunctionPointer
+       returns is replaced likewise, if the other module has a function of the name; zeModuleGetKernelNames
+       is not changed. Reports note how much was replaced. The replacement ends when the application
+       destroys the other module while it is traced.
 
        A kernel stays as it is
 

@@ -2,8 +2,8 @@
    SAMPLED INSTRUCTIONS
 
        The metric group of hot spots is found by its metrics: an address of code, and counts of events.
-       "Active" counts threads that executed the instruction. The others are kinds of stall, and are called
-       as the driver calls them. On an Arc B580, threads with these stalls wait for
+       "Active" counts threads that executed the instruction. The other counts are kinds of stall, with the
+       names of the driver. On an Arc B580 the thread waits for
 
        SbidStall               a result of an earlier instruction
        SendStall               room to send a message, such as a load
@@ -16,10 +16,11 @@
        The device reports addresses, so the profiler has to trace, if need be with
        zt_trace_config.no_launches. The tracer knows where kernels lie that were created while it traced, or
        launched while hot spots are sampled. Samples are read before a kernel or a module is destroyed,
-       because its address may later be another kernel's. Kernels of the same name with the same
-       instructions are one. Of a kernel that a hook has put in place of another, source lines are not
-       known. Samples elsewhere are counted by cause in zt_hotspots_counts: the device also samples other
-       processes, and reports only 32 bits of an address, which two kernels may have in common.
+       because its address may later be another kernel's. Each counts for the kernel that is at its address
+       then. Kernels of the same name with the same instructions are one. Of a kernel that a hook has put in
+       place of another, source lines are not known. Samples elsewhere are counted by cause in
+       zt_hotspots_counts: the device also samples other processes, and reports only 32 bits of an address,
+       which two kernels may have in common.
 
        Sampling uses a domain of its own. One profiler at a time samples a device.
 

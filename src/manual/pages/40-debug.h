@@ -22,9 +22,9 @@
        If zt_debug_open cannot attach, its message has the remedy. One debugger at a time can attach to a
        device for a process.
 
-       Call zt_debug_wait now and then, also without a function: a module that is loaded meanwhile does not
-       run until its event is acknowledged. Up to 1024 events wait to be delivered. Further ones stay in the
-       driver, and a stop does not see its answer until there is room.
+       Call zt_debug_wait now and then, also without a function: a module that is loaded while a debugger is
+       attached does not run until its event is acknowledged. Up to 1024 events wait to be delivered.
+       Further ones stay in the driver, and a stop does not see its answer until there is room.
 
        Threads that have stopped by themselves, because of a page fault or an exception, are listed and
        resumed like others. The driver does not list stopped threads: zt_debug_threads tries each thread of

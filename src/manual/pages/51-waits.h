@@ -1,8 +1,8 @@
 /* ----------------------------------------------------------------------------------------------------------
    WAITS
 
-       A function with a timeout waits for its timeout. Other functions wait, for what and as long as they
-       document, which mostly is W, config.wait_timeout_ns. These waits are documented here:
+       Each function documents what it waits for, and how long: for its timeout, or for
+       config.wait_timeout_ns, which is W in this list of the other waits:
 
        zt_begin                 a thread that collects, if all config.max_slots are used  W
        zt_open                  the first metric query                                    W
@@ -11,8 +11,8 @@
        zt_close                 samples and dropped regions on their way                  W
                                 threads that match rows with samples                      W
                                 the end of the collecting thread                          2 seconds
-                                what zt_watch_stop, zt_trace_stop and zt_hotspots_stop    as these
-                                wait for
+                                the ends of a watch, a tracer and hot spots               as zt_watch_stop,
+                                                                                          ...
        end of a traced list or  commands of the library that follow launches              W
        queue
        zt_watch                 a helper process                                          15 seconds
