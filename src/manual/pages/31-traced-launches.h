@@ -16,12 +16,12 @@
                           stamps are read when it has signalled, before the application resets, destroys or
                           uses it again. Nothing is appended, except a copy of the time stamps and a barrier
                           before a reset in the same list
-       the same, and the event cannot be kept
-                          The launch signals an event of the library. On a copy engine, which executes one
-                          command at a time, a barrier signals the application's event. On another immediate
-                          list zeCommandListAppendQueryKernelTimestamps does, which waits for the library's
-                          event alone: soon after the kernel has ended. A device that stops at such a wait
-                          begins later commands later, even if they do not depend on the event
+       event not kept     If the tracer cannot keep the event of a launch on a list not in order, the launch
+                          signals an event of the library. On a copy engine, which executes one command at a
+                          time, a barrier signals the application's event. On another immediate list
+                          zeCommandListAppendQueryKernelTimestamps does, which waits for the library's event
+                          alone: soon after the kernel has ended. A device that stops at such a wait begins
+                          later commands later, even if they do not depend on the event
 
        To keep events, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see;
        zeEventPoolGetFlags then has the flag, too. An event cannot be kept if

@@ -11,8 +11,7 @@
        zt_close                 samples and dropped regions on their way                  W
                                 threads that match rows with samples                      W
                                 the end of the collecting thread                          2 seconds
-                                the ends of a watch, a tracer and hot spots               as zt_watch_stop,
-                                                                                          ...
+                                the ends of a watch, a tracer and hot spots               as their stops
        end of a traced list or  commands of the library that follow launches              W
        queue
        zt_watch                 a helper process                                          15 seconds
