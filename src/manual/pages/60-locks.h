@@ -26,19 +26,21 @@
        setup, of a copy of the       finding what all copies share                        no      no
        header
        setup, of the dispatcher      starting and stopping tracers                        yes     no
-       of the dispatcher             live tracers, and frames of calls                    no      no
+       of the dispatcher             live tracers, and frames of calls; a frame becomes   no      no
+                                     CALLBACK or ABANDONED under it
        of a thread, of the list of   waking, starting and stopping the library's own      no      no
        threads                       threads
 
        Order and exceptions:
 
-       - `delivering` and `reading` come before `session`, `opening` before the locks of the opened
-         profiler. zt_merge locks two collectors, the one of the lower address first.
+       - `delivering` and `reading` come before `session`, `opening` before the locks of the opened profiler
+         and the mutex of the tracer. zt_merge locks two collectors, the one of the lower address first.
        - Other timed mutexes have no order: a callback under a collector may read a stream, and one under a
          reader may collect. So a thread that waits for one has a deadline, and nothing waits for its own
          thread: it skips collecting, or returns HANDLE_OBJECT_IN_USE.
-       - `setup` of the dispatcher is followed by the mutex of the dispatcher. At exit, the list of threads
-         stays locked while they are stopped.
+       - `setup` of the dispatcher is held during calls of the loader, none of which waits for a callback.
+         The mutex of the dispatcher may follow. At exit, the list of threads stays locked while they are
+         stopped.
        - Mutexes are held briefly, except the one of the process and `setup` of the dispatcher. Memory is
          allocated and messages are logged without a mutex, because allocators and log functions are
          callbacks.
