@@ -20,9 +20,7 @@ HEADER = os.path.join(os.path.dirname(SOURCES), "zetools.h")
 
 FLOORS = "base metrics regions results streams modules debug tracer reports watch bench open".split()
 # What users see, in the order in which they need it.
-INTERFACE = "everything".split()
-# What only a few users need, at the end of the header.
-PAGES = "".split()
+INTERFACE = "start results reports tracer streams bench hotspots ranks watch debug settings macros disabled".split()
 
 WIDTH = 110
 INCLUDE = re.compile(r'#include "([a-z_/]+)\.[ch]"$')
@@ -38,11 +36,15 @@ def read(name):
         return file.read()
 
 
+def list_files(folder):
+    return sorted(os.listdir(os.path.join(SOURCES, folder)))
+
+
 def find_chapters():
     """Returns the chapters, as floor/name, with the files of each."""
     chapters = {}
     for floor in FLOORS:
-        for file in sorted(os.listdir(os.path.join(SOURCES, floor))):
+        for file in list_files(floor):
             name, extension = os.path.splitext(file)
             if extension in (".h", ".c"):
                 chapters.setdefault(f"{floor}/{name}", []).append(f"{floor}/{file}")
@@ -100,20 +102,35 @@ def join_part(name):
     return f"{joint(name)}\n\n{without_scaffold(name)}"
 
 
-def c_string(line):
-    return '"' + line.replace("\\", "\\\\").replace('"', '\\"').replace("??", "?\\?") + '"'
-
-
 def join_page():
-    """Returns the function that has the lines of the page that run.html is."""
-    lines = open(os.path.join(SOURCES, "../tests/page/page.html")).read().splitlines()
-    return "\n".join([joint("reports/page/"), "",
-        "ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {",
-        "    /* clang-format off */",
-        "    static const char *const lines[] = {", *[f"        {c_string(line)}," for line in lines], "    };",
-        "    /* clang-format on */",
-        "    *count = ZT__COUNT_OF(lines);",
-        "    return lines;", "}", "", ""])
+    """Returns the function that has the lines of the page that run.html is. A line @NAME@ of page.html stands for the
+    file of that name, and @DATA@ for what the report puts there."""
+    lines = []
+    for line in read("reports/page/page.html").splitlines():
+        name = re.fullmatch(r"@([a-z]+\.(?:css|js))@", line)
+        lines += read(f"reports/page/{name[1]}").splitlines() if name else [line]
+    strings = "\n".join(f"        {c_string(line)}," for line in lines)
+    return f"""{joint("reports/page/")}
+
+#ifndef ZETOOLS_NO_PAGE
+ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {{
+    /* clang-format off */
+    static const char *const lines[] = {{
+{strings}
+    }};
+    /* clang-format on */
+    *count = ZT__COUNT_OF(lines);
+    return lines;
+}}
+#endif
+"""
+
+
+def c_string(line):
+    """Returns a literal of C99 and C++11. \\? keeps two question marks from being a trigraph."""
+    if len(line) > 4095 or not re.fullmatch(r"[ -~]*", line):
+        raise Mistake("no literal of C holds this line of the page: " + line)
+    return '"' + re.sub(r'["\\]|(?<=\?)\?', lambda match: "\\" + match[0], line) + '"'
 
 
 def join():
@@ -125,7 +142,7 @@ def join():
         "system": lambda: join_part("base/system.h"),
         "floors": lambda: "\n".join(join_part(name) for name in floors),
         "page": join_page,
-        "pages": lambda: "\n".join(read(f"manual/{name}.h") for name in PAGES),
+        "pages": lambda: "\n".join(read(f"manual/pages/{name}") for name in list_files("manual/pages")),
     }
     text = re.sub(r"^@(\w+)\n", lambda place: places[place[1]](), read("zetools.h.in"), flags=re.M)
     return text + f"/* Joined from src/ by src/join.py: {digest(text)} */\n"
