@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Opens the page of tests/page/page.html in Debian's chromium, with the documents of sample.py.
+"""Opens the page of src/reports/page in Debian's chromium, with the documents of sample.py.
 
 Usage: test_page.py [DIRECTORY [TEST...]]     DIRECTORY: where pages, screenshots and printed pages go; default: build/page
 library.html and library.json in DIRECTORY were written by the library (tests/test_page.c); `make test-page` does all.
@@ -15,6 +15,7 @@ import shutil
 import sys
 import traceback
 
+import embed
 import sample
 from chromium import Browser
 
@@ -265,9 +266,8 @@ class Page:
 def test_source(page):
     """The source fits into string literals of C, loads nothing, and never makes HTML of data."""
     del page
-    with open(os.path.join(HERE, "page.html"), encoding="ascii") as file:
-        text = file.read()
-    lines = text.split("\n")
+    lines = embed.page_lines(embed.FOLDER)
+    text = "\n".join(lines)
     assert lines.count("@DATA@") == 1 and text.count("@DATA@") == 1
     assert max(map(len, lines)) < 200
     assert "\t" not in text and "\r" not in text and all(line == line.rstrip() for line in lines)
