@@ -277,6 +277,26 @@ def test_source(page):
         assert word not in text, word
 
 
+def test_style(page):
+    """The browser knows each selector, property and value of the style, and each class and id is of some element."""
+    page.show("none")
+    texts = {}
+    for name in os.listdir(embed.FOLDER):
+        with open(os.path.join(embed.FOLDER, name), encoding="ascii") as file:
+            texts[name] = file.read()
+    style = re.sub(r"/\*.*?\*/", "", texts["page.css"], flags=re.DOTALL)
+    rules = [rule for rule in re.findall(r"([^{};]+)\{([^{}]*)\}", style) if not rule[0].strip().startswith("@")]
+    declarations = [part.strip().split(":", 1) for _, block in rules for part in block.split(";") if part.strip()]
+    known = page.run("(" + json.dumps(declarations) + ").map(([name, value]) => "
+                     "CSS.supports(name.trim(), value.replace('!important', '').trim()))")
+    assert len(known) > 200 and all(known), [pair for pair, is_known in zip(declarations, known) if not is_known]
+    selectors = ", ".join(selector for selector, _ in rules)
+    page.run(f"document.querySelector({json.dumps(selectors)})")
+    elements = "".join(text for name, text in texts.items() if name.endswith((".html", ".js")))
+    for sign, name in re.findall(r"([.#])([a-z][a-z-]*)", selectors):
+        assert re.search(rf'id="{name}"' if sign == "#" else rf'"(?:[a-z ]* )?{name}[ "]', elements), sign + name
+
+
 def test_renders(page):
     """Each document renders without an error, wide and narrow, light and dark, and loads nothing else."""
     for name in sample.SAMPLES:
