@@ -34,7 +34,7 @@ complain 'hosts, other than where specification, licences and XML namespaces are
 complain 'white space at the end of lines:' "$(find_in_all '[[:blank:]]+$')"
 complain 'shell scripts that do not parse:' "$(files '*.sh' run | xargs -n 1 bash -n 2>&1)"
 
-complain 'the page of the header differs from tests/page/page.html:' "$(tests/page/embed.py --check zetools.h 2>&1)"
+complain 'the page of the header differs from src/reports/page:' "$(tests/page/embed.py --check zetools.h 2>&1)"
 
 # Options and variables of the environment: those that the code reads, and those that the documentation lists.
 in_one_only() { # LIST LIST, each without repetitions

@@ -6,9 +6,10 @@ Usage: sample.py NAME >run.html        NAME is one of those that `sample.py` alo
 """
 import json
 import math
-import os
 import random
 import sys
+
+import embed
 
 # name, component, units, type, aggregation, range of the mean, description
 METRICS = [
@@ -333,10 +334,8 @@ SAMPLES = {"ten": ten, "many": many, "none": none, "hostile": hostile, "bare": b
 
 def page_of(made):
     """The page with a document in it, written as the library writes it: no text of the document ends the script."""
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "page.html"), encoding="ascii") as file:
-        before, after = file.read().split("\n@DATA@\n")
     text = json.dumps(made, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
-    return before + "\n" + text + "\n" + after
+    return "".join((text if line == "@DATA@" else line) + "\n" for line in embed.page_lines(embed.FOLDER))
 
 
 def main():
