@@ -7,138 +7,108 @@
    MANUAL
    ==========================================================================================================
 
-   The manual explains how things work together. Each function is documented at its declaration. The
-   implementation begins with an overview of its chapters, locks and states.
+   The manual explains in the order of use how functions work together. Each function is documented at its
+   declaration. What only a few need stands on pages at the end of this file: see PAGES.
 
    CONTENTS
 
-       First steps         USE, TERMS, NAMES
-       Regions             REGIONS, NESTING, COMMAND LISTS, COLLECTING, COUNTS, AGGREGATION, PASSES, TILES
-       Streams and time    STREAMS, THE TIMELINE
-       The tracer          TRACING, TRACED LAUNCHES, AUTOMATIC TRACING, KERNELS, MODULES, REPLACEMENTS,
-                           HOT SPOTS
-       Debugging           PROGRAM DEBUG, WATCHING
-       What figures mean   LATENCY, BYTES AND OVERLAP, ROOFLINE
-       What is written     REPORTS, OPENMETRICS, PACKED STATISTICS
-       Benchmarks          BENCHMARKS
-       Rules               CALLBACKS, THREADS, PROCESSES
-       Settings            ENVIRONMENT, OPTIONS
+       First steps          USE, TERMS, REGIONS, NESTING, COMMAND LISTS, COLLECTING, PASSES
+       Results              COUNTS, AGGREGATION, REPORTS
+       Kernels of others    TRACING, AUTOMATIC TRACING
+       More                 STREAMS, BENCHMARKS, HOT SPOTS, WATCHING, PROGRAM DEBUG
+       Rules and settings   CALLBACKS, THREADS, PROCESSES, ENVIRONMENT, OPTIONS
 
    USE
 
-       In one C or C++ file of the program:
+       This program is complete. It measures a fill of memory, and prints a table:
 
            #define ZETOOLS_IMPLEMENTATION
            #include "zetools.h"
 
-       In other files, #include "zetools.h" alone. A program that calls functions of the tools interface
-       itself also includes <level_zero/zet_api.h>.
+           int main(void) {
+               ze_context_desc_t context_desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+               ze_command_queue_desc_t queue_desc = {ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, NULL, 0, 0, 0,
+                                                     ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
+               ze_host_mem_alloc_desc_t memory_desc = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+               ze_driver_handle_t driver;
+               ze_device_handle_t device;
+               ze_context_handle_t context;
+               ze_command_list_handle_t list;
+               zt_profiler *profiler;
+               uint32_t one = 1;
+               void *memory;
 
-           cc app.c -lze_loader -lm
+               if (zeInit(0) || zeDriverGet(&one, &driver) || zeDeviceGet(driver, &one, &device) ||
+                   zeContextCreate(driver, &context_desc, &context) ||
+                   zeCommandListCreateImmediate(context, device, &queue_desc, &list) ||
+                   zeMemAllocHost(context, &memory_desc, 1 << 20, 64, &memory))
+                   return 1;
+               zt_open(context, device, NULL, &profiler);
+               ZT_REGION(profiler, list, "fill")
+                   zeCommandListAppendMemoryFill(list, memory, "", 1, 1 << 20, NULL, 0, NULL);
+               zt_collect(profiler, 0);
+               zt_report(profiler, "-");
+               zt_close(profiler);
+           }
 
-       Before glibc 2.34, add -ldl -lpthread. If the Level Zero headers are not in /usr/include, pass their
-       directory with -isystem, because C99 compilers warn about them. With -ffast-math, clang 18 and later
-       also need -fhonor-nans -fhonor-infinities for the file with ZETOOLS_IMPLEMENTATION.
+       If zt_open fails, the profiler is NULL, and calls with it do nothing. To choose what is measured,
+       pass a zt_config: start from zt_config_default(), and set, for example, config.groups =
+       "ComputeBasic". Messages go to config.log, and zt_get_last_error returns the last one.
 
-       On Windows, link with ze_loader.lib, or with -lze_loader by mingw-w64. Visual Studio would have
-       to be 2022, 17.9 or later, for x64; its compiler has not been tried. Paths are UTF-8 there. An empty
-       variable of the environment counts as not set, and changes by SetEnvironmentVariable after the start of
-       the program are not seen. Hot spots have no source lines, because no symboliser is run, and a watch has
-       no helper process.
+       Build it with `cc app.c -lze_loader -lm`. Other files of a program include the header without
+       ZETOOLS_IMPLEMENTATION. Some builds need more:
 
-       A profiler belongs to a context and a device. This one measures what is appended to a list inside of
-       ZT_REGION, and prints a table:
+       before glibc 2.34                   -ldl -lpthread
+       Level Zero is not in /usr/include   -isystem DIRECTORY, because C99 compilers warn about its headers
+       -ffast-math, clang 18 and later     -fhonor-nans -fhonor-infinities, for the file with the functions
+       own calls of zet... functions       #include <level_zero/zet_api.h>
+       Windows                             see the page WINDOWS
 
-           zt_config config = zt_config_default();
-           config.groups = "ComputeBasic";
-           zt_profiler *profiler;
-           zt_open(context, device, &config, &profiler);
-
-           ZT_REGION(profiler, list, "saxpy")
-               zeCommandListAppendLaunchKernel(list, saxpy, &groups, NULL, 0, NULL);
-           ...             waits for the list, if it is immediate. A recorded one is closed and executed
-                           with zt_execute, and zt_release is called before it is destroyed:
-                           see COMMAND LISTS
-           zt_collect(profiler, 0);
-           zt_report(profiler, "-");
-           zt_close(profiler);
-           profiler = NULL;
-
-       Metrics must be enabled in the driver. zt_open enables them if the loader and the driver can do so at
-       run time; otherwise set ZET_ENABLE_METRICS=1 in the environment before zeInit. Without metrics, regions
-       still have GPU times, and zt_get_availability_text returns what is missing.
+       Metrics must be enabled in the driver. zt_open enables them if loader and driver can do so at run
+       time. Otherwise set ZET_ENABLE_METRICS=1 in the environment before zeInit. Without metrics, regions
+       have GPU times, and zt_get_availability_text returns what is missing.
 
    TERMS
 
        metric group   a set of metrics that the device measures together. Groups of different domains can be
                       active at the same time; two groups of one domain cannot
-       region         a named part of a command list. All regions with one name share their statistics
-       sample         one execution of a region, with its figures. Statistics are computed from samples. Of
-                      hot spots: the instruction at which one thread of the device was at one moment
-       in flight      begun, and not yet collected, lost or dropped; see COUNTS
+       region         a named part of a command list. Regions with the same name share their statistics
+       sample         one execution of a region, with its figures. Of hot spots: the instruction at which
+                      one thread of the device was at one moment
+       in flight      begun, and not yet collected, lost or dropped
        slot           what a sample needs while it is in flight: a metric query for each group, and an event
        to collect     to read the figures of finished samples and add them to the statistics
        pass           one repetition of the work, with one set of metric groups
        tile           a sub-device of a device that has several
-       stream         periodic measurements of a metric group
-       report         what zt_report writes. Of a stream: what the device measured in one period, as raw data
-       row            of a stream: the metrics of one period, calculated from a report
-       marker         a name that a command list puts into a stream
        tracer         the part of the library that observes calls of the application to Level Zero
        launch         a call that appends a kernel to a list, which may then be executed several times
+       stream         periodic measurements of a metric group. A report is the raw data of one period, a row
+                      its metrics, a marker a name that a command list puts into the stream
        hot spot       an instruction of a kernel, with the samples that were taken there
        debugger       a session with one device and one process that uses it, to stop and examine threads
 
-   NAMES
-
-       Most functions are named by a verb and a noun, zt_get_counts, and after what they belong to if that is
-       not a profiler: zt_stream_get_counts. Functions of streams begin with zt_stream_, those that control
-       the tracer with zt_trace_, those that sample hot spots with zt_hotspots_, those of a watch with
-       zt_watch, and those of debuggers with zt_debug_.
-       zt_get_ functions return what a profiler has measured, including what its tracer has: zt_get_call,
-       zt_get_kernel, zt_get_hotspot. zt_..._name returns the name of a value, and zt_..._config_default a
-       configuration; for a benchmark that is one of zeros. Names that begin with zt__ or ZT__ are private.
+       zt_get_ functions return what a profiler and its tracer have measured. zt_..._name returns the name
+       of a value, zt_..._config_default a configuration. Names that begin with zt__ or ZT__ are private.
 
    REGIONS
 
-       The metric query of a region begins when the commands before it are complete, and commands after it
-       wait until it has ended. So a region serialises the work around it: kernels that would overlap do not.
-       Without metrics, barriers have the same effect; launches that the tracer measures then need none (see
-       TRACED LAUNCHES). Put regions around the parts that matter, and not around every kernel of a pipeline
-       that depends on overlap.
+       ZT_REGION surrounds a statement, ZT_SCOPE the rest of a block, zt_begin and zt_end anything.
 
-       A region measures the device from the moment when its list executes the begin to the moment when it
-       executes the end. This includes work of other lists that runs in that time. Begin a region on the list
-       that has its work.
+       A region serialises the work around it. Its metric query begins when the commands before it are
+       complete, and commands after it wait until the query has ended. Without metrics, barriers do the
+       same. So put regions around the parts that matter, and not around every kernel of a pipeline that
+       depends on overlap.
 
-       Regions may nest and overlap; see NESTING.
+       A region measures the device from its begin to its end, and so includes work of other lists that runs
+       meanwhile. Begin a region on the list that has its work.
 
    NESTING
 
-       A region that is begun on a list while another is open there is inside that one. The GPU time of a
-       region includes that of the regions inside it. Its own time does not, so that own times can be added
-       up. zt_region_info has both, and the parent. A region may be inside different others. Then it has
-       several paths, such as "step;solve" and "check;solve", which zt_get_path returns with the times of
-       each. A region may also be inside itself.
-
-       Own time is the difference of sums: the time of a region less that of those directly inside it. It is
-       NaN where it is not known, because
-
-       - samples of the region, or of regions directly inside it, are in flight, were lost or dropped, or have
-         no GPU time
-       - a region directly inside it has ended after it: then the two overlap, and the own time of the region
-         around them is not known either
-       - their list was executed several times without zt_execute, so that the samples of the two may be from
-         different executions
-       - a sample is shorter than those inside it, so that the device has measured one of them wrongly
-       - regions are nested more than 64 deep, or on more than 65,536 paths: those beyond count as not nested
-
-       The own time of a region without regions inside is always known. Own time includes work that was not
-       measured, such as launches that a tracer left out (zt_trace_config.names), and the time that it takes
-       to begin and end the regions inside.
-
-       Where regions nest on a recorded list that is executed again, some drivers return a wrong GPU time for
-       the outer one. Such a sample is lost (ZT_LOST_IMPLAUSIBLE).
+       Regions may nest and overlap. A region that is begun on a list while another is open there is inside
+       the other. The GPU time of a region includes the regions inside it. Its own time does not, so own
+       times can be added up. zt_region_info has both, and the parent. A region inside different others has
+       several paths, such as "step;solve" and "check;solve", and zt_get_path returns the times of each. A
+       region may also be inside itself. OWN TIME lists when an own time is not known.
 
    COMMAND LISTS
 
@@ -146,968 +116,285 @@
 
        On a recorded list (from zeCommandListCreate), a region keeps its slot until the list is reset or
        destroyed, because the list may be executed again. An execution overwrites the figures of the one
-       before it. So the library has to know about executions, resets and destruction:
+       before. So the library has to know what happens to the list. Unless a tracer observes it, call
 
-       - Execute recorded lists with zt_execute. It first collects the last execution of the same lists,
-         and waits for that one if necessary. It does not wait for the execution that it starts, so two lists
-         that are used in turn keep the device busy.
-       - Reset recorded lists with zt_reset.
-       - Call zt_release before any list is destroyed. Afterwards is too late: another thread may have
-         created a new list with the same handle.
+       zt_execute   to execute it. First, zt_execute collects the last execution of the same list, and waits
+                    for its end if necessary. zt_execute does not wait for the execution that it starts, so
+                    two lists that are used in turn keep the device busy
+       zt_reset     to reset it
+       zt_release   before any list is destroyed, immediate or recorded. Afterwards is too late: another
+                    thread may have created a new list with the same handle
 
-       If a program does not do so:
+           ZT_REGION(profiler, recorded, "solve")
+               zeCommandListAppendLaunchKernel(recorded, solve, &groups, NULL, 0, NULL);
+           zeCommandListClose(recorded);
+           for (i = 0; i < 1000; i++)
+               zt_execute(profiler, queue, 1, &recorded, NULL);
+           zeCommandQueueSynchronize(queue, UINT64_MAX);
+           zt_release(profiler, recorded);
+           zeCommandListDestroy(recorded);
 
-       - A recorded list is executed without zt_execute: of its executions between two collections, only the
-         last one is measured, and the number of the others is unknown. The list is counted in
-         zt_counts.unobserved_lists and reported below the table, and the first such list is logged.
-         Until zt_release, the library assumes that regions whose execution it has not seen may be running:
-         zt_collect waits for them, and zt_close does not free their slots.
-       - A list is reset without zt_reset or zt_release: the next zt_begin on it frees the slots of regions
-         that are known to have run. Other slots stay in use, and their samples stay in flight, until
-         zt_execute has executed a later region of the list.
-       - A list is destroyed without zt_release: its slots stay in use, because nothing shows that the list is
-         gone. They are freed only if a new list has the same handle and regions are begun on it. A program
-         that repeats this reaches config.max_slots, and then regions are dropped (ZT_DROPPED_NO_SLOT).
-
-       Loaders before 1.16 cannot tell whether a list is immediate, so every list is treated as recorded:
-
-       - The slots of an immediate list are freed by the next region that is begun on it, or by zt_release.
-       - A list that is executed without zt_execute is noticed only at the second collection that finds a
-         sample of it.
-       - Before zt_close, release recorded lists that never ran. Otherwise the memory of their slots is not
-         freed, since the device might still write to it.
-
-       Level Zero does not allow two threads to use one command list at a time. Different lists may be used by
-       different threads, also for regions.
+       UNREPORTED EXECUTIONS describes programs that call Level Zero instead, and loaders before 1.16.
 
    COLLECTING
 
        Samples are collected by
-       - zt_collect: those that are ready, and with a timeout also those that are on their way
+
+       - zt_collect: ready samples, and with a timeout also samples that are on their way
        - zt_end, after every 64 regions on immediate lists, and zt_begin, when there is no free slot
        - zt_execute, zt_release and zt_reset, for the lists that they are given
-       - a thread of the library's own, with config.thread
+       - a thread of the library, with config.thread; threads that submit work then do not read or calculate
 
-       One thread collects at a time. Others skip collecting, unless they have a timeout or need samples that
-       it is collecting. Samples wait in their slots, so a program may collect seldom, or only at the end.
+       Samples wait in their slots, so a program may collect seldom, or only at the end. One thread collects
+       at a time. Others skip collecting, unless they have a timeout or need what is being collected.
 
+       With config.thread, the application must not call zetMetricGroupCalculateMetricValues, because
+       drivers cannot calculate metrics on two threads at once. The library serialises its own calculations.
        Once all names, lists and slots exist, beginning, ending and collecting regions allocates no memory.
        Functions that return results may allocate, because quantiles need memory for sorting.
 
-       With config.thread, threads that submit work do not read or calculate anything. The application must
-       then not call zetMetricGroupCalculateMetricValues itself, because drivers cannot calculate metrics on
-       two threads at once. The library serialises its own calculations.
+   PASSES
 
-       zt_collect with a timeout waits for samples that are on their way: those of immediate lists, and of
-       recorded lists that zt_execute has submitted. Whether a program executes recorded lists without
-       zt_execute is not known in advance. So until it first calls zt_execute, zt_collect waits for all
-       recorded regions. From then on, it waits for a recorded list only if zt_execute has submitted it, or if
-       it has already run without zt_execute. If the loader cannot tell whether lists are immediate,
-       zt_collect waits for all regions that have not run.
+       If config.max_passes is above 1, config.groups and config.metrics may name more groups than can be
+       active together. ZT_PASSES(profiler) { step(); } repeats the work, each time with another set of
+       groups. Each step must submit its work with zt_execute, or wait for it. Outside of ZT_PASSES the
+       groups of the first pass are active.
+
+       Statistics of all passes are combined by name. So each pass must do the same work, and record its
+       lists anew: a region that runs in another pass than it was begun in is lost (ZT_LOST_OTHER_PASS). A
+       region that is missing in a pass, or has another number of samples or GPU time there, is marked in
+       reports and in zt_region_info.differs. Do not compare its metrics of different passes.
 
    COUNTS
 
-       begun = collected + lost + dropped + in_flight, at any time.
+       begun = collected + lost + dropped + in_flight, at any time. A lost sample ran, but its data is
+       missing or invalid. A dropped one was not measured: there was no slot or memory, or a call failed.
+       Both are counted by cause (zt_get_cause) and are not in the statistics.
 
-       lost      it ran, but its data is missing or invalid
-       dropped   it was not measured: there was no slot or memory, or a call failed
-
-       Lost and dropped samples are counted by cause (zt_get_cause) and are not in the statistics.
-
-       A collected sample has a GPU time and, where they are measured, metrics. Launches outside of
+       A collected sample has a GPU time and, if they are measured, metrics. Launches outside of
        zt_trace_config.every and limit have times alone. zt_region_info.count and time_ns are of all samples
-       of a region, zt_region_info.with_metrics counts those with metrics. A metric is divided by the GPU time
-       of the samples that have it (zt_get_pass), and weighted by it: so rates and averages are those of the
-       launches with metrics, also if others take longer.
+       of a region, with_metrics counts samples with metrics. Rates and averages are of samples with the
+       metric.
 
    AGGREGATION
 
-       Type and unit of a metric decide how samples are combined (zt_aggregation). Counts, cycles, bytes and
-       times add up. Percentages, frequencies, rates and ratios are averaged, weighted by GPU time. For a
-       flag, the samples that have it set are counted. Time stamps, addresses and raw values are not combined.
-       Statistics that do not apply to a metric are NaN, and empty in reports.
+       Type and unit of a metric decide how its values are combined over samples (zt_aggregation):
 
-       Median and 95th percentile are interpolated linearly. They are exact up to config.samples samples of a
-       region. Beyond that they are estimated from as many samples, chosen at random with equal chance: with
-       512, the rank of the median has a standard error of 2.2 percentage points, that of the 95th percentile
-       of 1.0.
+       counts, cycles, bytes, times               are added up
+       percentages, frequencies, rates, ratios    are averaged, weighted by GPU time
+       flags                                      the samples that have the flag set are counted
+       time stamps, addresses, raw values         are not combined
 
-   PASSES
+       A figure that does not apply or is not known is NaN; reports leave it empty, JSON has null.
 
-       With config.max_passes above 1, config.groups and config.metrics may name more groups than can be
-       active together. ZT_PASSES repeats the work, each time with another set of groups:
+       Median and 95th percentile are interpolated linearly. They are exact up to config.samples samples of
+       a region. Beyond, they are estimated from as many samples, chosen at random with equal chance: with
+       512, the rank of the median has a standard error of 2.2 percentage points, of the 95th percentile
+       1.0.
 
-           ZT_PASSES(profiler) {
-               step();        submits its work with zt_execute, or waits for it
-           }
+   REPORTS
 
-       The statistics of all passes are combined by the name of the region. So each pass must do the same
-       work, and record anew the lists that it executes: a region that runs in a different pass from the one
-       in which it was begun is lost (ZT_LOST_OTHER_PASS). If a region is missing in a pass, or has a
-       different number of samples or GPU time there, zt_region_info.differs and reports show it; then do not
-       compare metrics of different passes. Outside of ZT_PASSES the groups of the first pass are active.
+       zt_report(profiler, path) writes what was collected. The suffix of the path chooses the format:
 
-   TILES
+       .html           a page for browsers: regions by their share, what limits them, every metric,
+                       distributions, a roofline, the timeline, and what was lost
+       .json, .csv     all figures, for scripts; see JSON and CSV
+       .trace.json     the timeline for Perfetto and Chrome, with config.timeline; see TRACE FILES
+       .instances.csv  a row for each sample, with config.timeline; see OTHER FILES
+       .folded         stacks for flame graphs; see OTHER FILES
+       .prom           text for Prometheus; see OPENMETRICS
+       .txt, none, "-" a table; "-" is standard output
 
-       On a root device with several tiles, a region has the metrics of each tile (zt_get_tile_stats) and of
-       the whole device. For the whole device, counts and bytes are added. Of times, clock cycles and flags,
-       the largest value is used. Averages are weighted by the GPU time of the tiles. Metrics that are not
-       combined are those of the first tile.
+       Regions are sorted by their share of the time; see OWN TIME. JSON, CSV and pages contain the command
+       line of the program, which may contain secrets.
 
-   STREAMS
+   TRACING
 
-       A stream measures a metric group of the device periodically while the application runs. zt_stream_open
-       starts it; zt_stream_read delivers its rows. The device has little memory for reports, so read often,
-       or set zt_stream_config.reader. All memory for reports and rows is allocated when the stream is opened.
-
-       zt_stream_mark appends a marker to a command list. When the device executes the marker, it ends the
-       current row, which gets the marker's name.
-
-       Streams and regions with metrics exclude each other on a domain of the device, on some drivers on the
-       whole device. Whichever is opened second does not get the counters: zt_stream_open fails, and zt_open
-       leaves regions with times. The message names who holds the counters. A stream and regions with times
-       alone (config.groups = "") always go together. A stream of a root device with several tiles is refused:
-       open one on each sub-device.
-
-       reports = rows + discarded + waiting, at any time. Discarded reports were read, but not delivered as
-       rows: the first one of a stream, those that the driver cannot calculate, and those whose rows neither
-       a function nor a profiler receives. Reports that the device dropped before they were read leave gaps;
-       their number is estimated from the length of the gaps (zt_stream_counts.dropped). The row after a gap is
-       marked (zt_row.gap).
-
-   THE TIMELINE
-
-       With config.timeline, begin and end of the newest samples are kept. The clock of the device and
-       CLOCK_MONOTONIC of the host are compared when the profiler is opened, while it collects, and for
-       reports. Times between two comparisons are interpolated, which corrects drift. The device's clock
-       starts again from 0 when it overflows. If this may have happened before a sample was collected, its
-       time is uncertain: the sample is not kept, but counted in zt_timeline_info.lost_samples.
-
-       A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show. It has two
-       processes, the device and the program. That of the device has
-
-       - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
-         on separate tracks. Arguments of a region are its metrics, its latencies and the thread that has
-         appended it; for a traced launch the number and the size of its work-groups, and for a traced copy
-         its bytes and its rate, as far as the host knows them
-       - a counter for each metric of the attached streams (zt_stream_config.profiler). What adds up is shown
-         as a rate: bytes in GB/s, events a second, times as a share of the time
-       - a track for each attached stream, with its markers, and a span for each gap
-       - an instant where a missing sample was submitted: one that is lost, dropped, or without a certain time
-
-       That of the program has a track for each thread, with the number and name that the system gives it.
-       Spans are what has appended a region to an immediate list ("append saxpy"), what has executed recorded
-       lists ("execute lists"), and timed calls. An arrow (a flow event) leads from there to each region.
-
-       config.columns chooses metrics for counters and arguments, as for the table. Without it, or if it names
-       none of a stream or of the regions, up to eight of these are chosen: those that a table shows first.
-
-       Values of counters are rounded by less than 0.025%, and are written only where they change. If more
-       than 80,000 values remain, pairs of rows are merged into their mean, until there are fewer. An instant
-       at the begin of the stream shows how many rows a value stands for; with fewer columns there are fewer.
-       So the trace of a minute, with noise in a stream at 100 us beside 10,000 regions, is smaller than
-       20 MB.
-
-       A row of an attached stream belongs to a sample if the middle of its period lies between the sample's
-       begin and end. From these rows, each region has the mean and the peak of every streamed metric
-       (zt_get_streamed). A row counts in full for each sample that it belongs to, so the figures of an outer
-       region include those of the regions inside it. A region that is shorter than the period has rows only
-       by chance; many samples still give a fair average. Rows and samples are matched only while both are
-       kept: if one of them is collected or read late, raise config.timeline or
-       zt_stream_config.timeline_rows.
-
-   TRACING, with ZETOOLS_TRACER
-
-       After zt_trace_start, every kernel launch in the process becomes a region with the name of the kernel,
-       if its list belongs to the profiler's context and device. The code that launches need not be changed:
+       With ZETOOLS_TRACER. After zt_trace_start, every kernel launch in the process becomes a region with
+       the name of the kernel, if its list belongs to the profiler's context and device. The code that
+       launches need not be changed:
 
            zt_trace_start(profiler, NULL);
            solve(...);        a library that knows nothing of this
            zt_trace_stop(profiler);
-           zt_report(profiler, "-");
 
-       The tracer works through the tracing layer of the loader. zt_trace_start enables the layer in loaders
-       from 1.15.7 on. For older ones, set ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit. Loaders
-       report success even if the layer is off. So zt_trace_start makes a call itself, and fails if that call
-       is not traced.
+       The tracer observes executions, resets and destructions of lists, so zt_execute, zt_reset and
+       zt_release are not needed. It works through the tracing layer of the loader, which zt_trace_start
+       enables. With loaders before 1.15.7, set ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit.
 
-       The tracer observes executions, resets and destructions of lists, so that zt_execute, zt_reset and
-       zt_release are not needed. Before a list is executed again, the samples of its last execution are
-       collected; with metrics, this waits up to config.wait_timeout_ns, as zt_execute does. If executions
-       overlap nevertheless, because that took too long or because a call names the list twice, the earlier
-       ones are lost: time stamps do not show which execution they are of. The last one is measured when
-       zeCommandQueueSynchronize or the next execution finds the queue idle.
-       When a list is reset or destroyed, its slots are freed; if the driver refuses that, nothing changes. For
-       a list that was created before zt_trace_start, the driver is queried for context and device. If it does
-       not report them, the list is assumed to belong to those of the profiler.
+       With metrics, a launch overlaps with nothing. With times alone (config.groups = "") it overlaps as
+       without the tracer, except as TRACED LAUNCHES has it. TRACED LISTS has what is not measured.
 
-       zt_trace_counts counts launches when they are appended, however often their list is executed later. A
-       launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
-       elsewhere, and reports note them:
+       zt_trace_config has more: copies, host times of calls, files of MODULES, and hooks, which are
+       callbacks of the application around calls (see HOOKS). KERNELS has what is reported of each kernel,
+       REPLACEMENTS how kernels of another module take the place of the application's.
 
-       - captured into a graph, or waiting for events while another list is captured
-       - on copy engines, if the profiler measures metrics
-       - on lists that can be cloned, because clones would write to the same queries and events. Of lists that
-         were created before zt_trace_start this is not known with loaders that do not have
-         zeCommandListGetFlags (before API version 1.17), or if it fails: do not clone these
-       - on mutable lists, once the application has queried the identifier of a command, because nothing may
-         be appended before that command
+   AUTOMATIC TRACING
 
-       With zt_trace_config.calls, calls of the application are counted and timed on the host. Reports show
-       them below the regions, and the timeline has a track for each thread. Calls that the library makes
-       itself, or that hooks make, are neither timed nor traced.
-
-       zt_trace_config.hooks are callbacks of the application around calls. Prologues run before the call, in
-       the order of the array; epilogues run after it, in reverse order. The tracer does its own part between
-       the prologues and the call, and between the call and the epilogues. So what a prologue changes is what
-       is measured, and a kernel that an epilogue of zeKernelCreate puts in place of another is measured under
-       its own name.
-
-   TRACED LAUNCHES, with ZETOOLS_TRACER
-
-       With metrics, a launch is measured between two queries, and overlaps with nothing. If it waits for
-       events, the tracer appends the wait, then the begin of the region, then the launch. So the GPU time
-       does not include the wait. If the driver refuses the launch, the wait stays on the list.
-
-       If the profiler measures times alone (config.groups = ""), a launch is measured by the time stamps that
-       the device writes with each kernel. So is, with metrics, a launch outside of zt_trace_config.every and
-       limit. It overlaps with others as it does without the tracer:
-
-       - A launch without a signal event signals one of the library. Nothing is appended.
-       - A launch on a list that is not in order keeps its signal event. Its time stamps are read when it has
-         signalled, before the application resets it (on the host or in a list), destroys it or uses it again.
-         Nothing is appended but, before a reset in the same list, a copy of the time stamps and a barrier.
-         For this, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see; then
-         zeEventPoolGetFlags has it, too.
-       - On a list that is in order, a launch signals an event of the library, and
-         zeCommandListAppendSignalEvent follows, which signals that of the application.
-       - An event cannot be kept if it is counter-based, shared between processes, not visible to the host, of
-         a pool that has extensions or was created before zt_trace_start, or if other commands that signal it
-         may be in flight or are recorded. Then the launch signals an event of the library, too. That of the
-         application is signalled by a barrier on a copy engine, which executes one command at a time; on
-         another immediate list by zeCommandListAppendQueryKernelTimestamps, which waits for the library's
-         event alone: soon after the kernel has ended. A device that stops at such a wait begins what is
-         appended next later, even if that does not depend on the event.
-
-       An event that is kept belongs to one launch at a time. The sample is lost (ZT_LOST_EVENT) if, before
-       the launch has signalled the event, another command is appended that signals it, or the host signals or
-       destroys it, or zt_trace_stop has waited for config.wait_timeout_ns. Host functions, graphs and metric
-       queries that signal an event while a launch does are not seen.
-
-       Few launches are measured by time stamps between barriers instead, after a wait for their events:
-
-       - if the application may read kernel time stamps of its event, and it cannot be kept
-       - with a signal event that cannot be kept, on a recorded list that is not in order, because the event
-         of the library may still be signalled when the list runs again
-       - if several profilers measure the launch, for all but the first, unless they all keep the event
-       - if the list or the event was created before zt_trace_start, and the loader is too old to describe it
-
-       On lists that are not in order, these overlap with nothing; zt_trace_counts.serialised counts them.
-
-       A recorded list has one event for each launch. If it is executed again before the last execution has
-       ended, the tracer does not wait for that, which is then lost (ZT_LOST_OVERWRITTEN).
-
-       Copies, fills and barriers are measured in the same ways (zt_trace_config.copies). A wait for events
-       signals no event itself. On a list that is in order, it is measured by time stamps before and after it.
-       On other lists it is counted as elsewhere, as is a barrier that could only be measured between others.
-
-       On a device with several tiles, the time is from the first begin to the last end on any tile. For the
-       timeline, the clock of kernel time stamps is compared with the device's when the profiler is opened,
-       for which a barrier is executed; with metrics, when it first traces with `every` or `limit`.
-
-   AUTOMATIC TRACING, with ZETOOLS_TRACER
-
-       zt_auto(NULL), called first in main, opens a profiler for every context and device on which the process
-       creates a command list, traces, and writes reports for each at exit: run.csv, run.2.csv and so on. The
-       environment chooses what is traced and reported, as the command line of other tools does:
+       With ZETOOLS_TRACER. zt_auto(NULL), called first in main, opens a profiler for every context and
+       device on which the process creates a command list, traces, and at exit writes reports for each:
+       run.csv, run.2.csv and so on. The environment chooses what is traced and reported:
 
            ZT_AUTO=run.csv,run.trace.json ZT_KERNELS="gemm*,!*_tail" ZT_COPIES=1 ./program
 
-       ZT_HOTSPOTS=1 also samples hot spots on each device that can. See ENVIRONMENT for the other variables.
-
        examples/preload.c is a library that calls zt_auto when it is loaded. With LD_PRELOAD it profiles
-       programs that were not built with zetools. Programs that end without exit, such as by _exit or a
-       signal, have no report.
-
-   KERNELS, with ZETOOLS_TRACER
-
-       For each kernel that is launched on a list of the profiler, the tracer reports what it is made of, and
-       how much of the device its launches can fill: zt_get_kernel, a table below that of the regions,
-       "kernels" in JSON, lines of CSV and a part of a page. zt_trace_config.names chooses kernels. Launches
-       count when they are appended, also those outside of zt_trace_config.every and limit.
-
-       Kernels with the same name and the same properties, in modules with the same native binary, are one.
-       Others of the same name are listed apart, and share a region; a table then has the column "module",
-       the first eight digits of zt_kernel_info.module as %016llx, which also names files (see MODULES). A
-       replacement is listed under its own name (see REPLACEMENTS).
-
-       Of each kernel, ZT_KERNEL_SHAPES different shapes are kept: the size and the number of the work-groups
-       of a launch. A size that was set before the tracer started, and a number that the device reads from
-       memory, are not known.
-
-       Properties are from zeKernelGetProperties, zetKernelGetProfileInfo and zeKernelGetBinaryExp, and from
-       the description in the native binary of Intel's compiler (.ze_info). The binary is read when the first
-       kernel of a module is created; the driver is queried for the rest when the first launch of a handle
-       has been appended. So no launch waits for it. Of a kernel that was created before the tracer started,
-       the module is not known, and neither are its barriers. Spills are values that did not fit into
-       registers; private memory is mostly arrays with indices that the compiler does not know. Both are what
-       the compiler has allocated, in bytes a thread.
-
-       Occupancy is the share of the places for threads in a subslice (Xe-core) that work-groups of this size
-       can fill:
-
-           threads of a group = items / SIMD width, rounded up
-           threads of an EU   = as the compiler states; else 1024 / registers, at most those of the device
-           groups             = the least of
-                                  threads of an EU * EUs of a subslice / threads of a group
-                                  shared local memory of a subslice / that of a group
-                                  32 / barriers of a group
-           occupancy          = groups * threads of a group / (places of an EU * EUs of a subslice)
-           waves              = groups of the launch / (groups * subslices)
-
-       All but the waves is from Intel's "oneAPI GPU Optimization Guide", Thread Mapping and GPU Occupancy;
-       Intel's driver computes the size of cooperative launches in this way
-       (KernelHelper::getMaxWorkGroupCount). EUs of today have 1024 registers for all their threads, so the
-       large register file halves these, and subslices have 32 barriers. The shared local memory of a
-       subslice is taken to be the most that a group can have.
-
-       The formula ignores that shared local memory is allocated in steps, that other kernels may run beside
-       this one, that groups end at different times, and that a device may have fewer EUs and subslices than
-       the driver's maxima. Occupancy is not known if one of these figures is not, or if by the formula not
-       even one group fits. The metric XVE_THREADS_OCCUPANCY_ALL, or its counterpart on the device, shows what was
-       reached.
-
-       zt_kernel_info.advice describes in words what a kernel spills, and what keeps the device from being
-       full. Its rules are one table, with the source of each threshold: search for zt__kernel_rules. The
-       advice for ten kernels is below the table of kernels.
-
-       Kernels are not in packed statistics, are not merged, and are not in OpenMetrics, which is for figures
-       that change.
-
-   MODULES, with ZETOOLS_TRACER
-
-       With zt_trace_config.modules, each module that is created while tracing leaves files in a directory,
-       for disassemblers and symbolisers:
-
-           3f9c6a0d5e21b784.elf     the native binary. Its suffix is .elf, .ar for a fat binary, else .bin
-           3f9c6a0d5e21b784.debug   the debug information, ELF with DWARF, if the driver has some: build
-                                    modules with -g
-
-       They are named by the FNV-1a hash of the native binary, which zt_kernel_info.module has as a number:
-       print it as %016llx. JSON and CSV have it in this form. So the binary of a kernel in a report is the
-       file of that name, processes may share a directory, and a module that is created again is not written
-       again. Two of 10,000 different modules have the same hash with a probability of 3 in 10^12. A file is
-       written beside its name and then renamed, so that nobody reads an incomplete one. What cannot be
-       written is logged once, and noted in reports; the program goes on.
-
-       With zt_trace_config.profile_flags, -zet-profile-flags is added to the build flags of these modules, so
-       that zetKernelGetProfileInfo describes their registers to tools that inject instructions. Set
-       ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 in the environment before zeInit; zt_auto does so if it is given
-       profile flags. The first module for each device is built twice, once to see whether the driver accepts
-       the flags. If it does not, modules are built as the application says, which is logged once.
-
-   REPLACEMENTS, with ZETOOLS_TRACER
-
-       zt_replace puts kernels of another module in place of the application's, which need not know of it. So
-       an instrumented build can count in a variable of its module what the kernels of a program do:
-
-           zt_replace(profiler, "solve*", instrumented, NULL);
-           zt_trace_start(profiler, NULL);
-           ...
-           zeModuleGetGlobalPointer(instrumented, "iterations", &size, &counter);
-
-       When a zeKernelCreate of the application has succeeded, the tracer creates the other kernel, destroys
-       the first one, and returns the handle of the other. So arguments and group sizes that the application
-       sets, launches and zeKernelDestroy are those of the replacement, which is measured under its own name.
-       Epilogues of hooks get the replacement and its module. What zeModuleGetFunctionPointer returns is
-       replaced likewise, if the other module has a function of that name. zeModuleGetKernelNames is not
-       changed. Reports note how much was replaced.
-
-       A kernel stays as it is, and this is logged once, if the other one cannot be created or has a different
-       number of arguments. It stays without a message if it was created before zt_replace or zt_trace_start,
-       if the name of the other one is not given and its module has none of this name, if it is of a module
-       that replaces others, or if its module is of another context or device than the profiler's; a module
-       that was created before the tracer started is assumed to be of the profiler's. The replacement ends
-       when the application destroys the other module while it is traced.
-
-   HOT SPOTS, with ZETOOLS_TRACER
-
-       Hot spots show where inside a kernel the time goes. A device with a metric group that samples
-       instructions, such as EuStallSampling, looks at its threads periodically: at which instruction each is,
-       and whether it executes that or waits for something. From zt_hotspots_start on, these samples are added
-       up by instruction, of all kernels that run on the device:
-
-           zt_trace_start(profiler, NULL);
-           zt_hotspots_start(profiler, NULL);
-           solve(...);
-           zt_hotspots_stop(profiler);
-           zt_trace_stop(profiler);
-           zt_report(profiler, "-");
-
-       The group is found by what its metrics are, not by its name: an address of code, and counts of events.
-       The count "Active" is that of threads that executed the instruction. The others are kinds of stall, and
-       are called as the driver calls them: on an Arc B580 "SbidStall" waits for a result of an earlier
-       instruction, "SendStall" for room to send a message, such as a load, "SyncStall" for other threads,
-       "PipeStall" and "DistStall" for the pipeline, "InstrFetchStall" for the instructions themselves. A
-       stall is counted where the thread waits, which often is an instruction after the one that is slow.
-
-       The device reports addresses. So the tracer has to know where each kernel lies, and hot spots need a
-       profiler that traces (with zt_trace_config.no_launches, if launches are not to be measured). It knows
-       kernels that were created while it traced, or launched while hot spots are sampled. An address may
-       later be that of another kernel. So what was sampled is read before a kernel or a module is destroyed,
-       and each sample belongs to the kernel that was at its address when it was read. Kernels of the same
-       name with the same instructions are one. Samples elsewhere are counted by cause in zt_hotspots_counts:
-       the device also samples other processes, and reports only 32 bits of an address, which two kernels may
-       have in common. A kernel that a hook has put in place of another is known, but not its source lines.
-
-       The device has little memory for samples. A thread of the library's own reads them. With
-       zt_hotspots_config.no_thread, and with ZETOOLS_NO_THREADS, zt_collect does. What the device drops is
-       counted as an event, because the device does not report how many samples that were.
-
-       Sampling needs no queries and does not serialise anything. It uses a domain of its own, so it goes
-       together with regions, with metrics or without, and with a stream. One profiler at a time samples a
-       device. A root device with several tiles is refused: open a profiler on each sub-device.
-
-       A device without such a group can be sampled in another way, with ZETOOLS_DEBUG. Where
-       zt_hotspots_config.stops_a_second is not 0, zt_hotspots_start then attaches a debugger to this process
-       (see PROGRAM DEBUG). A thread of the library's own stops all threads of the device that often, reads at
-       which instruction each is, and resumes them at once. Each thread is one sample, of the kind "Stopped":
-       whether it executed or waited is not known. A stop without an answer is counted in
-       zt_hotspots_counts.drops. Nothing stays stopped when sampling stops or the process exits. Unlike
-       samples of the device, stops delay the work. On the software device a stop takes some tenths of a
-       millisecond: 10 a second are not measurable, 100 make a kernel up to a twentieth longer, and 1000 a
-       tenth to a quarter, or more on a busy machine (bench/stops.c). No other device has been measured. No
-       helper process is used: a device that does not let a process debug itself cannot be sampled in this
-       way. Neither can one that another debugger or zt_watch is attached to, and it refuses these while it is
-       sampled.
-
-       Source lines come from the debug information of the modules, which compilers add with -g or
-       -gline-tables-only. It is read when a module with samples is destroyed or sampling stops, up to
-       zt_hotspots_config.debug_limit bytes. A report that shows hot spots passes it to addr2line,
-       llvm-addr2line or llvm-symbolizer, whichever the PATH has. Nothing else needs these programs, and
-       nothing runs them before a report, zt_write or zt_hotspots_find_lines. They get an environment without
-       LD_PRELOAD. Without them, or without debug information, hot spots have offsets from the begin of the
-       kernel, as disassemblers show them.
-
-       The table shows the 20 source lines with most samples: "active" is the share of these in which the
-       instruction was executed, "main stall" the most frequent stall and its share. A page shows the source
-       with the samples beside each line. In folded stacks, the own time of a region with the name of a kernel
-       is divided among its lines in proportion to their samples: "step;gemm;gemm.cl:12 314374". If there is
-       no region, the numbers are samples. Hot spots are not in packed statistics, are not merged, and are not
-       in OpenMetrics.
-
-   PROGRAM DEBUG, with ZETOOLS_DEBUG
-
-       A debugger stops threads of a device in the middle of a kernel, and shows where they are:
-
-           const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
-           zt_debug_open(device, pid, NULL, &debugger);
-           zt_debug_stop(debugger, all, 1000000000, &stops);
-           zt_debug_threads(debugger, threads, &count);
-           for (i = 0; i < count; i++) {
-               zt_debug_get_address(debugger, threads[i], &address);
-               zt_debug_where(debugger, address, &place);
-               printf("%s+0x%llx\n", place.kernel, (unsigned long long)place.offset);
-           }
-           zt_debug_close(debugger);
-
-       It attaches to one device, and to one process that uses it: another one of the same user or, where the
-       driver permits it, its own. The host code of that process goes on. Set
-       ZET_ENABLE_PROGRAM_DEBUGGING=1 in the environment of both before zeInit. On Linux, the system may also
-       have to be prepared once, as root:
-
-           echo 1 > /sys/class/drm/card0/prelim_enable_eu_debug      i915
-           echo 1 > /sys/class/drm/card0/device/enable_eudebug       xe
-
-       If zt_debug_open cannot attach, its result is the reason, and its message has the remedy. One debugger
-       at a time can attach to a device for a process.
-
-       zt_debug_wait delivers events. A module that is loaded while a debugger is attached does not run until
-       its event is acknowledged, which zt_debug_wait does when the function has returned, or
-       zt_debug_acknowledge before. So call zt_debug_wait now and then, also without a function. Up to 1024
-       events wait to be delivered. Further ones stay in the driver, and a stop does not see its answer until
-       there is room for it.
-
-       A device has many threads, and most are idle. Of the threads that zt_debug_stop was to stop, it counts
-       those that have not stopped as unavailable. A thread that has stopped by itself, because of a page
-       fault or an exception, is listed and resumed like others. The driver does not list stopped threads:
-       zt_debug_threads tries each thread of the device.
-
-       Registers are those of the device. The driver reports which sets it has, and the number and size of
-       their registers; these may differ between devices and versions. Names are those that Intel's driver,
-       its assembler and its debugger use. A vector register has the values of all items of a thread: the
-       manual of the device, or the debug information of the kernel, tells which is which.
-
-       The address of an instruction is the register isabase plus cr0.2. zt_debug_where looks it up in the ELF
-       files of the modules, which are read from the memory of the process when they are loaded, up to
-       zt_debug_config.module_limit bytes. A module that is unloaded stays known until others need the room.
-
-       Source lines come from the debug information in the same files, as those of hot spots do (see HOT
-       SPOTS). zt_debug_config.no_lines switches this off.
-
-       zt_debug_close acknowledges all events and resumes all threads. If a process ends with an open
-       debugger, however it ends, the driver does that. When the debugged process ends, its debugger gets
-       ZT_DEBUG_DETACHED. From then on its functions return NOT_AVAILABLE at once; zt_debug_where still finds
-       places.
-
-   WATCHING, with ZETOOLS_DEBUG
-
-       zt_watch reports where a kernel hangs:
-
-           zt_watch(profiler, NULL);
-           ...
-           zt_close(profiler);
-
-       A thread of the library's own looks at the regions and traced launches that were submitted. When one
-       has run longer than zt_watch_config.hang_ns, or when the device reports a fault, it stops all threads
-       of the device once, adds up at which instructions they are, and resumes them. The report has the region
-       and how long it has run, the kernels with the number of threads at each instruction, threads that could
-       not be stopped, and who has debugged the process. It goes to the log function, to
-       zt_watch_config.function and to a file. With leave_stopped, threads stay stopped until zt_watch_stop or
-       zt_close: for a look at the memory of the program with a debugger of the host.
-
-       The time is counted from the moment when the watch finds that a region was submitted and that all
-       before it on its list have ended: up to an eighth of hang_ns, or a second, late. So it includes waits
-       for events and for other lists. Not seen are
-
-       - regions that are begun and not ended. Of nested regions, the innermost is reported
-       - recorded lists that are executed without zt_execute while nothing traces
-       - on loaders before 1.16, immediate lists, unless they were created while tracing
-       - regions that were dropped, launches that zt_trace_config leaves out, and all other work
-       - launches that are measured by an event of the application which the application then signals or
-         destroys itself
-
-       While a hang lasts, no other is reported, because what is behind it waits. When it has ended, the times
-       of the others begin anew. Faults are always reported, but for a page fault that comes again at the same
-       address when the work was resumed: it ends debugging. After a fault most drivers lose the device; a
-       fault that arrives after the loss is reported without a region.
-
-       While it watches, the library is attached as a debugger of this process: see PROGRAM DEBUG for what has
-       to be enabled. It acknowledges events at once, so modules run as without it. If the process may not
-       debug itself, the library starts a helper: the same program once more, in which a constructor of this
-       header serves instead of main, talking through a socket that nobody else can open. If the header is in
-       a shared library, that library is preloaded into a shell instead. Other constructors and static objects
-       of the program and its libraries may run in the helper: those of shared libraries, and those with a
-       priority below 101. The helper ends with the watch, or when the program ends, however that happens;
-       what it had stopped is resumed. It is no child of the program. A program whose file gives it privileges,
-       as setcap does, has no helper. If neither can debug, hangs are reported without places. The reason is
-       logged, in the report and in zt_watch_get_info, and the next hang tries again.
-
-       While no region hangs, the watch wakes up eight times in hang_ns, at least once a second and, while it
-       is attached, ten times. It queries one event of each list that has work, and locks the profiler
-       briefly.
-
-   LATENCY
-
-       With config.timeline, zt_get_latency returns how long regions and traced launches have waited:
-
-       queue    from zt_begin, or from the call that appends the launch, to the execution of the recorded
-                list. Only the first execution counts. Immediate lists have no such latency
-       launch   from the call that executes the list, or that appends to an immediate list, to the begin on
-                the device. This includes the wait for events and for what runs before. So the shortest
-                latency of a region is nearest to that of the launch itself, and the median is typical of
-                its samples
-
-       A launch latency is not known if the list ran outside of zt_execute, if the device's clock may have
-       overflowed, or if the next execution of the list was submitted before the sample was collected. Loaders
-       before 1.16 cannot tell whether a list is immediate: there, only executions by zt_execute have launch
-       latencies, and what a tracer sees from the creation of the list on.
-
-       Host and device have clocks of their own, which are compared from time to time. How long a comparison
-       takes, the drift since the last one and the resolution of the device's clock bound the error of a
-       launch latency. Figures up to the largest error among the samples of the region are NaN, and empty in
-       reports, because they cannot be told from 0.
-
-       A table has the median of the launch latency if even the shortest one is half as long as a region, or
-       if config.columns names "launch". The column "queued" has the median of the queue latency.
-
-   BYTES AND OVERLAP
-
-       Traced copies and fills have the bytes that they move, with and without a timeline:
-       zt_region_info.bytes is their sum, and bytes_per_second that sum divided by the GPU time of the same
-       samples. The bytes of images are not known, as they depend on the format of the pixels.
-
-       With config.timeline, zt_get_overlap returns how much of the time from the first begin of a kept sample
-       to the last end is covered by traced kernels, by traced copies, and by both at once, and for how much
-       of it the device is idle. No time counts twice. What is not measured counts as idle, so trace all
-       kernels and copies (zt_trace_config.copies). Barriers and waits are idle time. If newer samples have
-       replaced others, the time begins where the last of these ended. If samples of that time are missing,
-       its parts are not known.
-
-       Regions, and launches between queries or barriers, overlap with nothing; see REGIONS and TRACED
-       LAUNCHES. To see what the application overlaps, trace with times alone (config.groups = "").
-
-   ROOFLINE
-
-       A roofline shows how far each region is from what the device can do: operations a second against
-       operations a byte of memory traffic, below the peaks of both. A page (.html) has one for the regions
-       whose memory traffic is measured.
-
-       The peaks are given by ZT_PEAKS or zt_set_peaks. A peak that was measured is nearer to what kernels
-       reach than one from a data sheet: benchmark a kernel that copies, and pass its bytes a second.
-
-           zt_bench(profiler, &copy, &result);
-           zt_set_peaks(profiler, 2.0 * copied_bytes / (result.median * 1e-9), 14.6e12, "measured: a copy");
-
-       Without them, the peak bandwidth is the one that the driver reports. It is also what zt_get_limit
-       compares the memory traffic with. Where the traffic is more than 110% of it, the peak is wrong: the
-       text of zt_limit_info says so, and nothing is concluded from it.
-
-       No metric counts operations: an instruction does as many as it has SIMD lanes, and the device does not
-       report their number. So operations are what zt_set_operations states. Without them, the roofline has
-       the instructions of the vector and matrix engines, and only the roof of the bandwidth.
-
-   REPORTS
-
-       JSON, CSV and pages begin with what a reader needs a year later: the version of the library, the
-       command line of the program (which may contain secrets), the date of the report, the date when the
-       profiler was opened, and the device's name, driver version, UUID, PCI address and clock rates. Dates
-       are UTC. What the driver does not report is empty or null. Packed statistics keep these facts of the
-       process that measured.
-
-       Regions are sorted by their share: their own time (see NESTING), divided by the sum of all own times.
-       So nothing counts twice. In the table, a region is indented below its parent if it has no other; the
-       parent is sorted by the sum of its share and theirs. "own" is a column of its own if any region
-       is inside another. If the own time of a region is not known, its share is estimated: from its GPU time
-       less that of the samples directly inside it that were collected. A note reports how many regions this
-       concerns.
-
-       JSON is an object:
-
-           "zetools", "program", "date", "opened", "availability"
-           "gpu_time_ns"  the sum of own times, or of their estimates
-           "device"    {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
-           "counts"    zt_counts; "causes": of each zt_cause, by its name
-           "peaks"     {"bytes_per_second", "operations_per_second", "source"}; see ROOFLINE
-           "overlap"   zt_overlap, with config.timeline; see BYTES AND OVERLAP
-           "columns"   keys of the metrics that matter most, for a table
-           "metrics"   of each key: {"name", "group", "component", "units", "type", "aggregation", "pass",
-                       "description"}, and a short "label" for some of "columns". The key is the name; if an
-                       earlier group has a metric of the same name, it is "GROUP.NAME". Shares that are
-                       derived from two metrics have no "group"
-           "streamed"  the same for metrics of attached streams
-           "regions"   an array in the order of zt_get_region, also of regions without samples
-           "paths"     zt_path_info of each path
-           "notes"     sentences about what is missing, why, and what to do: those below a table
-           "kernels"   of the tracer: {"name", "module", "region", "launches", "shapes", "other_launches",
-                       "occupancy", "advice"} and the numbers of zt_kernel_info, null where not known.
-                       "shapes" is an array of zt_kernel_shape, with null for sizes that are not known
-           "calls"     of the tracer: {"name", "count", "errors", "time_ns"}
-           "hotspots"  if instructions were sampled: {"group", "period_ns", "counts" (zt_hotspots_counts),
-                       "kinds", "kernels"}. "kinds" has the names of the counts. A kernel is {"name", "size",
-                       "samples", "share", "instructions", "sources"}; an instruction {"offset", "samples",
-                       "kinds", "file", "line"}; a source {"file", "lines"}, where a line is {"line", "text",
-                       "samples", "kinds"}. "kinds" are then counts in the order of the names. Lines without
-                       samples are those around others; "text" is missing if the file cannot be read
-
-       A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share",
-       "with_metrics", "time_ns", "limit", "metrics"}. "parent" is an index or null, as in zt_region_info;
-       "share" is from 0 to 1. Where they apply, it also has "differs" with several passes; "pass_time_ns",
-       an array with the GPU time that metrics of each pass are divided by, with several passes or samples
-       with times alone; "bytes", the memory traffic a second; "operations" and "instructions" a second (see
-       ROOFLINE), of the samples with metrics; "queue_latency_ns", "launch_latency_ns" (see LATENCY);
-       "copied_bytes" and "copied_bytes_per_second"; "histogram"; "streamed", of each key {"rows", "mean",
-       "peak"}; and "tiles", an array with "metrics" of each. "limit" is {"what", "why", "add"} as in
-       zt_limit_info. "histogram" counts the GPU times that are kept for quantiles (see AGGREGATION); bucket
-       i begins at first_ns * ratio^i. Figures are {"count", "sum", "mean", "stddev", "min", "max",
-       "median", "p95"}, and null where they do not apply.
-
-           import json
-           run = json.load(open("run.json"))
-           for region in run["regions"]:
-               print(region["name"], region["time_ns"]["mean"], region["metrics"]["GPU_BUSY"]["mean"])
-
-       CSV has lines for the GPU time of each region and the sums "own GPU time", "total GPU time" and
-       "share" (in percent), and one for each of its metrics. A region without samples has them, too. `tile`
-       and `pass` are "all" or a number; for metrics of attached streams, `pass` is "stream" and `count` is
-       that of rows. With several passes or samples with times alone, a line of the GPU time with the number
-       of a pass has what metrics of the pass are to be divided by. Regions that have them also have the
-       lines "queue latency", "launch latency", "copied bytes" and "copied bytes a second". Lines of the
-       component "profiler" have no figures: either a count, or, with the aggregation "none", a text in the
-       last column, such as the "parent". Lines without a region are about the whole profiler: "overlap: ..."
-       are the times of zt_overlap, and there is one with the metric "note" for each of the "notes" of JSON.
-
-       Lines of the component "kernel" have the index of the kernel as the group ("kernel 3"), its launches as
-       the count, and a figure of it as the mean. There is a line "occupancy" for each shape, with "64 of 256"
-       as the text for 64 work-groups of 256 items.
-
-       Lines of the component "hotspot" are the samples of an instruction, one for each kind that it has:
-       `region` is the kernel, `count` has all samples of the instruction, `sum` those of the kind, and the
-       text its offset and source line.
-
-           import csv
-           for line in csv.DictReader(open("run.csv", newline="")):
-               if line["metric"] == "GPU_BUSY" and line["tile"] == "all":
-                   print(line["region"], line["mean"])
-
-       Folded stacks (.folded) are what flamegraph.pl, speedscope and others draw flame graphs of: a line for
-       each path, as in zt_get_path, with the names of its regions and its own time in whole nanoseconds. In
-       names, ';' is written as ':'. If the own time is not known, the last frame is "(estimate)", and the
-       number is the time of the samples less that of samples directly inside them that were collected.
-
-           step;solve;gemm 314374
-
-       Instances (.instances.csv) are a row for each sample that config.timeline keeps, in the form of
-       `unitrace -q`, so that scripts for that read them: "=== Device #0 Metrics ===", a blank line, and CSV
-       with the columns Kernel, GlobalInstanceId, SubDeviceId (the tile) and each metric with its units, such
-       as GpuTime[ns] and XVE_STALL[%]. GlobalInstanceId counts samples from 1 in the order of collection.
-
-           import pandas
-           print(pandas.read_csv("run.instances.csv", skiprows=2).groupby("Kernel")["GpuTime[ns]"].sum())
-
-       A page (.html) shows all of this in a browser, from one file that loads nothing: regions by their
-       share, what limits them, every metric with its description, the distribution of GPU times, a
-       roofline, the timeline if one is kept, and what was lost. It contains the same object as JSON, in
-       which the figures of "metrics" are arrays in the order above, and "timeline" has the newest samples
-       that are kept, at most 100,000, as {"samples", "begin_ns", "end_ns", "spans": [[region, begin, end],
-       ...]}. "samples" is how many there were.
-
-   OPENMETRICS
-
-       A report to "run.prom" is OpenMetrics text, as Prometheus reads it from an endpoint, a push gateway or
-       the textfile collector of its node exporter. A program that serves it calls zt_write with
-       ZT_FORMAT_OPENMETRICS for each request. Its families are
-
-           zetools_info                     1, with version, device and availability of metrics as labels
-           zetools_region_gpu_time_seconds  a summary by region. The quantiles 0 and 1 are minimum and maximum
-           zetools_region_own_gpu_time_seconds_total       by region, outside of regions inside it: these can
-                                            be added up. Left out while it is not known; see NESTING
-           zetools_region_pass_gpu_time_seconds_total      of the samples with metrics, by which these are to
-                                            be divided, by region, and by pass if there are several
-           zetools_region_queue_latency_seconds, zetools_region_launch_latency_seconds
-                                            summaries by region; see LATENCY
-           zetools_region_copied_bytes_total  of traced copies and fills, by region
-           zetools_region_lost_samples_total, ..._dropped_samples_total      by region
-           zetools_lost_samples_total, zetools_dropped_samples_total         by cause
-           zetools_collected_samples_total, zetools_in_flight_samples, zetools_unobserved_lists_total
-           zetools_metric_NAME_UNIT         a metric of the device, by region, metric and group, and by
-                                            pass if there are several. What adds up is a counter, with
-                                            _total; what is averaged is a gauge
-           zetools_tile_metric_NAME_UNIT    the same of each tile, by tile, if there are several
-           zetools_streamed_mean_NAME_UNIT, zetools_streamed_peak_NAME_UNIT  a metric of the attached streams
-                                            while regions run, as gauges by region, metric, group and stream
-           zetools_call_seconds, zetools_call_errors_total  host time of calls as a summary, and calls that
-                                            failed, by call
-
-       Names are in snake case and units are base units: GPU_BUSY in percent becomes
-       zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Flags of streams and metrics that are
-       not combined are left out. Counters begin at 0 with each profiler.
-
-   PACKED STATISTICS
-
-       The layout of what zt_pack writes. Little-endian; u32 and u64 are unsigned, f64 is a double of IEEE
-       754, text is a u32 length and that many bytes.
-
-           "ZTPK"; u32 layout: 4; u64 size of the whole; u64 checksum: FNV-1a of all that follows
-           u32 metrics, regions, passes, tiles, config.samples, availability; text of it
-           text device, driver version, UUID, PCI address, program; "": not known
-           u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
-           u32 causes; that many u64 counts; u64 unobserved lists
-           each metric: text name, group, component, units, description; u32 type, aggregation, pass
-           each region: text name; u64 collected; u64 collected with metrics, of each pass; u64 lost, dropped,
-               bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency;
-               statistics of all samples; statistics of the samples with metrics. Statistics are:
-               each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
-               u32 kept samples; each: an f64 a column, NaN where there is no value
-           u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
-               u64 samples with a GPU time; f64 sum of these times; u64 samples without: in flight, lost or
-               dropped; u32 1 if it has outlived the outer one; u32 1 if its own time is not known
-
-       The columns of all samples are: GPU time; the latencies. Those of samples with metrics are: GPU time;
-       the metrics; with several passes, the GPU time of each; with tiles, the metrics of each. All times are
-       in nanoseconds.
+       programs that were not built with zetools. Without exit, as after a signal, there is no report.
+
+   STREAMS
+
+       A stream measures a metric group of the device periodically while the application runs.
+       zt_stream_open starts it, zt_stream_read delivers its rows, zt_stream_mark appends a marker to a
+       command list. The device has little memory for reports, so read often, or set
+       zt_stream_config.reader. Reports of a profiler show the streams that are attached to it
+       (zt_stream_config.profiler). reports = rows + discarded + waiting, at any time; see STREAMED ROWS.
+
+       Streams and regions with metrics exclude each other on a domain of the device, on some drivers on the
+       whole device. The second to be opened gets no counters, and its message names who holds them:
+       zt_stream_open fails, and zt_open leaves regions with times, which never exclude a stream.
 
    BENCHMARKS
 
        zt_bench takes samples of the GPU time of a region until the interval of their median is narrow, and
        then measures metrics in runs of their own. zt_compare takes samples of two variants in turn, so that
-       what drifts meanwhile favours neither. Use it where both variants are in one program.
+       drift favours neither. Use it if both variants are in one program. Runs are compared with earlier
+       ones by a file:
 
-       A later run of a program is compared with an earlier one by a file, for example in a check that must
-       pass before a change is merged:
-
-           zt_report_benches(profiler, results, count, "-");
            zt_report_benches(profiler, results, count, "now.csv");
            result = zt_compare_benches(profiler, results, count, "before.csv", "-", &changes);
            return result != ZE_RESULT_SUCCESS || changes.slower > 0 || changes.missing > 0;
 
-       zt_compare_benches writes a row for each benchmark with the change of its median and the interval of
-       that, which contains the true change with a probability of at least 95%. A benchmark is slower or
-       faster if the whole interval is beyond its zt_bench_config.tolerance. A benchmark without a positive
-       median counts as not measured.
+       Run the program several times without a change, and set zt_bench_config.tolerance above the changes
+       that this shows; see BENCHMARK FILES.
 
-       The interval does not include what differs between two runs of the same program: placement in memory,
-       temperature, other users of the device. Run the program several times without a change, and set the
-       tolerance above the changes that this shows. A note below the table reports a device, driver or clock
-       that is not the one in the file.
+   HOT SPOTS
 
-       The file is CSV with a line for each result. "layout" is 1, and "results" the number of lines below
-       the first. Times are in nanoseconds, rates in units a second; what is not known is empty. Each line
-       has the date (UTC), the device, its driver version and core clock, and the version of the library.
+       With ZETOOLS_TRACER. Hot spots show where inside a kernel the time goes. From zt_hotspots_start to
+       zt_hotspots_stop, the device looks periodically at which instruction each of its threads is, and
+       whether the thread executes it or waits. Samples are added up by instruction. The profiler has to
+       trace meanwhile, and the device needs a metric group that samples instructions, such as
+       EuStallSampling. Sampling serialises nothing, and goes together with regions and streams. For source
+       lines, build modules with -g or -gline-tables-only. SAMPLED INSTRUCTIONS has the rest.
+
+   WATCHING
+
+       With ZETOOLS_DEBUG. zt_watch(profiler, NULL) reports where a kernel hangs. When a region or a traced
+       launch runs longer than zt_watch_config.hang_ns, or the device reports a fault, a thread of the
+       library stops all threads of the device once, counts them by their instructions, and resumes them.
+       The report goes to the log function, to zt_watch_config.function and a file; see WATCHED REGIONS.
+
+   PROGRAM DEBUG
+
+       With ZETOOLS_DEBUG. A debugger stops threads of a device in the middle of a kernel, and shows where
+       they are, their memory and their registers. It attaches to one device, and to one process that uses
+       it: another one of the same user or, where the driver permits, its own. The host code of the process
+       goes on. Both processes need ZET_ENABLE_PROGRAM_DEBUGGING=1 in the environment before zeInit; see
+       DEBUG SESSIONS.
 
    CALLBACKS
 
-       A callback is a function of the application that the library calls. What it may call of the library:
+       A callback is a function of the application that the library calls. It must return normally, without
+       an exception or longjmp. It may call all functions of the library but these:
 
-       callback    runs on                               may call
-       log         the thread that causes the message    what a sample function may, except that it must not
-                                                         close the stream whose message it is
-       sample      the thread that collects              all but zt_close, zt_watch, ZT_PASSES, zt_bench
-                                                         and zt_compare with this profiler. zt_collect,
-                                                         and zt_merge into it, return
-                                                         HANDLE_OBJECT_IN_USE
-       row         the thread that reads or closes       all but zt_stream_read and zt_stream_close of
-                   the stream                            this stream
-       event       the thread that waits for events      all but zt_debug_wait and zt_debug_close of this
-                                                         debugger
-       write       the thread that writes the report     all but closing what is being written
-       hang        the thread of the watch               all but zt_watch, zt_watch_stop and zt_close
-       run, measure, the thread that called zt_bench     all but zt_close, ZT_PASSES, zt_bench and
-       frequency   or zt_compare                         zt_compare with the profiler of that call
-       hook        the thread that makes the call        all but zt_trace_start, zt_trace_stop, zt_close
-       allocator   any thread, also several at once      zt_get_counts, zt_get_cause and others that only
-                                                         return a value
+       log          the same as a sample function, and closing the stream whose message it is
+       sample       zt_close, zt_watch, ZT_PASSES, zt_bench and zt_compare with its profiler
+       row          zt_stream_read and zt_stream_close of its stream
+       event        zt_debug_wait and zt_debug_close of its debugger
+       write        closing what is being written
+       hang         zt_watch, zt_watch_stop and zt_close
+       benchmark    zt_close, ZT_PASSES, zt_bench and zt_compare with its profiler
+       hook         zt_trace_start, zt_trace_stop and zt_close
+       allocator    functions that do more than return a value, as zt_get_counts does
 
-       In a sample function no call with its profiler waits. zt_begin drops a region for which there is no
-       slot. zt_execute executes its lists without collecting: they count as unobserved, and [INSIDE_CALLBACK]
-       is reported. The same holds in a log function that is called while samples are collected. Calls with
-       another profiler wait as elsewhere, so two sample functions must not wait for each other.
-
-       While a sample function runs, no other thread collects; while a log function of a debugger runs, other
-       calls with the debugger may wait: keep both short. All callbacks must return normally, without an
-       exception or longjmp.
+       INSIDE CALLBACKS has the threads on which callbacks run, and calls that behave differently there.
 
    THREADS
 
-       Functions that take a profiler, a stream or a debugger may be called from several threads at once, with
-       these exceptions:
+       Functions that take a profiler, a stream or a debugger may be called from several threads at once.
+       Exceptions:
 
-       - Nothing else may use a profiler, a stream or a debugger while it is closed. But zt_stream_close and
-         zt_debug_close end calls of other threads that wait, and streams that are attached to a profiler may
-         be read and closed while it is closed.
+       - Nothing else uses a profiler, a stream or a debugger while it is closed. But zt_stream_close and
+         zt_debug_close end calls that wait, and attached streams may be read and closed.
        - One ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time.
        - A tracer, hot spots or a watch of a profiler are started and stopped by one thread at a time, and
          zt_open and zt_stream_open are not called for one device by two threads at once.
-       - A region is begun and ended by threads that may use its list.
+       - A region is begun and ended by threads that may use its list. Level Zero does not allow two threads
+         to use one list at a time; different lists may be used at once.
 
-       What may wait, for what, and how long at the most:
-
-       zt_collect             samples on their way                          its timeout
-       zt_execute             the last execution of its lists               config.wait_timeout_ns
-       zt_begin               a thread that collects, if all                config.wait_timeout_ns
-                              config.max_slots are used
-       zt_open                the first metric query                        config.wait_timeout_ns
-       ZT_PASSES              the work of each pass                         config.wait_timeout_ns
-       zt_merge, zt_pack      a thread that collects                        config.wait_timeout_ns
-       zt_close               the end of a watch                            as zt_watch_stop
-                              samples and dropped regions on their way      config.wait_timeout_ns
-                              threads that match rows with samples          config.wait_timeout_ns
-                              the end of the collecting thread              2 seconds
-       zt_trace_stop          launches that are followed by commands of     config.wait_timeout_ns
-                              the library, and calls that append them
-                              calls in progress                             config.wait_timeout_ns
-       while tracing: the     commands of the library that follow           config.wait_timeout_ns
-       end of a list or       launches
-       queue
-       zt_replace             kernels that other threads create             config.wait_timeout_ns
-       zt_bench, zt_compare   each of their runs                            config.wait_timeout_ns
-       zt_hotspots_stop       a thread that reads samples, and the end of   config.wait_timeout_ns,
-                              the library's own                             2 seconds
-       zt_watch               a helper process                              15 seconds
-       zt_watch_stop          the end of its thread; programs that look     2 seconds, 24 seconds
-                              source lines up
-       zt_report, zt_write,   programs that look source lines up, where     24 seconds for each
-       zt_debug_where,        hot spots or places have them                 module
-       zt_hotspots_find_lines
-       zt_stream_read         a row                                         its timeout
-       zt_debug_wait          an event                                      its timeout
-       zt_debug_stop          the answer of the device                      its timeout
-       zt_debug_close         calls of other threads, and threads of the    10 seconds,
-                              device that are about to stop                 config.wait_timeout_ns
-       other zt_debug_...     calls of other threads                        config.wait_timeout_ns
-       zt_stream_close        reads of other threads                        10 seconds
-
-       Threads of the library (config.thread, zt_stream_config.reader, hot spots, zt_watch) run from opening
-       or start to closing or stop, block all signals but those of faults (SIGSEGV, ...), and end before the
-       process exits. One that does not end within 2 seconds, because the driver or a function of the
-       application does not return, is left behind.
+       No function waits without a limit. WAITS lists what may wait, and the threads of the library.
 
    PROCESSES
 
-       A process may contain several copies of this header: in plugins, in libraries with hidden symbols or
-       loaded with RTLD_LOCAL, or in files with ZETOOLS_STATIC. They must agree on which metric groups are
-       active, and must not calculate metrics at the same time. The copies find each other by the environment
-       variable ZETOOLS_PROCESS_3, which the first call of the library sets. Do not change it. As with any
-       setenv, no other thread may use the environment during that first call. The number in the name is the
-       layout of the shared data: copies with different layouts do not find each other. On Windows, the DLL
-       that makes this first call is not unloaded before the process ends.
+       A process may contain several copies of this header, in plugins and libraries. They find each other
+       by the environment variable ZETOOLS_PROCESS_3, which the first call of the library sets: no other
+       thread may use the environment during that call, and nobody may change the variable. See COPIES OF
+       THE HEADER.
 
-       A forked child may open profilers, streams and debuggers of its own. It must not use those of its
-       parent; zt_close, zt_stream_close and zt_debug_close do nothing with them in the child. A program that
-       is started by exec shares nothing with the one before it.
+       A forked child must not use the profilers, streams and debuggers of its parent, and may open its own.
+       Closing the parent's does nothing there. A program started by exec shares nothing with the one
+       before.
 
-       After zt_close, set the pointer to NULL. A second zt_close with the old pointer does nothing, unless a
-       new profiler has the same address: then it closes that one. Any other use of the old pointer is an
-       error.
+       After zt_close, set the pointer to NULL. A second zt_close with it does nothing, unless a new
+       profiler has the same address: then it closes that one. Any other use of it is an error.
 
    ENVIRONMENT
 
-       ZT_GROUPS, ZT_METRICS   override config.groups and config.metrics, to measure something else without
-                               building again. If only one is set, the configuration's other one is ignored
-       ZT_COLUMNS              overrides config.columns
-       ZT_REPORT               reports that zt_close writes, beside those of the program: paths as for
-                               zt_report, separated by commas, or "table" for one on standard output. If a
-                               process has several profilers, those of the second are run.2.csv and so on.
-                               In a path, %p is the process ID, and %q{NAME} the value of a variable,
-                               nothing if it is not set: processes that share the path overwrite
-                               each other's file, so name it run.%p.csv, or run.%q{PMIX_RANK}.csv. A
-                               relative path starts in the working directory at the time of zt_close. For a
-                               trace or a page, config.timeline is 65,536 unless it is set
-       ZT_LOG                  "stderr": messages are printed there if the program has no log function
-       ZT_TIMELINE             overrides config.timeline
-       ZT_PEAKS                overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
-       ZT_KERNELS, ZT_CALLS    override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
-       ZT_COPIES               overrides zt_trace_config.copies: "1", or "0"
-       ZT_HOTSPOTS             overrides zt_auto_config.hotspots: "1", or "0"
-       ZT_MODULES              overrides zt_trace_config.modules, a directory; "": none
-       ZT_PROFILE_FLAGS        overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
-       ZT_AUTO                 the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says; "off",
-                               "0" or "": nothing is traced
+       ZT_GROUPS, ZT_METRICS    override config.groups and config.metrics. If one is set, the
+                                configuration's other one is ignored
+       ZT_COLUMNS, ZT_TIMELINE  override config.columns and config.timeline
+       ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
+                                zt_report, separated by commas, or "table"; see REQUESTED REPORTS
+       ZT_AUTO                  the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says;
+                                "off", "0" or "": nothing is traced
+       ZT_LOG                   "stderr": messages are printed there if the program has no log function
+       ZT_PEAKS                 overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
+       ZT_KERNELS, ZT_CALLS     override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
+       ZT_COPIES                overrides zt_trace_config.copies: "1", or "0"
+       ZT_HOTSPOTS              overrides zt_auto_config.hotspots: "1", or "0"
+       ZT_MODULES               overrides zt_trace_config.modules, a directory; "": none
+       ZT_PROFILE_FLAGS         overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
+       COLUMNS                  the width of a table on standard output that is not a terminal. Default: 80
+
        Empty, ZT_REPORT, ZT_LOG, ZT_TIMELINE and ZT_PEAKS count as not set. Mistakes in these variables are
-       printed on standard error. If a report of ZT_REPORT or ZT_AUTO cannot be written, the table is printed
-       there instead.
+       printed on standard error. A program that has more rights than its user, because its file is
+       set-user-ID or has capabilities, heeds none of them, and runs no other program.
 
-       COLUMNS                 the width of a table on standard output that is not a terminal. Default: 80
-
-       A program that has more rights than its user, because its file is set-user-ID or has capabilities, heeds
-       none of these, and runs no other program.
-
-       Loader and driver read ZET_ENABLE_METRICS, ZE_ENABLE_TRACING_LAYER, for the frequency in benchmarks
-       ZES_ENABLE_SYSMAN, for profile flags ZET_ENABLE_PROGRAM_INSTRUMENTATION, and for program debug
-       ZET_ENABLE_PROGRAM_DEBUGGING. Set them before zeInit.
+       Loader and driver read these, which must be set before zeInit: ZET_ENABLE_METRICS,
+       ZE_ENABLE_TRACING_LAYER, ZES_ENABLE_SYSMAN for the frequency in benchmarks,
+       ZET_ENABLE_PROGRAM_INSTRUMENTATION for profile flags, ZET_ENABLE_PROGRAM_DEBUGGING for program debug.
 
    OPTIONS, to be defined before the header is included
 
-       ZETOOLS_IMPLEMENTATION   In one file of the program: compiles the functions. Elsewhere the header only
-                                declares them.
-       ZETOOLS_DISABLE          In each file whose calls are to disappear: all functions are empty, no code
-                                is left, and Level Zero is not needed. Figures are then 0, and not NaN. For
-                                builds without profiling. Pass no profiler, and no structure of the library,
-                                between files with it and without it.
-       ZETOOLS_TRACER           In each file that uses the tracer, and in that of ZETOOLS_IMPLEMENTATION. Off
-                                by default, because it adds code for every call that can be traced.
-       ZETOOLS_DEBUG            In each file that uses program debug, and in that of ZETOOLS_IMPLEMENTATION.
-       ZETOOLS_STATIC           In each file that uses the library, with ZETOOLS_IMPLEMENTATION: makes its
-                                functions static, so that a library that contains them does not export them.
-       ZETOOLS_NO_THREADS       With ZETOOLS_IMPLEMENTATION, for programs that must not have other threads:
-                                the library starts none. config.thread has no effect,
-                                zt_stream_config.reader and zt_watch are refused, and zt_collect reads samples
-                                of hot spots.
+       ZETOOLS_IMPLEMENTATION   in one file of the program: compiles the functions. Elsewhere the header
+                                only declares them
+       ZETOOLS_DISABLE          in each file whose calls are to disappear: all functions are empty, no code
+                                is left, and Level Zero is not needed. Figures are 0, and not NaN. Pass no
+                                profiler and no structure of the library between files with it and without
+       ZETOOLS_TRACER           in each file that uses the tracer or hot spots, and in the one of
+                                ZETOOLS_IMPLEMENTATION. Off by default, because it adds code for every call
+                                that can be traced
+       ZETOOLS_DEBUG            the same, for debuggers and watches
+       ZETOOLS_STATIC           in each file that uses the library, with ZETOOLS_IMPLEMENTATION: makes its
+                                functions static, so that a library that contains them does not export them
+       ZETOOLS_NO_THREADS       with ZETOOLS_IMPLEMENTATION: the library starts no threads. config.thread
+                                has no effect, zt_stream_config.reader and zt_watch are refused, and
+                                zt_collect reads samples of hot spots
+       ZETOOLS_NO_PAGE          with ZETOOLS_IMPLEMENTATION: leaves out the page of run.html (65 KB);
+                                zt_report says so if one is asked for
+
+   PAGES
+
+       Formulas        OWN TIME, TILES, LATENCY, BYTES AND OVERLAP, ROOFLINE
+       Measuring       UNREPORTED EXECUTIONS, STREAMED ROWS, THE TIMELINE
+       Files           REQUESTED REPORTS, JSON, CSV, OTHER FILES, TRACE FILES, OPENMETRICS, PACKED
+                       STATISTICS, BENCHMARK FILES
+       Tracer          TRACED LISTS, TRACED LAUNCHES, HOOKS, KERNELS, MODULES, REPLACEMENTS, SAMPLED
+                       INSTRUCTIONS
+       Debugging       DEBUG SESSIONS, WATCHED REGIONS
+       Rules           INSIDE CALLBACKS, WAITS, COPIES OF THE HEADER, WINDOWS
+       Implementation  LOCKS, THE LIFE OF A SLOT, PATHS
 */
 #ifndef ZETOOLS_H
 #define ZETOOLS_H
-
-/* ==== interface/everything.h ============================================================================ */
 
 /* The version of the declarations. zt_version() returns that of the implementation. */
 #define ZETOOLS_VERSION_MAJOR 0
@@ -1151,113 +438,381 @@ extern "C" {
 #define ZT_API extern
 #endif
 
-/* ==== types =============================================================================================== */
+/* ==== interface/start.h ================================================================================= */
 
-/* Measures regions on one device or sub-device, in one context. Since 0.1. */
-typedef struct zt_profiler zt_profiler;
+/* ==== interface ========================================================================================= */
 
-/* A metric group: the same type as zet_metric_group_handle_t, whose header only the implementation includes,
-   because it is slow to compile. Since 0.1. */
-typedef struct _zet_metric_group_handle_t *zt_group;
+/* These rules hold everywhere. A declaration states only what differs.
 
-/* A region that was begun. Its fields are private. A copy refers to the same region. Since 0.1. */
-typedef struct zt_region {
+   Threads         Any thread may call any function, also several at once. A function that takes a command
+                   list or a region is called by a thread that may use that list.
+   NULL            A function accepts NULL for the profiler, stream or debugger, and then does nothing. It
+                   returns ZE_RESULT_SUCCESS, 0, or what stands for nothing: UINT32_MAX for an index, NaN for
+                   a figure. zt_execute and zt_reset still execute and reset, and ZT_PASSES runs its statement
+                   once.
+   Results         are named without ZE_RESULT_ and ZE_RESULT_ERROR_. Every function that returns a result may
+                   return SUCCESS, and
+                       INVALID_NULL_HANDLE   for a handle that is NULL, unless NULL is allowed
+                       INVALID_NULL_POINTER  for a pointer that is NULL, unless NULL is allowed
+                       INVALID_ARGUMENT      for an index that is too high
+                       OUT_OF_HOST_MEMORY    if it needs memory
+   Texts           that a function returns, or fills into a structure, are never NULL. They live as long as
+                   the profiler, stream or debugger that they are from.
+   Structures      A structure to be filled in is empty on failure, and where the function does nothing.
+   Configurations  NULL is the default configuration, and in a configuration 0 and NULL stand for the default
+                   of a field. Start from zt_..._config_default(), or for a benchmark from zeros. Strings and
+                   arrays need not outlive the call.
+   Callbacks       What a callback receives is valid during the call. CALLBACKS lists what it may call.
+   Versions        Everything is there since 0.1, unless its declaration names a later version. */
+
+/* ---- names --------------------------------------------------------------------------------------------- */
+
+/* Every structure. It is defined with the functions that use it. */
+
+typedef struct zt_profiler zt_profiler;   /* measures regions on one device or sub-device, in one context */
+typedef struct zt_region zt_region;       /* a region that was begun */
+typedef struct zt_config zt_config;       /* how a profiler is opened */
+typedef struct zt_allocator zt_allocator; /* the application's allocator */
+typedef struct zt_sample zt_sample;       /* one collected sample */
+
+/* results */
+typedef struct zt_counts zt_counts;           /* samples, and what became of them */
+typedef struct zt_stats zt_stats;             /* statistics of a figure: mean, median, 95th percentile, ... */
+typedef struct zt_region_info zt_region_info; /* a region: its counts, times and parent */
+typedef struct zt_path_info zt_path_info;     /* a region inside certain others */
+typedef struct zt_metric zt_metric;           /* a metric: its name, units and kind */
+typedef struct zt_limit_info zt_limit_info;   /* what probably limits a region, and why */
+typedef struct zt_timeline_info zt_timeline_info; /* what a timeline holds */
+typedef struct zt_overlap zt_overlap;             /* how samples cover the time of the device */
+typedef struct zt_passes zt_passes;               /* the state of one ZT_PASSES */
+
+#ifdef ZETOOLS_TRACER
+#define ZT__TRACER_DECLARED 1
+
+/* the tracer */
+typedef struct zt_trace_config zt_trace_config; /* what a tracer does */
+typedef struct zt_auto_config zt_auto_config;   /* how zt_auto traces and reports */
+typedef struct zt_hook zt_hook;                 /* callbacks of the application around one call */
+typedef struct zt_trace_counts zt_trace_counts; /* launches, and what became of them */
+typedef struct zt_kernel_info zt_kernel_info;   /* a kernel that was launched while tracing */
+typedef struct zt_kernel_shape zt_kernel_shape; /* its launches with the same work-groups */
+typedef struct zt_call_info zt_call_info;       /* a call that was timed */
+
+/* hot spots */
+typedef struct zt_hotspots_config zt_hotspots_config; /* how hot spots are sampled */
+typedef struct zt_hotspots_counts zt_hotspots_counts; /* their samples, and what became of them */
+typedef struct zt_hotspot_info zt_hotspot_info;       /* samples at one instruction of a kernel */
+typedef struct zt_stall zt_stall;                     /* why a thread did not execute its next instruction */
+#endif
+
+/* streams */
+typedef struct zt_stream zt_stream;               /* one metric group of a device, sampled by the clock */
+typedef struct zt_stream_config zt_stream_config; /* how a stream is opened */
+typedef struct zt_row zt_row;                     /* the metrics of one period */
+typedef struct zt_stream_info zt_stream_info;     /* what a stream was opened with */
+typedef struct zt_stream_counts zt_stream_counts; /* its reports, and what became of them */
+typedef struct zt_streamed zt_streamed;           /* a streamed metric in a region */
+
+/* benchmarks */
+typedef struct zt_bench_config zt_bench_config;   /* what to benchmark, and how precisely */
+typedef struct zt_bench_result zt_bench_result;   /* the result of a benchmark */
+typedef struct zt_comparison zt_comparison;       /* the result of a comparison of two variants */
+typedef struct zt_bench_changes zt_bench_changes; /* how many benchmarks changed since an earlier run */
+
+#ifdef ZETOOLS_DEBUG
+#define ZT__DEBUG_DECLARED 1
+
+/* watching */
+typedef struct zt_watch_config zt_watch_config; /* how regions are watched */
+typedef struct zt_watch_info zt_watch_info;     /* what a watch does, and what it has found */
+typedef struct zt_hang zt_hang;                 /* what hangs or has faulted, and where */
+typedef struct zt_hang_place zt_hang_place;     /* where threads were when they were stopped */
+
+/* program debug */
+typedef struct zt_debugger zt_debugger;         /* a session with one device and one process that uses it */
+typedef struct zt_debug_config zt_debug_config; /* how a process is debugged */
+typedef struct zt_debug_event zt_debug_event;   /* what has happened in a debugged process */
+typedef struct zt_debug_thread zt_debug_thread; /* a thread of the device, or several */
+typedef struct zt_debug_stops zt_debug_stops;   /* how many threads were stopped */
+typedef struct zt_debug_place zt_debug_place;   /* the kernel and the source line of an instruction */
+typedef struct zt_debug_register_set zt_debug_register_set; /* registers of one kind */
+typedef struct zt_debug_register zt_debug_register;         /* a register */
+#endif
+
+/* ---- the first screen ---------------------------------------------------------------------------------- */
+
+/* Open a profiler, make regions of the work, collect, report, close:
+
+       zt_profiler *profiler;
+       zt_open(context, device, NULL, &profiler);
+       ZT_REGION(profiler, list, "saxpy")
+           zeCommandListAppendLaunchKernel(list, saxpy, &groups, NULL, 0, NULL);
+       ...                         the program waits for the list
+       zt_collect(profiler, 0);
+       zt_report(profiler, "-");
+       zt_close(profiler); */
+
+/* A region that was begun. Its fields are private. A copy refers to the same region. */
+struct zt_region {
     void *slot;
     uint32_t generation;
     uint32_t profiler;
     uint32_t body;
-} zt_region;
+};
 
-/* The state of one ZT_PASSES. Its fields are private. Since 0.1. */
-typedef struct zt_passes {
-    zt_profiler *profiler;
-    uint32_t next;
-    uint32_t runs;
-} zt_passes;
+#ifndef ZETOOLS_DISABLE
+
+/* Opens a profiler on a device or sub-device of an initialised driver. Variables of the environment override
+   the configuration (see ENVIRONMENT); mistakes in them are reported.
+   config    NULL: the defaults
+   profiler  receives the profiler; NULL on failure
+   Returns SUCCESS, also where metrics cannot be measured: regions then have times alone, and
+   zt_get_availability_text returns why. On failure, zt_get_last_error(NULL) has the message:
+       OUT_OF_HOST_MEMORY  also when 256 profilers are open in the process
+       DEVICE_LOST
+       INVALID_ARGUMENT    with config.require_metrics, the device has no such groups or metrics
+       otherwise the result of the call that failed; with config.require_metrics, also one that refused
+       metrics
+   Not by two threads for one device at once. */
+ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
+                           zt_profiler **profiler);
+
+/* Returns the last message of a profiler, or "". With NULL, that of this thread's last failure without a
+   profiler or stream, such as of zt_open. The text is this thread's own copy, and valid until the thread
+   calls the library again. */
+ZT_API const char *zt_get_last_error(const zt_profiler *profiler);
+
+/* ZT_REGION(profiler, list, name) statement
+       makes a region of the statement: it begins the region before it, and ends it after it. In C++ and GNU C
+       the region ends however the statement is left: at its end, by break, goto, return or an exception. In
+       ISO C, return and goto leave it open. `break` and `continue` leave the statement, and not a loop around
+       it.
+   ZT_SCOPE(profiler, list, name);
+       makes a region of the rest of the block, in C++ and GNU C. In C++, an object of the class zt_scope,
+       which is constructed with the same arguments, is a region for as long as it lives. */
+
+/* Begins a region on a command list that is immediate, or open for commands.
+   name  is copied. NULL and "" are shown as "(unnamed)". Up to 65,536 different names
+   Returns the region, for zt_end. A region that cannot be measured is counted as dropped, and is passed to
+   zt_end all the same. */
+ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name);
+
+/* Ends a region, on the list on which it was begun. Does nothing for NULL, for a region that was dropped or
+   has ended (also by a copy of it), and for one whose profiler is closed. */
+ZT_API void zt_end(zt_region *region);
+
+/* Executes recorded lists with zeCommandQueueExecuteCommandLists, so that each execution is measured. First
+   collects the last execution of the same lists, and waits for it up to config.wait_timeout_ns. Samples that
+   are not ready then are overwritten, and counted as lost. The lists are executed in any case; see CALLBACKS
+   for calls inside a callback.
+   If a list is named twice, the lists are executed in several calls; the last call has the fence. If the
+   driver refuses one of these, those after it are not made, and the message has the number of lists that were
+   executed.
+   Returns what zeCommandQueueExecuteCommandLists returns. */
+ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
+                              ze_command_list_handle_t *lists, ze_fence_handle_t fence);
+
+/* Declares that what is on a list never runs again. Call it when the device is done with the list: before the
+   list is destroyed, or after it was reset. Never waits.
+   Slots of the list that are ready are freed now, others when they are collected. Regions that never ran no
+   longer count as begun. Regions that are not ended are dropped. If the driver refuses to destroy the list,
+   reset it before it is executed again.
+   Returns SUCCESS, also for a list without regions; NOT_READY if samples of the list are not collected yet:
+   the next collection, or the thread of config.thread, does that. */
+ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list);
+
+/* Resets a list with zeCommandListReset and, if that succeeds, calls zt_release for it.
+   Returns what zeCommandListReset returns. */
+ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list);
+
+/* Collects samples: those that are ready, and with a timeout also those that are on their way; see
+   COLLECTING.
+   timeout_ns  how long it waits at the most, in nanoseconds. 0: not at all
+   Returns SUCCESS; with a timeout NOT_READY if it expired, or if a region is not ended; DEVICE_LOST;
+   HANDLE_OBJECT_IN_USE inside a sample function. */
+ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
+
+/* Writes a report to a file. The suffix, in upper or lower case, chooses the format; see REPORTS:
+       .txt, a number, or no suffix  a table, 80 columns wide
+       .html, .htm                   a page for browsers
+       .csv, .json                   all statistics
+       .trace.json                   the timeline, for Perfetto
+       .instances.csv                a row for each sample of the timeline
+       .prom                         OpenMetrics
+       .folded                       stacks for flame graphs
+   "-" and "/dev/stdout" are a table on standard output, as wide as the terminal. Columns of config.columns
+   that do not fit into a table follow in a second one below.
+   The report is written beside the file and then renamed, so that nobody reads an incomplete one. Symbolic
+   links at `path` are followed, those at the name beside it are not. Pipes and devices are written to
+   directly. A file that is replaced keeps its permissions, group and access list; where the system refuses
+   some of these, fewer users can read the new one. A pipe that nobody reads and a limit on the size of files
+   are errors, and raise neither SIGPIPE nor SIGXFSZ.
+   Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace or instances without config.timeline;
+   UNKNOWN if the file cannot be written, and zt_get_last_error has the reason. */
+ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
+
+/* Collects what is on its way, writes the reports that ZT_REPORT names, and frees the profiler. Call it
+   before the context is destroyed, and set the pointer to NULL afterwards; see PROCESSES.
+   Waits for immediate lists and for executions by zt_execute, up to config.wait_timeout_ns. What has not
+   finished then is reported, and memory that the device may still write to is not freed. Recorded lists with
+   regions that were executed without zt_execute must not be running, because the library cannot see whether
+   they are. After zt_close, recorded lists with regions must not be executed, and zt_end of a region that is
+   still open does nothing.
+   The profiler stays open if the driver, a callback or a traced call of another thread does not return in
+   time, or if zt_close is called from a callback that forbids it. A message reports this, and zt_close can be
+   called again.
+   Not by two threads at once. */
+ZT_API void zt_close(zt_profiler *profiler);
+
+#ifdef ZETOOLS_TRACER
+
+/* Starts to measure what is launched in the profiler's context and on its device, without regions in the
+   code; see TRACING.
+   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and ZT_PROFILE_FLAGS override it
+   Returns SUCCESS, or
+       DEPENDENCY_UNAVAILABLE  the loader's tracing layer is off
+       INVALID_ARGUMENT        config.calls or a hook names a call that cannot be traced, or ZT_PROFILE_FLAGS
+                               is no number
+       INVALID_SIZE            there are more than 16 hooks
+       NOT_READY               a call of an earlier trace is still in progress
+       HANDLE_OBJECT_IN_USE    the profiler traces already, or this is inside a hook of any profiler
+   Not by two threads for one profiler at once. */
+ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
+
+/* Stops tracing and the sampling of hot spots. What was measured stays. Recorded lists may still be executed,
+   with zt_execute.
+   Waits up to config.wait_timeout_ns for launches that are measured by an event of the application, and for
+   those whose event is followed by commands of the library: once that event has signalled, the application
+   may destroy event and list. Then waits as long for traced calls that other threads have in progress.
+   Loaders before 1.16 cannot tell that a list from before zt_trace_start is immediate: there, it waits for
+   launches on each such list that is not closed.
+   Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not end in time, which is then
+   traced to its end; HANDLE_OBJECT_IN_USE inside a hook. */
+ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
+
+/* Traces all contexts and devices from now to the end of the process, and reports at exit; see AUTOMATIC
+   TRACING. Calls zeInit. Does nothing if it was called before, or if ZT_AUTO switches it off.
+   A failure is also printed on standard error. If a report cannot be written, a message and the table go to
+   standard error, and zt_get_last_error(NULL) has the message for functions that run at exit later. A report
+   without a region is followed by what was seen and not measured: below a table on standard output or error,
+   else on standard error.
+   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and other variables override it
+   Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format; otherwise the result of
+   zeInit, or as zt_trace_start. Not by two threads at once. */
+ZT_API ze_result_t zt_auto(const zt_auto_config *config);
+
+#endif /* ZETOOLS_TRACER */
+
+#endif /* ZETOOLS_DISABLE */
+
+/* ---- what all configurations have ---------------------------------------------------------------------- */
 
 /* Called with the first message of each kind, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...".
    result  a ze_result_t: that of the call that failed, or the one that describes the message best
-   text    the identifier of the kind, what happened and what to do. Valid during the call
-   user    config.log_user
-   See CALLBACKS. Since 0.1. */
+   text    the identifier of the kind, what happened and what to do
+   user    `log_user` of the configuration */
 typedef void (*zt_log_fn)(int result, const char *text, void *user);
 
-/* One collected sample. Pointers are valid during the call. Since 0.1. */
-typedef struct zt_sample {
-    const char *name;      /* of the region */
-    uint32_t region;       /* its index, for zt_get_region */
-    uint32_t metric_count; /* as zt_get_metric_count */
-    double gpu_time_ns;
-    const double *values; /* in the order of zt_get_metric. NaN: not measured */
-    uint32_t pass;        /* from 0. Metrics of other passes are not measured. 0 with times alone */
-} zt_sample;
-
-/* Called for each collected sample, on the collecting thread. `user` is config.sample_user. See CALLBACKS.
-   Since 0.1. */
-typedef void (*zt_sample_fn)(const zt_sample *sample, void *user);
-
-/* Called with the next bytes of a report, on the thread that writes it. `user` is that of the writing call.
-   Returns 0, or anything else to stop. See CALLBACKS. Since 0.1. */
-typedef int (*zt_write_fn)(const void *bytes, size_t size, void *user);
-
 /* The application's allocator. Set both functions or none; with one alone, opening returns INVALID_ARGUMENT.
-   They are called from any thread, also from several at once. `allocate` returns memory that is aligned as
-   that of malloc, or NULL; `release` is never called with NULL. See CALLBACKS. Since 0.1. */
-typedef struct zt_allocator {
+   Any thread calls them, also several at once. `allocate` returns memory that is aligned as that of malloc,
+   or NULL. `release` is never called with NULL. */
+struct zt_allocator {
     void *(*allocate)(size_t size, void *user);
     void (*release)(void *memory, void *user);
     void *user;
-} zt_allocator;
+};
 
-/* How a profiler is opened. Start from zt_config_default(). 0 and NULL stand for the default. Strings need
-   not outlive zt_open. Since 0.1. */
-typedef struct zt_config {
-    const char *groups;  /* Metric groups: names separated by commas, up to 32. "": none, regions have times
-                            alone. NULL: those that `metrics` needs, else "ComputeBasic", else the first
-                            event-based group of the device. ZT_GROUPS in the environment overrides it. */
-    const char *metrics; /* Metrics: names separated by commas, up to 64. Groups that have them are measured,
-                            beside those of `groups`. They are few, but not always the fewest, because not
-                            all combinations are tried: to choose them, name them in `groups`. NULL: `groups`
-                            alone decides. ZT_METRICS in the environment overrides it. */
-    const char *columns; /* Columns of the table, counters and arguments of the trace: metrics; of the GPU
-                            time "median", "p95", "min" and "max"; "queued" and "launch" (see LATENCY);
-                            and "copied", the bytes that traced copies and fills have moved; separated by
-                            commas. CSV and JSON have all metrics in any case. NULL:
-                            those of `metrics`, else the ones that show most, as many as fit. ZT_COLUMNS in
-                            the environment overrides it. */
-    uint32_t max_passes; /* How many passes the work may be repeated in with ZT_PASSES, up to 16. With 1,
-                            groups that cannot be active together are refused. Default: 1. */
-    double pass_tolerance; /* Reports mark a region whose GPU time differs between passes by more than this
-                              share. Raise it for work whose time varies by itself. Default: 0.1. */
-    int require_metrics; /* Not 0: zt_open fails if metrics cannot be measured. 0: regions have times then. */
+/* ==== interface/results.h =============================================================================== */
 
-    uint32_t slots_per_step; /* Slots are made as they are needed, this many at a time. A lower number saves
-                                device memory where few regions are in flight. Default: 256. */
-    uint32_t max_slots;      /* The limit of slots in each pass, and of those for launches with times alone;
-                                regions beyond it are dropped. Raise it if recorded lists have more regions
-                                than this. Default: 16384. */
-    uint32_t samples;        /* Samples kept of each region for median and 95th percentile, up to 1,048,576;
-                                see AGGREGATION. A region needs up to 8 bytes a metric and kept sample, and
-                                56 a metric; GPU time and latencies count as four. Default: 512. */
+/* ==== results =========================================================================================== */
 
-    int thread; /* Not 0: a thread of the library's own collects; see COLLECTING. 0: the threads that call the
-                   library do. */
+/* ---- regions and their times --------------------------------------------------------------------------- */
 
-    uint32_t timeline; /* Samples kept for the timeline, the newest. Each needs 160 bytes and 8 a metric, and
-                          each region then writes two more time stamps. Latencies are those of all samples,
-                          kept or not; see LATENCY. 0: no timeline. */
+/* Statistics of one figure over the samples of a region. What does not apply is NaN. */
+struct zt_stats {
+    uint64_t count; /* samples that have the figure */
+    double sum, mean, stddev, min, max, median, p95;
+};
 
-    uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own may wait; see
-                                 THREADS. Raise it if the work of a list takes longer. Default: 1 second. */
+/* A region. */
+struct zt_region_info {
+    const char *name;
+    uint64_t count;   /* samples that were collected, of all passes, with metrics or with times alone */
+    uint64_t lost;    /* samples that ran, but whose data is missing or invalid */
+    uint64_t dropped; /* samples that were not measured */
+    zt_stats time_ns; /* GPU time in nanoseconds, of all samples in `count` */
+    uint32_t differs; /* differences between the passes, as ZT_DIFFERS_ bits; 0: none */
+    uint32_t parent;  /* the region that it is directly inside; UINT32_MAX: none, or not the same each time.
+                         See NESTING */
+    double own_ns;    /* GPU time of all samples outside of the regions inside it. NaN: not known */
+    double total_ns;  /* GPU time of all samples. A sample inside another one of the region does not count
+                         again. NaN: not known */
+    uint64_t bytes;   /* that traced copies and fills of this name have moved, as far as known */
+    double bytes_per_second; /* `bytes`, divided by the GPU time of these copies and fills. NaN: not known */
+    uint64_t with_metrics;   /* samples in `count` that have metrics; see COUNTS */
+};
 
-    zt_log_fn log; /* Receives messages. NULL: none does; zt_get_last_error returns the last one. */
-    void *log_user;
-    zt_sample_fn sample; /* Receives every collected sample. NULL: none does. */
-    void *sample_user;
-    zt_allocator allocator; /* Functions that are NULL: malloc and free. */
-} zt_config;
+#ifndef ZETOOLS_DISABLE
 
-/* Whether metrics are measured, and if not, why. Since 0.1. */
+/* Returns the number of regions, that is, of different names, so far. */
+ZT_API uint32_t zt_get_region_count(const zt_profiler *profiler);
+
+/* Gets a region by its index. Regions are in the order of their first begin. */
+ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
+
+#endif
+
+/* ---- metrics ------------------------------------------------------------------------------------------- */
+
+/* How the values of a metric are combined over samples. */
+typedef enum zt_aggregation {
+    ZT_AGGREGATE_SUM,  /* sum, and mean of a sample */
+    ZT_AGGREGATE_MEAN, /* mean, weighted by GPU time; no sum */
+    ZT_AGGREGATE_FLAG, /* sum: in how many samples it was set */
+    ZT_AGGREGATE_NONE  /* count, minimum and maximum alone */
+} zt_aggregation;
+
+/* A metric. */
+struct zt_metric {
+    const char *name;
+    const char *group;
+    const char *component;
+    const char *units; /* "" where it has none */
+    const char *description;
+    int type; /* a zet_metric_type_t */
+    zt_aggregation aggregation;
+    uint32_t pass; /* in which it is measured, from 0 */
+};
+
+#ifndef ZETOOLS_DISABLE
+
+/* Returns the number of metrics of all groups and passes. It does not change. */
+ZT_API uint32_t zt_get_metric_count(const zt_profiler *profiler);
+
+/* Returns a metric by its index, or NULL if that is too high. */
+ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric);
+
+/* Returns the index of a metric by its name, or UINT32_MAX; then zt_get_last_error has the nearest names. */
+ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name);
+
+/* Gets the statistics of a metric over the collected samples of a region, in the units of the metric. Without
+   memory, median and 95th percentile are NaN. */
+ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
+                                zt_stats *stats);
+
+/* Returns the rate of a metric in a region:
+   - of a metric that adds up, its sum divided by the GPU time of the samples that have it (zt_get_pass), in
+     units a second
+   - of a metric that is averaged, its mean
+   - of others, NaN
+   Rates of different passes can be compared. */
+ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric);
+
+#endif
+
+/* ---- are metrics measured? ----------------------------------------------------------------------------- */
+
+/* Whether metrics are measured, and if not, why. */
 typedef enum zt_availability {
     ZT_AVAILABLE = 0,       /* metrics are measured */
     ZT_TIMES_BY_CHOICE,     /* config.groups or ZT_GROUPS is "" */
@@ -1273,7 +828,31 @@ typedef enum zt_availability {
     ZT_AVAILABILITY_UNKNOWN /* there is no profiler */
 } zt_availability;
 
-/* Why samples are lost or dropped. Since 0.1. */
+#ifndef ZETOOLS_DISABLE
+
+/* Returns whether metrics are measured, and if not, why. */
+ZT_API zt_availability zt_get_availability(const zt_profiler *profiler);
+
+/* Returns the same as a text, with the call that failed and what to do. */
+ZT_API const char *zt_get_availability_text(const zt_profiler *profiler);
+
+/* Returns the result that belongs to the message of zt_get_last_error, or SUCCESS. */
+ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler);
+
+/* Returns the name of a result: "ZE_RESULT_NOT_READY" for ZE_RESULT_NOT_READY, and so on. */
+ZT_API const char *zt_result_name(ze_result_t result);
+
+#endif
+
+/* ---- what became of the samples? ----------------------------------------------------------------------- */
+
+/* Samples, and what became of them: begun = collected + lost + dropped + in_flight. See COUNTS. */
+struct zt_counts {
+    uint64_t begun, collected, lost, dropped, in_flight;
+    uint64_t unobserved_lists; /* command lists that ran outside of zt_execute; see COMMAND LISTS */
+};
+
+/* Why samples are lost or dropped. */
 typedef enum zt_cause {
     /* lost: the device has set a flag in the report */
     ZT_LOST_REPORT_ERROR,
@@ -1286,8 +865,8 @@ typedef enum zt_cause {
     ZT_LOST_QUERY_SPLIT,
     /* lost: other */
     ZT_LOST_NEVER_DELIVERED, /* the region ended, but its data never came; or it did not end in time */
-    ZT_LOST_OVERWRITTEN,     /* executed again before it was collected */
-    ZT_LOST_OTHER_PASS,      /* it ran in another pass than it was begun in */
+    ZT_LOST_OVERWRITTEN,     /* it was executed again before it was collected */
+    ZT_LOST_OTHER_PASS,      /* it ran in another pass than the one in which it was begun */
     ZT_LOST_READ_FAILED,     /* the driver failed to read or calculate the data */
     ZT_LOST_IMPLAUSIBLE,     /* its GPU time is longer than the time since it was submitted */
     ZT_LOST_EVENT,  /* its event was reset, destroyed or used again before its time stamps were read */
@@ -1302,53 +881,22 @@ typedef enum zt_cause {
     ZT_CAUSE_COUNT
 } zt_cause;
 
-/* Formats of reports; see REPORTS. Since 0.1. */
-typedef enum zt_format {
-    ZT_FORMAT_TABLE,
-    ZT_FORMAT_CSV,
-    ZT_FORMAT_JSON,
-    ZT_FORMAT_TRACE,
-    ZT_FORMAT_HTML,        /* a page for browsers, in one file */
-    ZT_FORMAT_OPENMETRICS, /* text for Prometheus; see OPENMETRICS */
-    ZT_FORMAT_INSTANCES,   /* CSV with a row for each sample that config.timeline keeps */
-    ZT_FORMAT_FOLDED       /* stacks of nested regions with their own times, for flame graphs */
-} zt_format;
+#ifndef ZETOOLS_DISABLE
 
-/* How the values of a metric are combined over samples. Since 0.1. */
-typedef enum zt_aggregation {
-    ZT_AGGREGATE_SUM,  /* sum, and mean of a sample */
-    ZT_AGGREGATE_MEAN, /* mean, weighted by GPU time; no sum */
-    ZT_AGGREGATE_FLAG, /* sum: in how many samples it was set */
-    ZT_AGGREGATE_NONE  /* count, minimum and maximum alone */
-} zt_aggregation;
+/* Returns how many samples there are in each state. */
+ZT_API zt_counts zt_get_counts(const zt_profiler *profiler);
 
-/* How long a region or a launch waits before it runs; see LATENCY. Since 0.1. */
-typedef enum zt_latency {
-    ZT_LATENCY_QUEUE,  /* from its append to the execution of its recorded list */
-    ZT_LATENCY_LAUNCH, /* from its submission by the host to its start on the device */
-    ZT_LATENCY_COUNT
-} zt_latency;
+/* Returns how many samples were lost or dropped by one cause. */
+ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause);
 
-/* A metric. Strings are never NULL and live as long as the profiler. Since 0.1. */
-typedef struct zt_metric {
-    const char *name;
-    const char *group;
-    const char *component;
-    const char *units; /* "" where it has none */
-    const char *description;
-    int type; /* a zet_metric_type_t */
-    zt_aggregation aggregation;
-    uint32_t pass; /* in which it is measured, from 0 */
-} zt_metric;
+/* Returns the name of a cause: "report error", "no slot", ... */
+ZT_API const char *zt_cause_name(zt_cause cause);
 
-/* Statistics of one metric over the samples of one region, in the units of the metric. What does not apply is
-   NaN. `count` is the number of samples that have the metric. Since 0.1. */
-typedef struct zt_stats {
-    uint64_t count;
-    double sum, mean, stddev, min, max, median, p95;
-} zt_stats;
+#endif
 
-/* What limits a region. Since 0.1. */
+/* ---- what limits a region? ----------------------------------------------------------------------------- */
+
+/* What limits a region. */
 typedef enum zt_limit {
     ZT_LIMIT_UNKNOWN,          /* there are not enough metrics, or no samples */
     ZT_LIMIT_MEMORY_BANDWIDTH, /* traffic between the GPU and its memory */
@@ -1361,232 +909,307 @@ typedef enum zt_limit {
     ZT_LIMIT_CACHE             /* threads wait for data, though there are many */
 } zt_limit;
 
-/* What probably limits a region, and why. Since 0.1. */
-typedef struct zt_limit_info {
+/* What probably limits a region, and why. */
+struct zt_limit_info {
     zt_limit limit;
     char text[320];    /* sentences with the figures that show it, or with what is missing */
     char missing[256]; /* metrics that were not measured and might show another limit, as for
                           zt_config.metrics; "": none is known. The device need not have them */
-} zt_limit_info;
+};
 
-/* Differences between the passes of a region, as bits. Since 0.1. */
+#ifndef ZETOOLS_DISABLE
+
+/* Finds what probably limits a region, by rules on the timeline and on the metrics that are measured,
+   streamed ones included. The rules are one table, with the source of each threshold: search for zt__rules. A
+   metric that was not measured decides nothing. Where a region has several kernels, the figures are those of
+   all. A kernel in large register mode loads half as many threads as another. So its occupancy does not
+   exceed 50%, and does not show by itself that more threads would help.
+   Returns SUCCESS, also if the limit is not known. */
+ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info);
+
+/* Returns the name of a limit: "memory bandwidth", "latency", ... */
+ZT_API const char *zt_limit_name(zt_limit limit);
+
+/* Sets what the device can do at the most, for the roofline of a page and for zt_get_limit; see ROOFLINE.
+   ZT_PEAKS in the environment overrides it.
+   bytes_per_second       between the GPU and its memory. 0: not known
+   operations_per_second  of the operations that zt_set_operations counts. 0: not known
+   source                 where these figures are from, such as "measured: copy of 256 MB". The first 63 bytes
+                          are copied. NULL: "given by the program"
+   Returns SUCCESS; INVALID_ARGUMENT for a negative number, infinity or NaN. */
+ZT_API ze_result_t zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
+                                const char *source);
+
+/* Sets how many operations a sample of a region does, such as 2.0 * m * n * k for a product of matrices. JSON
+   and pages then have the operations a second of the region. They are not packed or merged.
+   region      its name. It may begin later
+   operations  0: not known
+   Returns SUCCESS; INVALID_ARGUMENT for a negative number, infinity or NaN. */
+ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, double operations);
+
+#endif
+
+/* ---- nested regions ------------------------------------------------------------------------------------ */
+
+/* A region inside certain others, such as "step;solve"; see NESTING. */
+struct zt_path_info {
+    uint32_t region; /* its index, for zt_get_region */
+    uint32_t parent; /* the path of the region that it is directly inside. UINT32_MAX: none */
+    uint64_t count;  /* samples that were collected there, with a GPU time */
+    double total_ns; /* the sum of their GPU times */
+    double own_ns;   /* the part of total_ns outside of the regions inside it. NaN: not known */
+};
+
+#ifndef ZETOOLS_DISABLE
+
+/* Returns the number of paths, that is, of regions that were begun inside different others, so far. */
+ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler);
+
+/* Gets a path by its index, which is higher than that of its parent. */
+ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info);
+
+#endif
+
+/* ---- latencies ----------------------------------------------------------------------------------------- */
+
+/* How long a region or a launch waits before it runs; see LATENCY. */
+typedef enum zt_latency {
+    ZT_LATENCY_QUEUE,  /* from its append to the execution of its recorded list */
+    ZT_LATENCY_LAUNCH, /* from its submission by the host to its start on the device */
+    ZT_LATENCY_COUNT
+} zt_latency;
+
+#ifndef ZETOOLS_DISABLE
+
+/* Gets the statistics of a latency in nanoseconds, over those collected samples of a region whose latency is
+   known. Figures of the launch latency that are not larger than its error are NaN.
+   Returns SUCCESS; INVALID_ENUMERATION. */
+ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
+                                  zt_stats *stats);
+
+#endif
+
+/* ---- the timeline -------------------------------------------------------------------------------------- */
+
+/* What a timeline holds. */
+struct zt_timeline_info {
+    uint64_t samples, rows;           /* kept */
+    uint64_t lost_samples, lost_rows; /* replaced by newer ones, or without a certain time */
+    uint32_t pairs;                   /* comparisons of device clock and host clock that are in use */
+};
+
+/* How samples of the timeline cover the time of the device; see BYTES AND OVERLAP. */
+struct zt_overlap {
+    uint64_t samples; /* that ran in this time */
+    uint64_t missing; /* that may have run in it, too: lost, dropped, on their way, or without a certain
+                         time. If there are any, all times but span_ns are NaN */
+    double span_ns;   /* from the first begin to the last end. All times are NaN without samples */
+    double busy_ns;   /* covered by samples. If some are of traced kernels or copies, the regions of the
+                         application around others do not count, because the device may be idle in them */
+    double kernel_ns; /* covered by traced kernels */
+    double copy_ns;   /* covered by traced copies and fills */
+    double both_ns;   /* covered by a kernel and a copy at once */
+    double idle_ns;   /* not covered: span_ns - busy_ns. What was not measured counts as idle */
+};
+
+#ifndef ZETOOLS_DISABLE
+
+/* Returns what the timeline holds. */
+ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
+
+/* Returns how the samples of the timeline cover the time of the device. Without memory, all times are NaN. */
+ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler);
+
+#endif
+
+/* ---- passes -------------------------------------------------------------------------------------------- */
+
+/* ZT_PASSES(profiler) statement
+       runs the statement once in each pass; see PASSES. Where nothing has to be repeated, it runs once. In
+       C++ and GNU C, it returns to the first pass however it is left: at its end, by break, goto, return or
+       an exception. In ISO C, only its end does. Not to be nested. Not by two threads at once. */
+
+/* The state of one ZT_PASSES. Its fields are private. */
+struct zt_passes {
+    zt_profiler *profiler;
+    uint32_t next;
+    uint32_t runs;
+};
+
+/* Differences between the passes of a region, as bits: zt_region_info.differs. */
 enum {
     ZT_DIFFERS_MISSING = 1, /* not in every pass */
     ZT_DIFFERS_COUNT = 2,   /* not the same number of samples in every pass */
     ZT_DIFFERS_TIME = 4     /* the median GPU time differs by more than config.pass_tolerance */
 };
 
-/* A region. The name lives as long as the profiler. Since 0.1. */
-typedef struct zt_region_info {
-    const char *name;
-    uint64_t count; /* samples that were collected, of all passes, with metrics or with times alone */
-    uint64_t lost;
-    uint64_t dropped;
-    zt_stats time_ns; /* GPU time in nanoseconds, of all these samples */
-    uint32_t differs; /* ZT_DIFFERS_ bits; 0: the passes do not differ */
-    uint32_t parent;  /* the region that it is directly inside; UINT32_MAX: none, or not the same each
-                         time. See NESTING */
-    double own_ns;    /* GPU time outside of the regions inside it, of all samples. NaN: not known */
-    double total_ns;  /* GPU time of all samples. Those inside another sample of the region do not count
-                         again. NaN: not known */
-    uint64_t bytes;   /* that traced copies and fills of this name have moved, as far as known */
-    double bytes_per_second; /* these, divided by their GPU time. NaN: not known */
-    uint64_t with_metrics;   /* samples of `count` that have metrics; see COUNTS */
-} zt_region_info;
+#ifndef ZETOOLS_DISABLE
 
-/* A region inside certain others; see NESTING. Since 0.1. */
-typedef struct zt_path_info {
-    uint32_t region; /* its index, for zt_get_region */
-    uint32_t parent; /* the path of the region that it is directly inside. UINT32_MAX: none */
-    uint64_t count;  /* samples that were collected there, with a GPU time */
-    double total_ns; /* the sum of these times */
-    double own_ns;   /* the part of it outside of the regions inside it. NaN: not known */
-} zt_path_info;
+/* Returns the number of passes: 1 where nothing has to be repeated. */
+ZT_API uint32_t zt_get_pass_count(const zt_profiler *profiler);
 
-/* Samples, and what became of them; see COUNTS. Since 0.1. */
-typedef struct zt_counts {
-    uint64_t begun, collected, lost, dropped, in_flight;
-    uint64_t unobserved_lists; /* command lists that ran outside of zt_execute; see COMMAND LISTS */
-} zt_counts;
+/* Gets the statistics of the GPU time of a region in one pass, counted from 0, in nanoseconds: those of the
+   samples with the metrics of the pass, or of all samples if no metrics are measured. */
+ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
+                               zt_stats *time_ns);
 
-/* ---- streams --------------------------------------------------------------------------------------------- */
+/* The functions that ZT_PASSES calls. zt_passes_next activates the groups of the next pass and returns 1, or
+   0 when there are no more; a pass whose groups cannot be activated is left out. zt_passes_end returns to the
+   first pass. Not by two threads at once. */
+ZT_API zt_passes zt_passes_begin(zt_profiler *profiler);
+ZT_API int zt_passes_next(zt_passes *passes);
+ZT_API void zt_passes_end(zt_passes *passes);
 
-/* A stream: one metric group of one device or sub-device, sampled by the clock. Since 0.1. */
-typedef struct zt_stream zt_stream;
+#endif
 
-/* One row: the metrics of one period. Pointers are valid during the call. Since 0.1. */
-typedef struct zt_row {
-    uint64_t time_ns;   /* when the period began, by CLOCK_MONOTONIC of the host */
-    uint64_t device_ns; /* the same by the clock of the device's metrics; continues when that overflows */
-    uint64_t length_ns; /* how long the period lasted */
-    int gap;            /* not 0: rows are missing before this one, dropped by the device or not calculated */
-    uint32_t metric_count;
-    const double *values; /* in the order of zt_stream_get_metric. NaN: not measured */
-    const char *marker;   /* the name of the marker that ended the row, or NULL */
-} zt_row;
+/* ---- tiles --------------------------------------------------------------------------------------------- */
 
-/* Called for each row, on the thread that reads. `user` is that of the reading call. Returns 0, or anything
-   else to stop: later rows wait for the next read. See CALLBACKS. Since 0.1. */
-typedef int (*zt_row_fn)(const zt_row *row, void *user);
+#ifndef ZETOOLS_DISABLE
 
-/* How a stream is opened. Start from zt_stream_config_default(). 0 and NULL stand for the default. Strings
-   need not outlive zt_stream_open. Since 0.1. */
-typedef struct zt_stream_config {
-    const char *group;  /* A time-based metric group. NULL: "ComputeBasic", else the first that there is. */
-    uint32_t period_ns; /* The length of a row in nanoseconds; the driver rounds it. Default: 1 ms. */
-    uint32_t notify_reports; /* A read that waits is woken after this many reports. With fewer, rows arrive
-                                sooner and cost more. Default: as many as come in 10 ms. */
-    size_t memory_limit;     /* Bytes for reports and their calculation. Raise it if rows are read seldom.
-                                Default: 8 MiB. */
-    int reader; /* Not 0: a thread of the library's own reads from the device into this memory, so
-                   that nothing is lost if the application seldom calls zt_stream_read. */
+/* Returns the number of tiles: 0 where the device has only one. */
+ZT_API uint32_t zt_get_tile_count(const zt_profiler *profiler);
 
-    zt_profiler *profiler;  /* Attaches the stream to this profiler: its timeline and regions then have the
-                               rows. It must have config.timeline. It keeps the rows when the stream is
-                               closed, so `allocator` must work until zt_close. NULL: to none. */
-    uint32_t timeline_rows; /* Rows kept for that profiler, the newest. Each needs 32 bytes and 8 a metric.
-                               Default: 16384. */
+/* As zt_get_stats, for one tile, counted from 0. */
+ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
+                                     uint32_t metric, zt_stats *stats);
 
-    zt_log_fn log; /* As in zt_config. The reader thread calls it, too. */
-    void *log_user;
-    zt_allocator allocator;
-} zt_stream_config;
+#endif
 
-/* What a stream was opened with. Since 0.1. */
-typedef struct zt_stream_info {
-    const char *group;
-    uint32_t period_ns;      /* as rounded by the driver */
-    uint32_t notify_reports; /* as rounded by the driver */
-    size_t memory;           /* bytes allocated for reports and their calculation */
-    uint64_t reader_cpu_ns;  /* processor time of the reader thread so far */
-} zt_stream_info;
+/* ==== interface/reports.h =============================================================================== */
 
-/* Reports of a stream, and what became of them; see STREAMS. Since 0.1. */
-typedef struct zt_stream_counts {
-    uint64_t reports;   /* read from the device */
-    uint64_t rows;      /* delivered to a function or a profiler */
-    uint64_t discarded; /* not delivered */
-    uint64_t waiting;   /* not yet delivered */
-    uint64_t gaps;      /* how often the device reported that it had dropped data */
-    uint64_t dropped;   /* reports missing in these gaps, estimated from their length */
-} zt_stream_counts;
+/* ==== reports =========================================================================================== */
 
-/* One streamed metric over the rows that belong to the samples of a region. NaN where there are none. For a
-   metric that is averaged, the mean is weighted by the length of the rows. For one that adds up, it is the
-   mean of a row. Since 0.1. */
-typedef struct zt_streamed {
-    uint64_t rows;
-    double mean, peak;
-} zt_streamed;
+/* zt_report, on the first screen, writes a report to a file. */
 
-/* What a timeline holds. Since 0.1. */
-typedef struct zt_timeline_info {
-    uint64_t samples, rows;           /* kept */
-    uint64_t lost_samples, lost_rows; /* replaced by newer ones, or without a certain time */
-    uint32_t pairs;                   /* comparisons of device clock and host clock that are in use */
-} zt_timeline_info;
+/* Formats of reports; see REPORTS. */
+typedef enum zt_format {
+    ZT_FORMAT_TABLE,
+    ZT_FORMAT_CSV,
+    ZT_FORMAT_JSON,
+    ZT_FORMAT_TRACE,       /* the timeline, for Perfetto */
+    ZT_FORMAT_HTML,        /* a page for browsers, in one file */
+    ZT_FORMAT_OPENMETRICS, /* text for Prometheus; see OPENMETRICS */
+    ZT_FORMAT_INSTANCES,   /* CSV with a row for each sample that config.timeline keeps */
+    ZT_FORMAT_FOLDED       /* stacks of nested regions with their own times, for flame graphs */
+} zt_format;
 
-/* How samples of the timeline cover the time of the device; see BYTES AND OVERLAP. Since 0.1. */
-typedef struct zt_overlap {
-    uint64_t samples; /* that ran in this time */
-    uint64_t missing; /* that may have run in it, too: lost, dropped, on their way, or without a certain time.
-                         If there are any, all times but the first are NaN */
-    double span_ns;   /* from the first begin to the last end. This and the others are NaN without samples */
-    double busy_ns;   /* covered by samples. If some are of traced kernels or copies, then without the regions
-                         of the application around others, between which the device may be idle */
-    double kernel_ns; /* covered by traced kernels */
-    double copy_ns;   /* covered by traced copies and fills */
-    double both_ns;   /* covered by a kernel and a copy at once */
-    double idle_ns;   /* not covered: span_ns - busy_ns. What was not measured counts as idle */
-} zt_overlap;
+/* Called with the next bytes of a report, on the thread that writes it. `user` is that of the writing call.
+   Returns 0, or anything else to stop. */
+typedef int (*zt_write_fn)(const void *bytes, size_t size, void *user);
+
+#ifndef ZETOOLS_DISABLE
+
+/* Passes the bytes of a report to a function.
+   write  is called with the next bytes and `user`, until it returns nonzero
+   Returns SUCCESS; INVALID_ENUMERATION; INVALID_ARGUMENT for a trace or instances without config.timeline;
+   UNKNOWN if `write` stopped it. */
+ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user);
+
+/* Names a command list, for the trace: regions that are begun on it from now on are on a track with this
+   name. zt_release and, while tracing, the destruction of the list end that.
+   name  is copied. NULL and "": no name any more
+   Returns SUCCESS; OUT_OF_HOST_MEMORY also for more than 65,536 different names. */
+ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t list, const char *name);
+
+#endif
+
+/* ==== interface/tracer.h ================================================================================ */
 
 #ifdef ZETOOLS_TRACER
-#define ZT__TRACER_DECLARED 1
 
-/* A callback of the application around a call; see TRACING and CALLBACKS. Runs on the thread that calls.
+/* ==== the tracer ======================================================================================== */
+
+/* zt_trace_start, zt_trace_stop and zt_auto are on the first screen. */
+
+/* ---- what is traced ------------------------------------------------------------------------------------ */
+
+/* A callback of the application before or after a call; see TRACING. Runs on the thread that calls.
    parameters  a structure with the addresses of the call's parameters, such as a ze_kernel_create_params_t
                from <level_zero/layers/zel_tracing_api.h>. A prologue may change the parameters
    result      a ze_result_t: that of the call; in a prologue SUCCESS
-   user        as in zt_hook
-   instance    points to NULL in the prologue, which may store a pointer there for the epilogue of the call
-   Since 0.1. */
+   user        zt_hook.user
+   instance    points to NULL in the prologue, which may store a pointer there for the epilogue of the call */
 typedef void (*zt_hook_fn)(void *parameters, int result, void *user, void **instance);
 
-/* The application's callbacks for one call; either may be NULL. Since 0.1. */
-typedef struct zt_hook {
-    const char *call; /* "zeKernelCreate" */
-    zt_hook_fn prologue;
-    zt_hook_fn epilogue;
+/* The application's callbacks around one call. */
+struct zt_hook {
+    const char *call;    /* such as "zeKernelCreate" */
+    zt_hook_fn prologue; /* is called before it. NULL: none */
+    zt_hook_fn epilogue; /* is called after it. NULL: none */
     void *user;
-} zt_hook;
+};
 
-/* What a tracer does. Start from zt_trace_config_default(). 0 and NULL stand for the default. Strings and the
-   array of hooks are copied. Since 0.1. */
-typedef struct zt_trace_config {
-    const char *names; /* Kernels to measure: patterns with * and ?, separated by commas. A pattern after '!'
-                          excludes: "gemm*,!*_tail". NULL: all kernels. */
-    uint32_t every;    /* With n, the first launch of each kernel and every n-th after it are measured with
-                          metrics, and the others with times alone, which costs less and disturbs nothing; see
-                          TRACED LAUNCHES. If the profiler measures no metrics, the others are not measured.
-                          Default: 1. */
-    uint64_t limit;    /* The most launches of each kernel with metrics; further ones are measured as outside
-                          of `every`. 0: no limit. */
-    int copies;      /* Not 0: copies and fills are measured, too, as "MemoryCopy", "MemoryFill", ..., and if
-                        the profiler measures times alone, barriers and waits for events. */
-    int no_launches; /* Not 0: launches are not measured; lists are observed all the same. */
+/* What a tracer does. Start from zt_trace_config_default(). */
+struct zt_trace_config {
+    const char *names;    /* Kernels to measure: patterns with * and ?, separated by commas. A pattern after
+                             '!' excludes: "gemm*,!*_tail". NULL: all kernels. */
+    uint32_t every;       /* With n, the first launch of each kernel and every n-th after it are measured
+                             with metrics. The others are measured with times alone, which costs less and
+                             disturbs nothing (see TRACED LAUNCHES); if the profiler measures no metrics, not
+                             at all. Default: 1. */
+    uint64_t limit;       /* The most launches of each kernel with metrics. Further ones are measured as
+                             those that `every` leaves out. 0: no limit. */
+    int copies;           /* Not 0: copies and fills are measured, too, as "MemoryCopy", "MemoryFill", ... If
+                             the profiler measures times alone, so are barriers and waits for events. */
+    int no_launches;      /* Not 0: launches are not measured; lists are observed all the same. */
     const char *calls;    /* Calls to count and time: patterns separated by commas, as in `names`:
-                             "zeEvent*,zeCommandQueue*". Calls that are not observed cost no more than before.
+                             "zeEvent*,zeCommandQueue*". Other calls cost no more than without a tracer.
                              NULL: none. */
     const zt_hook *hooks; /* Callbacks of the application, up to 16. NULL: none. */
     uint32_t hook_count;
-    const char *modules; /* A directory for the binaries and the debug information of modules that are created
-                            while tracing; see MODULES. It is made if it is missing. NULL and "": none. */
+    const char *modules;    /* A directory for the binaries and the debug information of modules that are
+                               created while tracing; see MODULES. It is made if it is missing. NULL and "":
+                               none. */
     uint32_t profile_flags; /* zet_profile_flags_t: modules that are created while tracing are built with
-                               -zet-profile-flags and these; see MODULES. 0: as the application says. */
-} zt_trace_config;
+                               -zet-profile-flags and these; see MODULES. 0: as the application builds. */
+};
 
-/* Launches, and copies if they are measured: launches = measured + filtered + elsewhere. zt_counts shows
-   what became of those that are measured. Since 0.1. */
-typedef struct zt_trace_counts {
+/* Launches, and copies if they are measured: launches = measured + filtered + elsewhere. zt_counts has what
+   became of those that are measured. */
+struct zt_trace_counts {
     uint64_t launches;
-    uint64_t measured;  /* a region was begun */
-    uint64_t filtered;  /* left out by the configuration */
-    uint64_t elsewhere; /* on a list that the profiler cannot measure: of another context or device; of a copy
-                           engine, unless the profiler measures times alone; that can be cloned or changed;
-                           or captured into a graph */
-    uint64_t replaced;  /* kernels, and pointers to functions, that zt_replace has replaced */
-    uint64_t serialised;  /* of those measured: between queries, or, on a list that is not in order, between
+    uint64_t measured;    /* a region was begun */
+    uint64_t filtered;    /* left out by the configuration */
+    uint64_t elsewhere;   /* on a list that the profiler cannot measure: of another context or device; of a
+                             copy engine, unless the profiler measures times alone; one that can be cloned or
+                             changed, or is captured into a graph */
+    uint64_t replaced;    /* kernels, and pointers to functions, that zt_replace has replaced */
+    uint64_t serialised;  /* of those measured: between queries or, on a list that is not in order, between
                              barriers, so that they overlap with nothing. Without metrics, few are; see
                              TRACED LAUNCHES */
-    uint64_t times_alone; /* of those measured, with a profiler that measures metrics: outside of `every` and
+    uint64_t times_alone; /* of those measured, with a profiler that measures metrics: left out by `every` or
                              `limit`, so that their samples have times and no metrics */
-} zt_trace_counts;
+};
 
-/* A call that was timed. The name lives as long as the program. Since 0.1. */
-typedef struct zt_call_info {
-    const char *name;
-    uint64_t count;
-    uint64_t errors;  /* calls that failed. SUCCESS, NOT_READY, warnings and results that answer a question,
-                         such as QUERY_FALSE, are no errors */
-    zt_stats time_ns; /* host time of a call */
-} zt_call_info;
+#ifndef ZETOOLS_DISABLE
 
-/* The most different sizes and numbers of work-groups that are kept of a kernel. Since 0.1. */
+/* Returns a configuration with every field at its default. */
+ZT_API zt_trace_config zt_trace_config_default(void);
+
+/* Returns how many launches were appended while tracing, since the first start. */
+ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler);
+
+#endif
+
+/* ---- kernels ------------------------------------------------------------------------------------------- */
+
+/* The most different sizes and numbers of work-groups that are kept of a kernel. */
 enum { ZT_KERNEL_SHAPES = 8 };
 
-/* Launches of a kernel with the same sizes and numbers of work-groups; see KERNELS. Since 0.1. */
-typedef struct zt_kernel_shape {
+/* Launches of a kernel with the same sizes and numbers of work-groups; see KERNELS. */
+struct zt_kernel_shape {
     uint32_t group_size[3];  /* items of a work-group. 0: not known */
     uint32_t group_count[3]; /* 0: not known to the host */
     uint64_t launches;
     uint32_t groups_per_subslice; /* how many work-groups fit into a subslice. UINT32_MAX: not known */
-    double occupancy; /* the share of the threads of a subslice that they fill, from 0 to 1. NaN: not known */
-    double waves;     /* how many times a launch fills the device; below 1: not even once. NaN: not known */
-} zt_kernel_shape;
+    double occupancy;             /* the share of a subslice's threads that these fill, from 0 to 1. NaN: not
+                                     known */
+    double waves; /* how many times a launch fills the device; below 1: not even once. NaN: not known */
+};
 
-/* A kernel that was launched while tracing; see KERNELS. The name lives as long as the profiler. Numbers are
-   UINT32_MAX where they are not known. About 1.3 kB. Since 0.1. */
-typedef struct zt_kernel_info {
+/* A kernel that was launched while tracing; see KERNELS. Numbers are UINT32_MAX where they are not known.
+   About 1.3 kB. */
+struct zt_kernel_info {
     const char *name;
     uint64_t module;   /* a hash of the module's native binary (FNV-1a); as %016llx it names the files of
                           zt_trace_config.modules. 0: not known */
@@ -1602,273 +1225,252 @@ typedef struct zt_kernel_info {
     uint32_t arguments;              /* that zeKernelSetArgumentValue can set */
     uint32_t code_bytes;             /* of its instructions */
     uint32_t profile_flags;          /* zet_profile_flags_t: what the module was built with */
-    uint32_t free_register_bytes;    /* of registers that it does not use, if these flags ask for them */
+    uint32_t free_register_bytes;    /* of registers that it does not use, if these flags reserve them */
     uint32_t required_group_size[3]; /* as its source demands. 0: any */
 
-    uint32_t shape_count; /* how many of the next, which are in descending order of launches */
+    uint32_t shape_count; /* of `shapes`, which are in descending order of launches */
     zt_kernel_shape shapes[ZT_KERNEL_SHAPES];
     uint64_t other_launches; /* of other shapes than these */
     double occupancy;        /* of the first shape, which has most launches */
-    char advice[768]; /* sentences: what it spills, and what keeps the device from being full. "": nothing */
-} zt_kernel_info;
+    char advice[768];        /* sentences: what it spills, and what keeps the device from being full. "":
+                                nothing */
+};
 
-/* How zt_auto traces and reports; see AUTOMATIC TRACING. Start from zt_auto_config_default(). Strings of any
-   length are copied, and need not outlive zt_auto. Functions and their user pointers must live until exit.
-   Since 0.1. */
-typedef struct zt_auto_config {
-    const char *report; /* Paths, or "table", as in ZT_REPORT; see ENVIRONMENT. NULL: a table on standard
-                           output. ZT_AUTO in the environment overrides it. */
-    zt_config profiler; /* of each context and device */
-    zt_trace_config trace;
-    int hotspots; /* Not 0: hot spots are sampled on each device that can. ZT_HOTSPOTS in the environment
-                     overrides it. */
-} zt_auto_config;
+#ifndef ZETOOLS_DISABLE
 
-/* The most kinds of stall that hot spots have. Since 0.1. */
-enum { ZT_MAX_STALLS = 16 };
+/* Returns the number of kernels that were launched while tracing, so far; see KERNELS. */
+ZT_API uint32_t zt_get_kernel_count(const zt_profiler *profiler);
 
-/* How hot spots are sampled. Start from zt_hotspots_config_default(). 0 and NULL stand for the default. Since
-   0.1. */
-typedef struct zt_hotspots_config {
-    uint32_t period_ns;  /* Nanoseconds from one sample to the next; the driver rounds it. Default: 50 us. */
-    size_t memory_limit; /* Bytes for samples that are read and not yet added up. Default: 8 MiB. */
-    uint32_t addresses;  /* The most addresses that are kept apart; samples at others are counted. Each needs
-                            up to 300 bytes. A later start can raise it, and not lower it. Default: 65,536. */
-    size_t debug_limit;  /* Bytes of debug information that are kept for source lines, of modules that are
-                            destroyed, or still there at the stop. Default: 64 MiB. */
-    int no_thread;       /* Not 0: zt_collect reads samples; call it every few milliseconds. 0: a thread of
-                            the library's own does. */
-    uint32_t stops_a_second; /* On a device that does not sample instructions: how often all its threads are
-                                stopped to see where they are; at most 1000. Raise it, such as to 10,
-                                where there is nothing else: each stop delays the work. Needs ZETOOLS_DEBUG.
-                                Default: 0, never. */
-} zt_hotspots_config;
+/* Gets a kernel by its index: what it is made of, how it was launched, and how much of the device it can
+   fill. Kernels are in the order of their first launch. */
+ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info);
 
-/* A kind of stall: why a thread of the device did not execute its next instruction. Since 0.1. */
-typedef struct zt_stall {
-    const char *name; /* the device's, such as "SbidStall"; see HOT SPOTS */
-    uint64_t samples;
-} zt_stall;
+/* Replaces kernels by those of another module while the profiler traces, from their next zeKernelCreate on;
+   see REPLACEMENTS. Call it before zt_trace_start, or while tracing.
+   kernels  which kernels: patterns as in zt_trace_config.names. NULL: all. A second call with the same text
+            changes the replacement. Where several texts select a kernel, the newest counts
+   module   where the replacements are, of the profiler's context and device. It must live until the
+            replacement has ended and its kernels are destroyed. NULL: ends the replacement that was begun
+            with the same text, and all of them if `kernels` is NULL, too. Kernels that were replaced stay so
+   name     of the kernel in that module. NULL: the same name; kernels that the module lacks are not replaced
+   Returns SUCCESS; INVALID_KERNEL_NAME if the module has no kernel `name`, and zt_get_last_error has the
+   nearest names; NOT_READY if, after config.wait_timeout_ns, another thread still creates a kernel of a
+   module whose replacement has ended: then keep that module. */
+ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
+                              const char *name);
 
-/* Samples at one instruction of a kernel. Strings are never NULL and live as long as the profiler.
-   Since 0.1. */
-typedef struct zt_hotspot_info {
-    const char *kernel;
-    uint64_t offset; /* of the instruction from the begin of the kernel, in bytes: a multiple of 8 */
-    uint64_t samples;
-    double share;    /* of all samples in kernels, from 0 to 1 */
-    uint64_t active; /* samples in which the instruction was executed; the others are stalls */
-    uint32_t stall_count;
-    zt_stall stalls[ZT_MAX_STALLS];
-    const char *file; /* of the source. "": not known; see zt_hotspots_find_lines */
-    uint32_t line;    /* from 1; 0: not known */
-} zt_hotspot_info;
+#endif
 
-/* Samples of hot spots: samples = matched + outside + ambiguous + no_room. Since 0.1. */
-typedef struct zt_hotspots_counts {
-    uint64_t samples;
-    uint64_t matched;   /* in a kernel */
-    uint64_t outside;   /* in none that the tracer knows: of other processes, or of kernels that were neither
-                           created nor launched while tracing */
-    uint64_t ambiguous; /* where two kernels lie, as far as the device reports addresses */
-    uint64_t no_room;   /* at more addresses than zt_hotspots_config.addresses, or without memory for them */
-    uint64_t discarded; /* reports or rows that could not be used: the driver calculated none, or no address
-                           or no counts. How many samples they had is not known */
-    uint64_t drops;     /* how often the device has dropped samples, or a stop has failed */
-} zt_hotspots_counts;
+/* ---- calls --------------------------------------------------------------------------------------------- */
+
+/* A call to Level Zero that was timed. */
+struct zt_call_info {
+    const char *name;
+    uint64_t count;
+    uint64_t errors;  /* calls that failed. NOT_READY, warnings and results that answer a question, such as
+                         QUERY_FALSE, are no errors */
+    zt_stats time_ns; /* host time of a call, in nanoseconds */
+};
+
+#ifndef ZETOOLS_DISABLE
+
+/* Returns the number of different calls that were timed so far. */
+ZT_API uint32_t zt_get_call_count(const zt_profiler *profiler);
+
+/* Gets a call by its index. Calls are in the order in which they were first made. Median and 95th percentile
+   are exact up to 512 calls. */
+ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info);
+
+#endif
 
 #endif /* ZETOOLS_TRACER */
 
-#ifdef ZETOOLS_DEBUG
-#define ZT__DEBUG_DECLARED 1
+/* ==== interface/streams.h =============================================================================== */
 
-/* ---- program debug ---- */
+/* ==== streams =========================================================================================== */
 
-/* A debug session: of one device, and of one process that uses it. Since 0.1. */
-typedef struct zt_debugger zt_debugger;
+/* ---- opening a stream, reading it, and closing it ------------------------------------------------------ */
 
-/* All slices, subslices, EUs or threads, in a zt_debug_thread. Since 0.1. */
-#define ZT_DEBUG_ALL UINT32_MAX
+/* How a stream is opened. Start from zt_stream_config_default(). */
+struct zt_stream_config {
+    const char *group;       /* A time-based metric group. NULL: "ComputeBasic", else the first that there
+                                is. */
+    uint32_t period_ns;      /* The length of a row in nanoseconds; the driver rounds it. Default: 1 ms. */
+    uint32_t notify_reports; /* A read that waits is woken after this many reports. With fewer, rows arrive
+                                sooner and cost more. Default: as many as come in 10 ms. */
+    size_t memory_limit;     /* Bytes for reports and their calculation. Raise it if rows are read seldom.
+                                Default: 8 MiB. */
+    int reader; /* Not 0: a thread of the library's own reads from the device into this memory, so that
+                   nothing is lost if the application seldom calls zt_stream_read. */
 
-/* A thread of the device or, where a member is ZT_DEBUG_ALL, several: {1, ZT_DEBUG_ALL, ZT_DEBUG_ALL,
-   ZT_DEBUG_ALL} is the second slice. Since 0.1. */
-typedef struct zt_debug_thread {
-    uint32_t slice, subslice, eu, thread;
-} zt_debug_thread;
+    zt_profiler *profiler;  /* Attaches the stream to this profiler: its timeline and regions then have the
+                               rows. It must have config.timeline. It keeps the rows when the stream is
+                               closed, so `allocator` must work until zt_close. NULL: to none. */
+    uint32_t timeline_rows; /* Rows kept for that profiler, the newest. Each needs 32 bytes and 8 a metric.
+                               Default: 16384. */
 
-/* What has happened in a debugged process. Since 0.1. */
-typedef enum zt_debug_event_type {
-    ZT_DEBUG_OTHER,               /* what this version of the library does not know */
-    ZT_DEBUG_DETACHED,            /* the session is over: `reason` */
-    ZT_DEBUG_PROCESS_ENTRY,       /* the process has created a command queue on the device */
-    ZT_DEBUG_PROCESS_EXIT,        /* the process has destroyed its command queues on the device */
-    ZT_DEBUG_MODULE_LOAD,         /* `begin`, `end` and `load` */
-    ZT_DEBUG_MODULE_UNLOAD,       /* likewise: the module is about to be unloaded */
-    ZT_DEBUG_THREADS_STOPPED,     /* `threads`: at least one of them has stopped */
-    ZT_DEBUG_THREADS_UNAVAILABLE, /* `threads`: none of them can be stopped */
-    ZT_DEBUG_PAGE_FAULT,          /* `address`, `mask` and `reason` */
-    ZT_DEBUG_EVENT_COUNT
-} zt_debug_event_type;
-
-/* An event. Members that do not belong to its type are 0. Since 0.1. */
-typedef struct zt_debug_event {
-    zt_debug_event_type type;
-    int is_held;     /* not 0: the device waits with what follows, such as a launch of the module, until
-                        the event is acknowledged */
-    uint32_t reason; /* of DETACHED, a zet_debug_detach_reason_t: 1 if the process has ended. Of
-                        PAGE_FAULT, a zet_debug_page_fault_reason_t: 1 if the address is not mapped, 2 if
-                        the access is not permitted */
-    zt_debug_thread threads; /* what stopped, or cannot */
-    uint64_t begin, end;     /* where the ELF file of the module is in the memory of the device */
-    uint64_t load;           /* where the module is loaded */
-    uint64_t address, mask;  /* the page of the fault: its address, and the bits that count */
-} zt_debug_event;
-
-/* Called with each event, on the thread that waits. `user` is that of the call. Returns 0, or anything else
-   to stop: later events wait for the next call. See CALLBACKS. Since 0.1. */
-typedef int (*zt_debug_fn)(zt_debugger *debugger, const zt_debug_event *event, void *user);
-
-/* How a process is debugged. Start from zt_debug_config_default(). 0 and NULL stand for the default. Since
-   0.1. */
-typedef struct zt_debug_config {
-    uint64_t wait_timeout_ns; /* How long calls wait for other threads, and zt_debug_close for threads of the
-                                 device that are about to stop. Default: 1 second. */
-    size_t module_limit;      /* Bytes of modules that are kept for zt_debug_where. Default: 64 MiB. */
-    int no_lines;             /* Not 0: zt_debug_where runs no program to find source lines. */
-    zt_log_fn log; /* Receives each kind of message once. NULL: none, or standard error with ZT_LOG. */
+    zt_log_fn log; /* As in zt_config. The reader thread calls it, too. */
     void *log_user;
-    zt_allocator allocator; /* NULL functions: malloc and free. */
-} zt_debug_config;
+    zt_allocator allocator;
+};
 
-/* What zt_debug_stop has done. Since 0.1. */
-typedef struct zt_debug_stops {
-    uint32_t stopped;     /* threads that are stopped now, also those that were before */
-    uint32_t unavailable; /* the others that were selected: they are idle, or cannot be stopped. The device
-                             does not report which */
-} zt_debug_stops;
+/* One row: the metrics of one period. */
+struct zt_row {
+    uint64_t time_ns;   /* when the period began, by CLOCK_MONOTONIC of the host */
+    uint64_t device_ns; /* the same by the clock of the device's metrics. It continues when that overflows */
+    uint64_t length_ns; /* how long the period lasted */
+    int gap;            /* not 0: rows are missing before this one, dropped by the device or not
+                           calculated */
+    uint32_t metric_count;
+    const double *values; /* in the order of zt_stream_get_metric. NaN: not measured */
+    const char *marker;   /* the name of the marker that ended the row, or NULL */
+};
 
-/* A kind of memory. Since 0.1. */
-typedef enum zt_debug_space {
-    ZT_DEBUG_MEMORY, /* what pointers point to */
-    ZT_DEBUG_SLM     /* shared local memory of the thread's work-group, from 0 on */
-} zt_debug_space;
+/* Called for each row, on the thread that reads. `user` is that of the reading call. Returns 0, or anything
+   else to stop: later rows wait for the next read. */
+typedef int (*zt_row_fn)(const zt_row *row, void *user);
 
-/* Registers of one kind. Since 0.1. */
-typedef struct zt_debug_register_set {
-    char name[16];    /* Intel's: "GRF", "ADDR", "FLAG", "CE", "SR", "CR", "TDR", "ACC", "MME", "SP", "SBA",
-                         "DBG", "FC"; for other types "SET 14" */
-    uint32_t type;    /* as the device numbers it */
-    uint32_t version; /* of the set, as the device numbers it */
-    int is_readable;
-    int is_writable;
-    uint32_t count; /* registers. A thread may have fewer */
-    uint32_t bits;  /* of a register */
-    uint32_t bytes; /* that a register takes in a buffer */
-} zt_debug_register_set;
+/* Reports of a stream, and what became of them; see STREAMS. */
+struct zt_stream_counts {
+    uint64_t reports;   /* read from the device */
+    uint64_t rows;      /* delivered to a function or a profiler */
+    uint64_t discarded; /* not delivered */
+    uint64_t waiting;   /* not yet delivered */
+    uint64_t gaps;      /* how often the device reported that it had dropped data */
+    uint64_t dropped;   /* reports missing in these gaps, estimated from their length */
+};
 
-/* A register. Since 0.1. */
-typedef struct zt_debug_register {
-    const char *set; /* lives as long as the debugger */
-    uint32_t index;  /* in its set */
-    uint32_t bytes;
-} zt_debug_register;
+#ifndef ZETOOLS_DISABLE
 
-/* Where an instruction is. Strings are never NULL, and live as long as the debugger. Since 0.1. */
-typedef struct zt_debug_place {
-    const char *kernel; /* or another function of the module, as its file names it. "": not known */
-    uint64_t offset;    /* from its begin, in bytes */
-    uint64_t size;      /* of its instructions */
-    const char *file;   /* of the source. "": not known */
-    uint32_t line;      /* from 1; 0: not known */
-    int is_unloaded;    /* not 0: the module was unloaded since */
-} zt_debug_place;
+/* Returns a configuration with every field at its default. */
+ZT_API zt_stream_config zt_stream_config_default(void);
 
-/* ---- watching ---- */
+/* Opens a stream on a device or sub-device of an initialised driver, which begins to sample.
+   config  NULL: the defaults
+   stream  receives the stream; NULL on failure
+   Returns SUCCESS. On failure, zt_get_last_error(NULL) has the message:
+       NOT_AVAILABLE           the counters are in use, and the message names by whom
+       HANDLE_OBJECT_IN_USE    likewise
+       INVALID_ARGUMENT        there is no such group, it samples instructions instead of periods, or the
+                               profiler has no timeline
+       INVALID_SIZE            config.memory_limit is too low
+       UNSUPPORTED_FEATURE     the device is a root device of several tiles, or ZETOOLS_NO_THREADS refuses a
+                               reader
+       DEPENDENCY_UNAVAILABLE  the driver's metric library is missing
+       otherwise the result of the call that failed
+   Not by two threads for one device at once. */
+ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
+                                  const zt_stream_config *config, zt_stream **stream);
 
-/* The most places in a report of a watch. Since 0.1. */
-enum { ZT_MAX_PLACES = 32 };
+/* Delivers all rows that there are, and waits for the first if there is none. One thread reads while others
+   wait.
+   timeout_ns  how long it waits at the most, in nanoseconds; 0: not at all
+   function    is called with each row and `user`. NULL: rows go to the attached profiler alone, or are
+               discarded
+   Returns SUCCESS; NOT_READY if there was no row in time; NOT_AVAILABLE if the stream is being closed;
+   DEVICE_LOST; HANDLE_OBJECT_IN_USE inside a row function; otherwise the result of the driver call that
+   failed. */
+ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user);
 
-/* Who debugs a process for zt_watch. Since 0.1. */
-typedef enum zt_debugged_by {
-    ZT_DEBUGGED_BY_NOBODY, /* what hangs is reported, but not where */
-    ZT_DEBUGGED_BY_ITSELF,
-    ZT_DEBUGGED_BY_HELPER /* a process that the library has started */
-} zt_debugged_by;
+/* Appends a marker to a command list. The stream must still be open when the list is executed.
+   name  is copied. NULL and "" are shown as "(unnamed)". Up to 4096 different names
+   Returns SUCCESS; UNSUPPORTED_FEATURE if the group has no metric for markers, or no name can be added;
+   otherwise the result of the driver call that failed. */
+ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t list, const char *name);
 
-/* Where threads of the device were when they were stopped. Strings are never NULL. Since 0.1. */
-typedef struct zt_hang_place {
-    const char *kernel; /* "": not known */
-    uint64_t address;   /* of the instruction, */
-    uint64_t offset;    /* and from the begin of the kernel; 0 if the kernel is not known */
-    uint32_t threads;
-    const char *file; /* of the source. "": not known */
-    uint32_t line;    /* from 1; 0: not known */
-} zt_hang_place;
+/* Ends reads that wait, delivers what is left, and frees the stream. An attached profiler keeps its rows.
+   function  as for zt_stream_read
+   Returns the final counts.
+   The stream stays open, and a message reports this, if a read does not end in 10 seconds, or inside a row
+   function or the stream's log function.
+   Not by two threads at once. */
+ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user);
 
-/* What hangs or has faulted, and where. Strings are never NULL. Since 0.1. */
-typedef struct zt_hang {
-    int is_fault;           /* the device has reported a fault, or threads have stopped by themselves */
-    uint64_t fault_address; /* of a page fault; else 0 */
-    const char *fault;      /* what it was, in words. "": no fault */
-    const char *region;     /* that runs for too long; of a fault, one that was running. "": not known */
-    uint64_t running_ns;    /* how long it has run */
-    uint32_t others;        /* other lists with regions that run, or wait for what hangs */
-    int has_ended;          /* the region ended while the threads were being stopped */
-    zt_debugged_by debugged_by;
-    const char *reason;          /* why nobody debugs, or why threads could not be stopped or found */
-    uint32_t stopped;            /* threads that were stopped, */
-    uint32_t unstopped;          /* and those that could not be, as far as the device reports them */
-    uint32_t place_count;        /* up to ZT_MAX_PLACES */
-    const zt_hang_place *places; /* those with most threads first */
-    uint32_t threads_elsewhere;  /* stopped at other places */
-    int is_left_stopped;         /* see zt_watch_config.leave_stopped */
-    const char *text;            /* the whole report, as in the file */
-} zt_hang;
+#endif
 
-/* Called with each hang and each fault, on the thread of the watch, after the work was resumed or left
-   stopped. Pointers are valid during the call. `user` is zt_watch_config.user. See CALLBACKS. Since 0.1. */
-typedef void (*zt_hang_fn)(const zt_hang *hang, void *user);
+/* ---- what it measures, and what became of it ----------------------------------------------------------- */
 
-/* How regions are watched. Start from zt_watch_config_default(). 0 and NULL stand for the default. Strings
-   need not outlive zt_watch. Since 0.1. */
-typedef struct zt_watch_config {
-    uint64_t hang_ns; /* A region that runs longer hangs; see WATCHING. At least 1 ms. Default: 10 seconds. */
-    const char *path; /* The file of the report; %p is the process ID. The second report goes to
-                         hang.%p.2.txt, and so on. "": none. Default: "hang.%p.txt". */
-    zt_hang_fn function; /* NULL: none is called. */
-    void *user;
-    int leave_stopped; /* Not 0: threads stay stopped until zt_watch_stop or zt_close. */
-    int no_helper;     /* Not 0: no other process is started to debug this one. */
-} zt_watch_config;
+/* What a stream was opened with. */
+struct zt_stream_info {
+    const char *group;
+    uint32_t period_ns;      /* as rounded by the driver */
+    uint32_t notify_reports; /* as rounded by the driver */
+    size_t memory;           /* bytes allocated for reports and their calculation */
+    uint64_t reader_cpu_ns;  /* processor time of the reader thread so far */
+};
 
-/* What a watch does, and what it has found. Since 0.1. */
-typedef struct zt_watch_info {
-    int is_watching;
-    zt_debugged_by debugged_by;
-    char reason[512];       /* why the process does not debug itself, or why nobody debugs it; else "" */
-    uint32_t hangs, faults; /* that were reported */
-    int is_stopped;         /* threads of the device are left stopped */
-} zt_watch_info;
+#ifndef ZETOOLS_DISABLE
 
-#endif /* ZETOOLS_DEBUG */
+/* Returns what the stream was opened with. */
+ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream);
 
-/* ---- benchmarks ---- */
+/* Returns the number of metrics of a row. It does not change. */
+ZT_API uint32_t zt_stream_get_metric_count(const zt_stream *stream);
 
-/* What to benchmark, and how precisely. 0 and NULL stand for the default. Since 0.1. */
-typedef struct zt_bench_config {
+/* Returns a metric by its index, or NULL if that is too high. */
+ZT_API const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric);
+
+/* Returns the index of a metric by its name, or UINT32_MAX; then zt_stream_get_last_error has the nearest
+   names. */
+ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name);
+
+/* Returns how many reports there are in each state. */
+ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream);
+
+/* As zt_get_last_error, for a stream. */
+ZT_API const char *zt_stream_get_last_error(const zt_stream *stream);
+
+/* As zt_get_last_result, for a stream. */
+ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream);
+
+#endif
+
+/* ---- streamed metrics of regions ----------------------------------------------------------------------- */
+
+/* One streamed metric over the rows that belong to the samples of a region. NaN where there are none. The
+   mean of a metric that is averaged is weighted by the length of the rows; that of one that adds up is of a
+   row. */
+struct zt_streamed {
+    uint64_t rows;
+    double mean, peak;
+};
+
+#ifndef ZETOOLS_DISABLE
+
+/* Returns the number of metrics of all streams that are, or were, attached to the profiler. */
+ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler);
+
+/* Returns a streamed metric by its index, or NULL if that is too high. */
+ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric);
+
+/* Gets the mean and peak of a streamed metric in a region, over those collected samples that ended before the
+   last row that was read. Needs zt_stream_config.profiler. */
+ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
+                                   zt_streamed *streamed);
+
+#endif
+
+/* ==== interface/bench.h ================================================================================= */
+
+/* ==== benchmarks ======================================================================================== */
+
+/* ---- one benchmark ------------------------------------------------------------------------------------- */
+
+/* What to benchmark, and how precisely. Start from zeros. */
+struct zt_bench_config {
     const char *name; /* A name for people. NULL: that of the region, else "the benchmark"; in a comparison
                          "a" or "b". */
     int (*run)(zt_profiler *profiler, void *user); /* Records and submits the work once, with a region of
-                                                      `profiler` around what is timed. That is another
-                                                      profiler while times are measured: begin no region
-                                                      of any other, and record lists anew in each run.
-                                                      The samples are waited for and collected after it.
-                                                      Returns 0, or anything else if the work failed. */
+                                                      `profiler` around what is timed. That is not always the
+                                                      profiler of the call: begin no region of any other, and
+                                                      record lists anew in each run. Samples are waited for
+                                                      and collected after it. Returns 0, or anything else if
+                                                      the work failed. */
     double (*measure)(void *user); /* In place of `run`, for work that is timed by other means: does the work
                                       once and returns its time in nanoseconds; negative if it failed. */
-    void *user;                    /* is passed to these functions and to `frequency` */
-    const char *region; /* The region whose GPU time is a sample, added up if it runs several times. NULL: the
-                           first of the work. */
+    void *user;                    /* Is passed to these functions and to `frequency`. */
+    const char *region; /* The region whose GPU time is a sample. If it runs several times, they add up.
+                           NULL: the first of the work. */
     double (*frequency)(void *user); /* Returns the frequency of the device now, in MHz; 0: not known. NULL:
                                         that of the system management interface, which ZES_ENABLE_SYSMAN=1
                                         enables. */
@@ -1876,39 +1478,38 @@ typedef struct zt_bench_config {
     uint32_t min_samples;  /* The fewest samples, however long they take. Default, and minimum: 10. */
     uint32_t max_samples;  /* The most samples. Default, and maximum: 1000. */
     uint64_t max_time_ns;  /* The most time for the warm-up, and again for the samples, in nanoseconds. The
-                              first three runs of the warm-up and min_samples are made in any case. Default:
+                              first three runs of the warm-up and min_samples are taken in any case. Default:
                               10 seconds. */
     double precision;      /* Sampling stops when half the interval of the median is less than this share of
                               it. Default: 0.01. */
     double max_change;     /* Samples whose frequency differs from the median by more than this share are
                               marked. Default: 0.02. */
     uint32_t counter_runs; /* Runs with metrics, in each pass. Default: 5. */
-    double bytes_per_run;  /* Bytes that a run moves and items that it works on, for rates, by your own count.
-                              0: there is no such rate. */
-    double items_per_run;
-    double tolerance; /* zt_compare_benches calls a benchmark faster or slower if the whole interval of its
-                         change is beyond this share. Default: 0.02. */
-} zt_bench_config;
+    double bytes_per_run;  /* Bytes that a run moves, by your own count. 0: the result has no such rate. */
+    double items_per_run;  /* Items that it works on. 0: likewise. */
+    double tolerance;      /* zt_compare_benches calls a benchmark faster or slower if the whole interval of
+                              its change is beyond this share. Default: 0.02. */
+};
 
-/* Which condition ended a benchmark. Since 0.1. */
+/* Which condition ended a benchmark. */
 typedef enum zt_bench_end {
     ZT_BENCH_NOT_RUN, /* there is no profiler, or a run failed */
     ZT_BENCH_PRECISE, /* config.precision is reached */
     ZT_BENCH_NOISE,   /* twice the samples did not make the interval narrower */
-    ZT_BENCH_TIME,    /* config.max_time_ns was over */
-    ZT_BENCH_FULL     /* config.max_samples were taken */
+    ZT_BENCH_TIME,    /* config.max_time_ns is over */
+    ZT_BENCH_FULL     /* config.max_samples are taken */
 } zt_bench_end;
 
-/* The most samples of a benchmark, and the marks of a sample, which are bits. Since 0.1. */
+/* The most samples of a benchmark, and the marks of a sample, which are bits. */
 enum { ZT_BENCH_SAMPLES = 1000, ZT_BENCH_OUTLIER = 1, ZT_BENCH_CHANGED = 2 };
 
-/* The result of a benchmark; times in nanoseconds. What does not apply is NaN. About 9 kB. Since 0.1. */
-typedef struct zt_bench_result {
+/* The result of a benchmark; times in nanoseconds. What does not apply is NaN. About 9 kB. */
+struct zt_bench_result {
     char name[64];
     zt_bench_end end;
     uint32_t count;    /* samples */
-    uint32_t outliers; /* samples that lie beyond a quartile by more than 1.5 times the interquartile range.
-                          They count like any other */
+    uint32_t outliers; /* samples beyond a quartile by more than 1.5 times the interquartile range. They
+                          count like any other */
     uint32_t changed;  /* samples at another frequency. They count like any other */
     double median;
     double low, high; /* interval that contains the true median with a probability of at least 95% */
@@ -1925,551 +1526,417 @@ typedef struct zt_bench_result {
     uint32_t region;                       /* of the profiler, for zt_get_rate; UINT32_MAX: none */
     double samples[ZT_BENCH_SAMPLES];      /* in the order in which they were taken */
     unsigned char marks[ZT_BENCH_SAMPLES]; /* ZT_BENCH_OUTLIER, ZT_BENCH_CHANGED */
-} zt_bench_result;
+};
 
-/* The result of a comparison of two variants. Since 0.1. */
-typedef struct zt_comparison {
+#ifndef ZETOOLS_DISABLE
+
+/* Benchmarks work; see BENCHMARKS. Warms up; then takes samples of the GPU time, without metrics, until one
+   of the conditions of zt_bench_end holds; then runs the work with metrics, in all passes, which the profiler
+   collects. With config.measure the profiler may be NULL.
+   Returns SUCCESS; NOT_READY if a run gave no sample in four attempts.
+   Not by two threads at once. */
+ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result);
+
+/* Returns the name of a condition: "precise", "noise", ... */
+ZT_API const char *zt_bench_end_name(zt_bench_end end);
+
+#endif
+
+/* ---- two variants in one program ----------------------------------------------------------------------- */
+
+/* The result of a comparison of two variants. */
+struct zt_comparison {
     zt_bench_result a, b;
     double ratio;     /* median of b divided by median of a */
     double low, high; /* interval that contains the true ratio with a probability of at least 95% */
     int differs;      /* not 0: the interval does not contain 1 */
-} zt_comparison;
-
-/* How many benchmarks changed since an earlier run. Since 0.1. */
-typedef struct zt_bench_changes {
-    uint32_t faster, slower;
-    uint32_t same;        /* no change beyond the tolerance is shown */
-    uint32_t missing;     /* measured by the earlier run, and not now */
-    uint32_t added;       /* measured now, and not by the earlier run */
-    int other_conditions; /* not 0: the device, its driver, its core clock or the frequency of a benchmark
-                             is another. The table says which */
-} zt_bench_changes;
+};
 
 #ifndef ZETOOLS_DISABLE
 
-/* ==== interface =========================================================================================== */
-
-/* Every function accepts NULL for the profiler, stream or debugger, and then does nothing. It returns
-   ZE_RESULT_SUCCESS, 0, or what stands for nothing: UINT32_MAX for an index, NaN for a figure. zt_execute and
-   zt_reset still execute and reset, and ZT_PASSES runs its statement once. A structure to be filled in is
-   empty then, as it is on failure.
-
-   Results are named without ZE_RESULT_ and ZE_RESULT_ERROR_. A function that takes handles or pointers
-   returns INVALID_NULL_HANDLE or INVALID_NULL_POINTER for those that are NULL, unless NULL is allowed; one
-   that takes an index returns INVALID_ARGUMENT for one that is too high; one that needs memory,
-   OUT_OF_HOST_MEMORY. Besides these, it returns SUCCESS, and the results that its own documentation names.
-   This is not repeated below. "Any thread" includes several at once; "One thread" means any, but not two at
-   once. */
-
-/* Returns the version of the implementation, "major.minor.patch". Any thread. Since 0.1. */
-ZT_API const char *zt_version(void);
-
-/* Returns a configuration with every field at its default. Any thread. Since 0.1. */
-ZT_API zt_config zt_config_default(void);
-
-/* Opens a profiler on a device or sub-device of an initialised driver.
-   config    NULL: the defaults
-   profiler  receives the profiler; NULL on failure
-   Returns SUCCESS, also where metrics cannot be measured. With config.require_metrics that is a failure: then
-   the result of the call that refused them, or INVALID_ARGUMENT where there are no such groups or metrics.
-   OUT_OF_HOST_MEMORY also when 256 profilers are open in the process; DEVICE_LOST; otherwise the result of
-   the call that failed. zt_get_last_error(NULL) has the message.
-   Variables of the environment override the configuration; see ENVIRONMENT. Mistakes in them are reported.
-   Any thread, but not two threads for one device at once. Since 0.1. */
-ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
-                           zt_profiler **profiler);
-
-/* Collects what is on its way, writes the reports that ZT_REPORT names, and frees the profiler. Call it
-   before the context is destroyed. Recorded lists with regions must not be executed afterwards. Those that
-   were executed without zt_execute must not be running now, because the library cannot see whether they are.
-   Immediate lists and executions by zt_execute are waited for. What
-   these have not finished when the time is up is reported, and the memory that the device may still write to
-   is not freed. zt_end of a region that is still open does nothing afterwards.
-   The profiler stays open if the driver, a callback or a traced call of another thread does not return in
-   time, or if it is called from a callback that forbids it. A message reports this, and zt_close can be
-   called again.
-   One thread; see PROCESSES for the pointer. Since 0.1. */
-ZT_API void zt_close(zt_profiler *profiler);
-
-/* Begins a region on a command list that is immediate, or open for commands.
-   name  is copied. NULL and "" are shown as "(unnamed)". Up to 65,536 different names
-   Returns the region, for zt_end. A region that cannot be measured is counted as dropped, and passed to
-   zt_end all the same. Any thread that may use the list. Since 0.1. */
-ZT_API zt_region zt_begin(zt_profiler *profiler, ze_command_list_handle_t list, const char *name);
-
-/* Ends a region, on the list on which it was begun. Does nothing for NULL, for a region that was dropped or
-   has ended, also by a copy of it, and for one whose profiler is closed.
-   Any thread that may use the region's list. Since 0.1. */
-ZT_API void zt_end(zt_region *region);
-
-/* Collects samples.
-   timeout_ns  0: what is ready, without waiting. Otherwise, waits so many nanoseconds at the most for samples
-               that are on their way; see COLLECTING
-   Returns SUCCESS; NOT_READY, with a timeout only, if it expired, or if a region is not ended; DEVICE_LOST;
-   HANDLE_OBJECT_IN_USE inside a sample function. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
-
-/* Declares that what is on a list never runs again. Call it when the device is done with the list: before it
-   is destroyed, or after it was reset. Slots of the list that are ready are freed now, others when they
-   are collected. Regions that never ran no longer count as begun. Regions that are not ended are dropped.
-   Never waits. If the driver refuses to destroy the list, reset it before it is executed again.
-   Returns SUCCESS, also for a list without regions; NOT_READY if samples of the list are not collected yet:
-   the next collection does that. With config.thread, NOT_READY only means that the thread has not collected
-   them yet. Any thread that may use the list. Since 0.1. */
-ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list);
-
-/* Resets a list with zeCommandListReset and, if that succeeds, calls zt_release for it.
-   Returns what zeCommandListReset returns. Any thread that may use the list. Since 0.1. */
-ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list);
-
-/* Names a command list, for the trace: the regions that are begun on it from now on are on a track with this
-   name. zt_release and, under a tracer, the destruction of the list end that.
-   name  is copied. NULL and "": none any more
-   Returns SUCCESS; OUT_OF_HOST_MEMORY also for more than 65,536 different names. Any thread that may use the
-   list. Since 0.1. */
-ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t list, const char *name);
-
-/* Collects the last execution of these lists, waiting for it up to config.wait_timeout_ns, and executes them
-   with zeCommandQueueExecuteCommandLists. Samples that were not ready in time are overwritten and counted as
-   lost. The lists are executed in any case. If a list is named twice, they are executed in several calls, so
-   that each execution is measured; the last call has the fence. If the driver refuses one of these calls, the
-   lists of those before it are executed, and those after it are not made; the message tells how many lists
-   were executed. See CALLBACKS for calls inside a callback.
-   Returns what zeCommandQueueExecuteCommandLists returns. Any thread that may use them. Since 0.1. */
-ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
-                              ze_command_list_handle_t *lists, ze_fence_handle_t fence);
-
-/* Returns the number of passes: 1 where nothing has to be repeated. Any thread. Since 0.1. */
-ZT_API uint32_t zt_get_pass_count(const zt_profiler *profiler);
-
-/* Gets the statistics of the GPU time of a region in one pass, counted from 0: that of the samples with the
-   metrics of the pass, or of all samples if no metrics are measured. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
-                               zt_stats *time_ns);
-
-/* The functions that ZT_PASSES calls. zt_passes_next activates the groups of the next pass and returns 1, or
-   0 when there are no more; a pass whose groups cannot be activated is left out. zt_passes_end returns to the
-   first pass. One thread. Since 0.1. */
-ZT_API zt_passes zt_passes_begin(zt_profiler *profiler);
-ZT_API int zt_passes_next(zt_passes *passes);
-ZT_API void zt_passes_end(zt_passes *passes);
-
-/* Returns the number of tiles: 0 where the device has only one. Any thread. Since 0.1. */
-ZT_API uint32_t zt_get_tile_count(const zt_profiler *profiler);
-
-/* As zt_get_stats, for one tile, counted from 0. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
-                                     uint32_t metric, zt_stats *stats);
-
-/* Gets the statistics of a latency over the collected samples of a region, in nanoseconds; see LATENCY. Only
-   samples whose latency is known count. Figures of the launch latency that are not larger than its error are
-   NaN.
-   Returns SUCCESS; INVALID_ENUMERATION. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
-                                  zt_stats *stats);
-
-/* Returns how many samples there are in each state. Any thread. Since 0.1. */
-ZT_API zt_counts zt_get_counts(const zt_profiler *profiler);
-
-/* Returns how many samples were lost or dropped by one cause. Any thread. Since 0.1. */
-ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause);
-
-/* Returns "report error", "no slot", ...: never NULL. Any thread. Since 0.1. */
-ZT_API const char *zt_cause_name(zt_cause cause);
-
-/* Returns the number of regions, that is, of different names, so far. Any thread. Since 0.1. */
-ZT_API uint32_t zt_get_region_count(const zt_profiler *profiler);
-
-/* Returns the number of metrics of all groups and passes. It does not change. Any thread. Since 0.1. */
-ZT_API uint32_t zt_get_metric_count(const zt_profiler *profiler);
-
-/* Returns a metric by its index, or NULL if that is too high. Any thread. Since 0.1. */
-ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric);
-
-/* Returns the index of a metric by its name, or UINT32_MAX; then zt_get_last_error has the nearest names. Any
-   thread. Since 0.1. */
-ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name);
-
-/* Gets a region by its index. Regions are in the order of their first begin. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
-
-/* Returns the number of paths, that is, of regions that were begun inside different others, so far. Any
-   thread. Since 0.1. */
-ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler);
-
-/* Gets a path by its index, which is higher than that of its parent. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info);
-
-/* Gets the statistics of a metric over the collected samples of a region. Without memory, median and 95th
-   percentile are NaN. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-                                zt_stats *stats);
-
-/* Returns the rate of a metric in a region: the sum divided by the GPU time that zt_get_pass has of the
-   metric's pass, in units a second, or the mean of a metric that is averaged. NaN for others. Rates of
-   different passes can be compared. Any thread. Since 0.1. */
-ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric);
-
-/* Finds what probably limits a region, by rules on the metrics that are measured, streamed ones included, and
-   on the timeline. The rules are one table, with the source of each threshold: search for zt__rules. A metric
-   that was not measured decides nothing. Of a region with several kernels, the figures are those of all.
-   A kernel in large register mode loads half as many threads as another. So its occupancy does not exceed
-   50%, and does not show by itself that more threads would help.
-   Returns SUCCESS, also if the limit is not known. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info);
-
-/* Returns "memory bandwidth", "latency", ...: never NULL. Any thread. Since 0.1. */
-ZT_API const char *zt_limit_name(zt_limit limit);
-
-/* Sets what the device can do at the most, for the roofline of a page and for zt_get_limit; see ROOFLINE.
-   ZT_PEAKS in the environment overrides it.
-   bytes_per_second       between the GPU and its memory. 0: not known
-   operations_per_second  of those that zt_set_operations counts. 0: not known
-   source                 where these are from, such as "measured: copy of 256 MB". The first 63 bytes are
-                          copied. NULL: "given by the program"
-   Returns SUCCESS; INVALID_ARGUMENT for a negative number, infinity or NaN. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
-                                const char *source);
-
-/* Sets how many operations a sample of a region does, such as 2.0 * m * n * k for a product of matrices.
-   JSON and pages then have the operations a second of the region. They are not packed or merged.
-   region      its name. It may begin later
-   operations  0: not known
-   Returns SUCCESS; INVALID_ARGUMENT for a negative number, infinity or NaN; OUT_OF_HOST_MEMORY. Any thread.
-   Since 0.1. */
-ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, double operations);
-
-/* Benchmarks work. Warms up; then takes samples of the GPU time, without metrics, until one of the conditions
-   of zt_bench_end holds; then runs the work with metrics, in all passes, which the profiler collects.
-   With config.measure the profiler may be NULL.
-   Returns SUCCESS; NOT_READY if a run gave no sample in four attempts. One thread. Since 0.1. */
-ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result);
-
-/* Compares two variants: takes their samples in turn and computes the ratio of the medians with its interval.
-   The limits are those of `a`, where config.precision is that of the ratio. No run has metrics.
-   Returns as zt_bench. One thread. Since 0.1. */
+/* Compares two variants: takes their samples in turn, and computes the ratio of the medians with its
+   interval. The limits are those of `a`; its precision is that of the ratio. No run has metrics.
+   Returns as zt_bench.
+   Not by two threads at once. */
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
                               zt_comparison *result);
 
-/* Writes results as a table for people, 80 columns wide: one, or a row for each of many. With the profiler
-   that was benchmarked, it has as many metrics as fit, those first that show most; what adds up is in units a
-   second. "95% +-" is the precision, "with counters" the perturbation.
+#endif
+
+/* ---- reports ------------------------------------------------------------------------------------------- */
+
+#ifndef ZETOOLS_DISABLE
+
+/* Writes results as a table for people, 80 columns wide: a row for each of many, or one in full. With the
+   profiler that was benchmarked, the table has as many metrics as fit, those first that show most. Metrics
+   that add up are in units a second. "95% +-" is the precision, "with counters" the perturbation.
    count        the number of results
    write, user  receive the text, as in zt_write
-   Returns SUCCESS; UNKNOWN if `write` stopped it; OUT_OF_HOST_MEMORY. Any thread. Since 0.1. */
+   Returns SUCCESS; UNKNOWN if `write` stopped it. */
 ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
                                     uint32_t count, zt_write_fn write, void *user);
 ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
                                   zt_write_fn write, void *user);
 ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user);
 
-/* Writes results to a file, as zt_report does.
+/* Writes results to a file, as zt_report does. The suffix chooses the format:
+       .txt, a number, or no suffix  the table of zt_write_benches
+       .csv                          a line for each result: a file to keep, for zt_compare_benches
+   "-" is the table on standard output, as wide as the terminal.
    count  the number of results
-   path   with .txt, a number or no suffix, the table of zt_write_benches. "-" is standard output, and then
-          the table is as wide as the terminal. With .csv, a line for each result: a file to keep, which
-          zt_compare_benches reads; see BENCHMARKS
-   Returns SUCCESS; INVALID_ARGUMENT for another suffix; UNKNOWN if the file cannot be written. Any thread.
-   Since 0.1. */
+   Returns SUCCESS; INVALID_ARGUMENT for another suffix; UNKNOWN if the file cannot be written. */
 ZT_API ze_result_t zt_report_benches(const zt_profiler *profiler, const zt_bench_result *results,
                                      uint32_t count, const char *path);
 
-/* Compares results with those of the same name that an earlier run has written to a file. If several have one
-   name, the first of them is compared with the first, the second with the second, and so on.
+#endif
+
+/* ---- changes since an earlier run ---------------------------------------------------------------------- */
+
+/* How many benchmarks changed since an earlier run. */
+struct zt_bench_changes {
+    uint32_t faster, slower;
+    uint32_t same;        /* no change beyond the tolerance is shown */
+    uint32_t missing;     /* measured by the earlier run, and not now */
+    uint32_t added;       /* measured now, and not by the earlier run */
+    int other_conditions; /* not 0: the device, its driver, its core clock or the frequency of a benchmark is
+                             another. The table says which */
+};
+
+#ifndef ZETOOLS_DISABLE
+
+/* Compares results with those of the same names that an earlier run has written to a file. Where several have
+   one name, the first is compared with the first, the second with the second, and so on.
    count    the number of results
    before   the file, which zt_report_benches wrote with the suffix .csv
    report   where a table of the changes goes, as for zt_report_benches, but not .csv. NULL: nowhere
    changes  receives how many benchmarks changed
-   Returns SUCCESS; UNKNOWN if the file cannot be read, or the table not be written; UNSUPPORTED_VERSION for a
-   newer layout; INVALID_SIZE if the file is cut off; INVALID_ARGUMENT if it is no such file, or damaged.
-   zt_get_last_error(profiler) has the message. Any thread. Since 0.1. */
+   Returns SUCCESS. On failure, zt_get_last_error(profiler) has the message:
+       UNKNOWN              the file cannot be read, or the table cannot be written
+       UNSUPPORTED_VERSION  the file has a newer layout
+       INVALID_SIZE         the file is cut off
+       INVALID_ARGUMENT     it is no such file, or damaged */
 ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_bench_result *results,
                                       uint32_t count, const char *before, const char *report,
                                       zt_bench_changes *changes);
 
-/* Returns "precise", "noise", ...: never NULL. Any thread. Since 0.1. */
-ZT_API const char *zt_bench_end_name(zt_bench_end end);
+#endif
 
-/* Adds the statistics and counts of one profiler to those of another. Both must measure the same metrics in
-   the same passes. Samples in flight, the timeline and streamed metrics are not added; own times that depend
-   on samples in flight are not known then. Neither collects meanwhile.
-   Returns SUCCESS; INVALID_ARGUMENT if they do not measure the same, or are the same profiler; NOT_READY if
-   other threads collected for the config.wait_timeout_ns of `into`; HANDLE_OBJECT_IN_USE inside the sample
-   function of `into`. On failure no figure has changed, but `into` may have new regions without samples. Any
-   thread. Since 0.1. */
-ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
-
-/* Writes all statistics and counts into a buffer; see PACKED STATISTICS. Nothing is collected meanwhile, but
-   other threads may lose or drop samples between the counts of two regions. What is collected between two
-   calls may need more room in the second one.
-   buffer  NULL: only `size` is set
-   size    the size of the buffer in bytes; receives the size that is needed
-   Returns SUCCESS; INVALID_SIZE if the buffer is too small; NOT_READY if another thread collected for
-   config.wait_timeout_ns. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size);
-
-/* Makes a profiler of packed statistics. It has no device and measures nothing, but can be read, reported,
-   merged, packed and closed.
-   size      of the buffer in bytes
-   config    of this, `log`, `allocator`, `columns` (else `metrics`) and `pass_tolerance` are used. NULL: the
-             defaults
-   profiler  receives the profiler; NULL on failure
-   Returns SUCCESS; UNSUPPORTED_VERSION for another layout; INVALID_SIZE if the buffer is cut off;
-   INVALID_ARGUMENT if it is damaged or claims what is impossible; OUT_OF_HOST_MEMORY also when 256 profilers
-   are open. zt_get_last_error(NULL) has the message. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
-                             zt_profiler **profiler);
-
-/* Writes a report to a file. It is written beside the file and then renamed, so that nobody reads an
-   incomplete one. A file that is replaced keeps its permissions, group and access list; what of these the
-   system refuses leaves it readable by fewer. Symbolic links at `path` are followed, those at the name
-   beside it are not. Pipes and devices are written to directly. That nobody reads a pipe any more, or that
-   a file may not be as large, is an error, and raises neither SIGPIPE nor SIGXFSZ.
-   path  the suffix chooses the format: .html or .htm, .csv, .json, .trace.json, .prom (OpenMetrics),
-         .folded (stacks for flame graphs) or .instances.csv, in upper or lower case; with .txt, a number or
-         no suffix, the report is a table. "-" and "/dev/stdout" are a table on standard output, as wide as
-         the terminal; other tables, such as that of "/dev/stderr", are 80 columns wide. Columns that
-         config.columns asks for and that do not fit follow in a table below. See REPORTS
-   Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace or instances without config.timeline;
-   UNKNOWN if the file cannot be written: zt_get_last_error has the reason. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
-
-/* Passes the bytes of a report to a function.
-   write  is called with the next bytes and `user`, until it returns nonzero
-   Returns SUCCESS; INVALID_ENUMERATION; INVALID_ARGUMENT for a trace or instances without config.timeline;
-   UNKNOWN if `write` stopped it. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user);
-
-/* Returns whether metrics are measured, and if not, why. Any thread. Since 0.1. */
-ZT_API zt_availability zt_get_availability(const zt_profiler *profiler);
-
-/* Returns the same as text, with the call that failed and what to do: never NULL. It lives as long as
-   the profiler. Any thread. Since 0.1. */
-ZT_API const char *zt_get_availability_text(const zt_profiler *profiler);
-
-/* Returns the last message of a profiler, or "". NULL: that of this thread's last failure without a profiler
-   or stream, such as of zt_open. The text is this thread's own copy, and valid until the thread calls the
-   library again. Any thread. Since 0.1. */
-ZT_API const char *zt_get_last_error(const zt_profiler *profiler);
-
-/* Returns the result that belongs to that message, or SUCCESS. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler);
-
-/* Returns "ZE_RESULT_NOT_READY" for ZE_RESULT_NOT_READY, and so on: never NULL. Any thread. Since 0.1. */
-ZT_API const char *zt_result_name(ze_result_t result);
-
-/* Finds a metric group of a device by its name.
-   type   a zet_metric_group_sampling_type_flags_t: event-based for regions, time-based for streams
-   group  receives the group; NULL on failure
-   Returns SUCCESS; INVALID_ARGUMENT if there is none, and zt_get_last_error(NULL) has the nearest names;
-   otherwise the result of the call that failed. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, uint32_t type, zt_group *group);
-
-/* Lists the metric groups of a device as text for people.
-   metrics      not 0: with their metrics
-   write, user  receive the text, as in zt_write
-   Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the driver's metric library is missing; UNKNOWN if `write`
-   stopped it; otherwise the result of the call that failed. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_write_fn write, void *user);
-
-/* ---- streams --------------------------------------------------------------------------------------------- */
-
-/* Returns a configuration with every field at its default. Any thread. Since 0.1. */
-ZT_API zt_stream_config zt_stream_config_default(void);
-
-/* Opens a stream on a device or sub-device of an initialised driver, which begins to sample.
-   config  NULL: the defaults
-   stream  receives the stream; NULL on failure
-   Returns SUCCESS; NOT_AVAILABLE or HANDLE_OBJECT_IN_USE if the counters are in use, and the message names by
-   whom; INVALID_ARGUMENT if there is no such group, if it samples instructions instead of periods, or if the
-   profiler has no timeline; INVALID_SIZE if config.memory_limit is too low; UNSUPPORTED_FEATURE for a root
-   device of several tiles, and for a reader with ZETOOLS_NO_THREADS; DEPENDENCY_UNAVAILABLE if the driver's
-   metric library is missing; otherwise the result of the call that failed. zt_get_last_error(NULL) has the
-   message. Any thread, but not two threads for one device at once. Since 0.1. */
-ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
-                                  const zt_stream_config *config, zt_stream **stream);
-
-/* Delivers all rows that there are, and waits for the first if there is none.
-   timeout_ns  how long it waits at the most, in nanoseconds; 0: not at all
-   function    is called with each row and `user`. NULL: rows go to the attached profiler alone, or are
-               discarded
-   Returns SUCCESS; NOT_READY if there was no row in time; NOT_AVAILABLE if the stream is being closed;
-   DEVICE_LOST; HANDLE_OBJECT_IN_USE inside a function that is called with rows; otherwise the result of the
-   driver call that failed. Any thread; one reads while others wait. Since 0.1. */
-ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user);
-
-/* Appends a marker to a command list. The stream must still be open when the list is executed.
-   name  is copied. NULL and "" are shown as "(unnamed)". Up to 4096 different names
-   Returns SUCCESS; UNSUPPORTED_FEATURE if the group has no metric for markers, or no name can be added;
-   otherwise the result of the driver call that failed. Any thread that may use the list. Since 0.1. */
-ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t list, const char *name);
-
-/* Ends reads that wait, delivers what is left, and frees the stream. An attached profiler keeps its rows.
-   function  as for zt_stream_read
-   Returns the final counts. If a read does not end in 10 seconds, or if it is called from a function that is
-   called with rows or from the stream's log function, the stream stays open, and a message reports this. One
-   thread. Since 0.1. */
-ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user);
-
-/* Returns what the stream was opened with. Any thread. Since 0.1. */
-ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream);
-
-/* Returns how many reports there are in each state. Any thread. Since 0.1. */
-ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream);
-
-/* Returns the number of metrics of a row. It does not change. Any thread. Since 0.1. */
-ZT_API uint32_t zt_stream_get_metric_count(const zt_stream *stream);
-
-/* Returns a metric by its index, or NULL if that is too high. Any thread. Since 0.1. */
-ZT_API const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric);
-
-/* Returns the index of a metric by its name, or UINT32_MAX; then zt_stream_get_last_error has the nearest
-   names. Any thread. Since 0.1. */
-ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name);
-
-/* As zt_get_last_error. Any thread. Since 0.1. */
-ZT_API const char *zt_stream_get_last_error(const zt_stream *stream);
-
-/* As zt_get_last_result. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream);
-
-/* Returns the number of metrics of all streams that are, or were, attached to it. Any thread. Since 0.1. */
-ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler);
-
-/* Returns a streamed metric by its index, or NULL if that is too high. Any thread. Since 0.1. */
-ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric);
-
-/* Gets the mean and peak of a streamed metric in a region, over those collected samples that ended before the
-   last row that was read. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-                                   zt_streamed *streamed);
-
-/* Returns what the timeline holds. Any thread. Since 0.1. */
-ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
-
-/* Returns how the samples of the timeline cover the time of the device; see BYTES AND OVERLAP. Without
-   memory, all times are NaN. Any thread. Since 0.1. */
-ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler);
+/* ==== interface/hotspots.h ============================================================================== */
 
 #ifdef ZETOOLS_TRACER
 
-/* ==== interface: the tracer =============================================================================== */
+/* ==== hot spots ========================================================================================= */
 
-/* Returns a configuration with every field at its default. Any thread. Since 0.1. */
-ZT_API zt_trace_config zt_trace_config_default(void);
+/* ---- sampling instructions ----------------------------------------------------------------------------- */
 
-/* Starts tracing; see TRACING.
-   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and ZT_PROFILE_FLAGS override it
-   Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the loader's tracing layer is off; INVALID_ARGUMENT if
-   config.calls or a hook names a call that cannot be traced, or ZT_PROFILE_FLAGS is no number; INVALID_SIZE
-   for more than 16 hooks; NOT_READY if a call of an earlier trace is still in progress; HANDLE_OBJECT_IN_USE
-   if the profiler traces already, and inside a hook of any profiler. Any thread, but not two threads for one
-   profiler at once. Since 0.1. */
-ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
+/* How hot spots are sampled. Start from zt_hotspots_config_default(). */
+struct zt_hotspots_config {
+    uint32_t period_ns;      /* Nanoseconds between two samples; the driver rounds it. Default: 50 us. */
+    size_t memory_limit;     /* Bytes for samples that are read and not yet added up. Default: 8 MiB. */
+    uint32_t addresses;      /* The most addresses that are kept apart; samples at others are counted. Each
+                                needs up to 300 bytes. A later start can raise it, and not lower it. Default:
+                                65,536. */
+    size_t debug_limit;      /* Bytes of debug information that are kept for source lines, of modules that
+                                are destroyed, or still there at the stop. Default: 64 MiB. */
+    int no_thread;           /* Not 0: zt_collect reads samples; call it every few milliseconds. 0: a thread
+                                of the library's own does. */
+    uint32_t stops_a_second; /* On a device that does not sample instructions: how often all its threads are
+                                stopped to see where they are, at most 1000. Raise it, such as to 10, where
+                                there is nothing else: each stop delays the work. Needs ZETOOLS_DEBUG.
+                                Default: 0, never. */
+};
 
-/* Stops tracing and the sampling of hot spots. Waits for traced calls that other threads have in progress,
-   and for launches that are measured by an event of the application, or have one that commands of the library
-   follow: once it has signalled, the application may destroy event and list. It waits up to
-   config.wait_timeout_ns for launches, and then as long for calls. Loaders before 1.16 cannot tell that a list
-   from before zt_trace_start is immediate: there, it waits for launches on each such list that is not closed.
-   What was measured stays. Lists that were recorded may still be executed, with zt_execute.
-   Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not end in time, which is then
-   traced to its end; HANDLE_OBJECT_IN_USE inside a hook. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
+/* Samples, and what became of them: samples = matched + outside + ambiguous + no_room. */
+struct zt_hotspots_counts {
+    uint64_t samples;
+    uint64_t matched;   /* in a kernel */
+    uint64_t outside;   /* in none that the tracer knows: of other processes, or of kernels that were neither
+                           created nor launched while tracing */
+    uint64_t ambiguous; /* where two kernels lie, as far as the device reports addresses */
+    uint64_t no_room;   /* at more addresses than zt_hotspots_config.addresses, or without memory for them */
+    uint64_t discarded; /* reports or rows that could not be used: the driver calculated none, or no address
+                           or no counts. How many samples they had is not known */
+    uint64_t drops;     /* how often the device has dropped samples, or a stop has failed */
+};
 
-/* Replaces kernels by those of another module while the profiler traces, from their next zeKernelCreate on.
-   See REPLACEMENTS. Call it before zt_trace_start, or while tracing.
-   kernels  their names: patterns with * and ?, separated by commas, as in zt_trace_config.names. NULL: all.
-            Is copied. A second call with the same text changes the replacement; where several texts select
-            a kernel, the newest counts
-   module   where the replacements are, of the profiler's context and device. It must live until the
-            replacement has ended and its kernels are destroyed. NULL: ends the replacement that was begun
-            with the same text, and all of them if `kernels` is NULL, too. Kernels that were replaced stay so
-   name     of the kernel in that module. NULL: the same name; kernels that the module lacks stay
-   Returns SUCCESS; INVALID_KERNEL_NAME if the module has no kernel `name`, and zt_get_last_error has the
-   nearest names; OUT_OF_HOST_MEMORY; NOT_READY if another thread still creates a kernel of a module whose
-   replacement has ended, after config.wait_timeout_ns: then keep that module. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_module_handle_t module,
-                              const char *name);
+#ifndef ZETOOLS_DISABLE
 
-/* Returns how many launches were appended since the first start. Any thread. Since 0.1. */
-ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler);
-
-/* Returns the number of different calls that were timed so far. Any thread. Since 0.1. */
-ZT_API uint32_t zt_get_call_count(const zt_profiler *profiler);
-
-/* Gets a call by its index. Calls are in the order in which they were first made. Median and 95th percentile
-   are exact up to 512 times. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info);
-
-/* Returns the number of kernels that were launched while tracing, so far; see KERNELS. Any thread.
-   Since 0.1. */
-ZT_API uint32_t zt_get_kernel_count(const zt_profiler *profiler);
-
-/* Gets a kernel by its index: what it is made of, how it was launched, and how much of the device that can
-   fill. Kernels are in the order of their first launch. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info);
-
-/* Returns a configuration with every field at its default. Any thread. Since 0.1. */
-ZT_API zt_auto_config zt_auto_config_default(void);
-
-/* Traces from now to the end of the process, and reports at exit. Calls zeInit. Does nothing if it was
-   called before, or if ZT_AUTO switches it off. A failure is also printed on standard error. If a report
-   cannot be written, a message and the table go to standard error, and zt_get_last_error(NULL) has the
-   message for functions that run at exit later. A report without a region is followed by what was seen and
-   not measured: below a table on standard output or error, else on standard error.
-   config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and other variables override it
-   Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format; otherwise the result of
-   zeInit, or as zt_trace_start. One thread. Since 0.1. */
-ZT_API ze_result_t zt_auto(const zt_auto_config *config);
-
-/* ---- hot spots ------------------------------------------------------------------------------------------- */
-
-/* Returns a configuration with every field at its default. Any thread. Since 0.1. */
+/* Returns a configuration with every field at its default. */
 ZT_API zt_hotspots_config zt_hotspots_config_default(void);
 
 /* Starts to sample instructions; see HOT SPOTS. The profiler must trace. Samples are added to those of
    earlier starts.
    config  NULL: the defaults
-   Returns SUCCESS; NOT_READY if the profiler does not trace; UNSUPPORTED_FEATURE if the device has no metric
-   group that samples instructions, for a root device of several tiles, and if the driver does not report
-   where kernels lie; the result of zt_debug_open if config.stops_a_second is needed and it cannot attach, and
-   UNSUPPORTED_FEATURE without ZETOOLS_DEBUG or a thread for it; NOT_AVAILABLE or HANDLE_OBJECT_IN_USE if the
-   group is in use, and the message names by whom; HANDLE_OBJECT_IN_USE if hot spots are sampled already;
-   INVALID_SIZE if config.memory_limit is too low; DEPENDENCY_UNAVAILABLE if the driver's metric library is
-   missing; otherwise the result of the call that failed. Any thread, but not two threads for one device at
-   once. Since 0.1. */
+   Returns SUCCESS. On failure, zt_get_last_error(profiler) has the message:
+       NOT_READY               the profiler does not trace
+       UNSUPPORTED_FEATURE     the device has no metric group that samples instructions, or is a root device
+                               of several tiles; the driver does not report where kernels lie; or
+                               config.stops_a_second is needed, without ZETOOLS_DEBUG or a thread for it
+       NOT_AVAILABLE           the group is in use, and the message names by whom
+       HANDLE_OBJECT_IN_USE    likewise, or hot spots are sampled already
+       INVALID_SIZE            config.memory_limit is too low
+       DEPENDENCY_UNAVAILABLE  the driver's metric library is missing
+       otherwise the result of the call that failed; of zt_debug_open, if config.stops_a_second is needed
+   Not by two threads for one device at once. */
 ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config);
 
-/* Reads what is left, and stops. What was sampled stays. Does nothing if hot spots are not sampled.
+/* Reads what is left, and stops sampling. What was sampled stays. Does nothing if hot spots are not sampled.
    zt_trace_stop and zt_close do the same before all else.
    Returns SUCCESS; NOT_READY if another thread reads samples for longer than config.wait_timeout_ns, or the
    library's own thread does not end in 2 seconds; HANDLE_OBJECT_IN_USE inside the log function of a message
-   about reading. Any thread. Since 0.1. */
+   about reading. */
 ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler);
 
-/* Returns how many samples there are so far, and what became of them. Any thread. Since 0.1. */
+/* Returns how many samples there are so far, and what became of them. */
 ZT_API zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler);
+
+#endif
+
+/* ---- what was sampled ---------------------------------------------------------------------------------- */
+
+/* The most kinds of stall that hot spots have. */
+enum { ZT_MAX_STALLS = 16 };
+
+/* A kind of stall: why a thread of the device did not execute its next instruction. */
+struct zt_stall {
+    const char *name; /* the device's, such as "SbidStall"; see HOT SPOTS */
+    uint64_t samples;
+};
+
+/* Samples at one instruction of a kernel. */
+struct zt_hotspot_info {
+    const char *kernel;
+    uint64_t offset; /* of the instruction from the begin of the kernel, in bytes: a multiple of 8 */
+    uint64_t samples;
+    double share;    /* of all samples in kernels, from 0 to 1 */
+    uint64_t active; /* samples in which the instruction was executed; the others are stalls */
+    uint32_t stall_count;
+    zt_stall stalls[ZT_MAX_STALLS];
+    const char *file; /* of the source. "": not known; see zt_hotspots_find_lines */
+    uint32_t line;    /* from 1; 0: not known */
+};
+
+#ifndef ZETOOLS_DISABLE
+
+/* Returns the number of hot spots, that is, of different instructions with samples, so far. */
+ZT_API uint32_t zt_get_hotspot_count(const zt_profiler *profiler);
+
+/* Gets a hot spot by its index. Hot spots are in the order of their first sample. */
+ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info);
 
 /* Finds the source lines of all hot spots that were sampled so far, as reports do. Runs addr2line,
    llvm-addr2line or llvm-symbolizer, whichever is in PATH, for up to 24 seconds for each module.
-   Returns SUCCESS, also where no line is known; NOT_READY if another thread does it now. Any thread. Since
-   0.1. */
+   Returns SUCCESS, also where no line is known; NOT_READY if another thread does it now. */
 ZT_API ze_result_t zt_hotspots_find_lines(zt_profiler *profiler);
 
-/* Returns the number of hot spots, that is, of different instructions with samples, so far. Any thread. Since
-   0.1. */
-ZT_API uint32_t zt_get_hotspot_count(const zt_profiler *profiler);
-
-/* Gets a hot spot by its index. They are in the order of their first sample. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info);
+#endif
 
 #endif /* ZETOOLS_TRACER */
 
+/* ==== interface/ranks.h ================================================================================= */
+
+/* ==== ranks: statistics of several profilers or processes =============================================== */
+
+#ifndef ZETOOLS_DISABLE
+
+/* Adds the statistics and counts of one profiler to those of another. Both must measure the same metrics in
+   the same passes. Neither collects meanwhile. Samples in flight, the timeline and streamed metrics are not
+   added; own times that depend on samples in flight are then not known.
+   Returns SUCCESS, or
+       INVALID_ARGUMENT      they do not measure the same, or are the same profiler
+       NOT_READY             other threads collected for the config.wait_timeout_ns of `into`
+       HANDLE_OBJECT_IN_USE  this is inside the sample function of `into`
+   On failure no figure has changed, but `into` may have new regions without samples. */
+ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from);
+
+/* Writes all statistics and counts into a buffer; see PACKED STATISTICS. Nothing is collected meanwhile, but
+   other threads may lose or drop samples between the counts of two regions.
+   buffer  NULL: only `size` is set
+   size    the size of the buffer in bytes; receives the size that is needed. What is collected between two
+           calls may need more room in the second one
+   Returns SUCCESS; INVALID_SIZE if the buffer is too small; NOT_READY if another thread collected for
+   config.wait_timeout_ns. */
+ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size);
+
+/* Makes a profiler of packed statistics. It has no device and measures nothing, but can be read, reported,
+   merged, packed and closed.
+   size      of the buffer in bytes
+   config    NULL: the defaults. Only `log`, `allocator`, `columns` (else `metrics`) and `pass_tolerance`
+             count
+   profiler  receives the profiler; NULL on failure
+   Returns SUCCESS. On failure, zt_get_last_error(NULL) has the message:
+       UNSUPPORTED_VERSION  the statistics have another layout
+       INVALID_SIZE         the buffer is cut off
+       INVALID_ARGUMENT     it is damaged, or claims what is impossible
+       OUT_OF_HOST_MEMORY   also when 256 profilers are open in the process */
+ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
+                             zt_profiler **profiler);
+
+#endif
+
+/* ==== interface/watch.h ================================================================================= */
+
 #ifdef ZETOOLS_DEBUG
 
-/* ==== interface: program debug ============================================================================ */
+/* ==== watching ========================================================================================== */
 
-/* Returns a configuration with every field at its default. Any thread. Since 0.1. */
+/* The most places in a report of a watch. */
+enum { ZT_MAX_PLACES = 32 };
+
+/* Who debugs a process for zt_watch. */
+typedef enum zt_debugged_by {
+    ZT_DEBUGGED_BY_NOBODY, /* what hangs is reported, but not where */
+    ZT_DEBUGGED_BY_ITSELF,
+    ZT_DEBUGGED_BY_HELPER /* a process that the library has started */
+} zt_debugged_by;
+
+/* Where threads of the device were when they were stopped. */
+struct zt_hang_place {
+    const char *kernel; /* "": not known */
+    uint64_t address;   /* of the instruction */
+    uint64_t offset;  /* of the instruction from the begin of the kernel, in bytes; 0 if that is not known */
+    uint32_t threads; /* that were there */
+    const char *file; /* of the source. "": not known */
+    uint32_t line;    /* from 1; 0: not known */
+};
+
+/* What hangs or has faulted, and where. */
+struct zt_hang {
+    int is_fault; /* not 0: the device has reported a fault, or threads have stopped by themselves */
+    uint64_t fault_address; /* of a page fault; else 0 */
+    const char *fault;      /* what it was, in words. "": no fault */
+    const char *region;     /* that runs for too long; of a fault, one that was running. "": not known */
+    uint64_t running_ns;    /* how long it has run, in nanoseconds */
+    uint32_t others;        /* other lists with regions that run, or wait for what hangs */
+    int has_ended;          /* not 0: the region ended while the threads were being stopped */
+    zt_debugged_by debugged_by;
+    const char *reason;          /* why nobody debugs, or why threads could not be stopped or found */
+    uint32_t stopped;            /* threads that were stopped */
+    uint32_t unstopped;          /* threads that could not be stopped, as far as the device reports them */
+    uint32_t place_count;        /* up to ZT_MAX_PLACES */
+    const zt_hang_place *places; /* in descending order of threads */
+    uint32_t threads_elsewhere;  /* that were stopped at other places */
+    int is_left_stopped;         /* not 0: the threads stay stopped; see zt_watch_config.leave_stopped */
+    const char *text;            /* the whole report, as in the file */
+};
+
+/* Called with each hang and each fault, on the thread of the watch, after the work was resumed or left
+   stopped. `user` is zt_watch_config.user. */
+typedef void (*zt_hang_fn)(const zt_hang *hang, void *user);
+
+/* How regions are watched. Start from zt_watch_config_default(). */
+struct zt_watch_config {
+    uint64_t hang_ns;    /* A region that runs longer hangs, in nanoseconds; see WATCHING. At least 1 ms.
+                            Default: 10 seconds. */
+    const char *path;    /* The file of the report; %p is the process ID. The second report goes to
+                            hang.%p.2.txt, and so on. "": none. Default: "hang.%p.txt". */
+    zt_hang_fn function; /* Is called with each hang and each fault. NULL: none is. */
+    void *user;
+    int leave_stopped; /* Not 0: threads stay stopped until zt_watch_stop or zt_close. */
+    int no_helper;     /* Not 0: no other process is started to debug this one. */
+};
+
+/* What a watch does, and what it has found. */
+struct zt_watch_info {
+    int is_watching; /* not 0: there is a watch */
+    zt_debugged_by debugged_by;
+    char reason[512];       /* why the process does not debug itself, or why nobody debugs it; else "" */
+    uint32_t hangs, faults; /* that were reported */
+    int is_stopped;         /* not 0: threads of the device are left stopped */
+};
+
+#ifndef ZETOOLS_DISABLE
+
+/* Returns a configuration with every field at its default. */
+ZT_API zt_watch_config zt_watch_config_default(void);
+
+/* Watches the regions of a profiler, and its device; see WATCHING. Where debugging is not possible, hangs are
+   reported without places: zt_watch_get_info returns why. A second call replaces the configuration.
+   config  NULL: the defaults
+   Returns SUCCESS, or
+       INVALID_NULL_HANDLE   the profiler is from zt_unpack
+       UNSUPPORTED_FEATURE   no thread can be started
+       NOT_READY             the thread of an earlier watch does not end
+       HANDLE_OBJECT_IN_USE  this is inside a sample, hang or log function
+   Not by two threads at once. */
+ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config);
+
+/* Ends the watch, and resumes threads that were left stopped. zt_close does the same before all else.
+   Returns SUCCESS, also if nothing is watched; NOT_READY if the thread of the watch does not end;
+   HANDLE_OBJECT_IN_USE inside a log function.
+   Not by two threads at once. */
+ZT_API ze_result_t zt_watch_stop(zt_profiler *profiler);
+
+/* Returns what the watch does, and what it has found. */
+ZT_API zt_watch_info zt_watch_get_info(const zt_profiler *profiler);
+
+#endif
+
+#endif /* ZETOOLS_DEBUG */
+
+/* ==== interface/debug.h ================================================================================= */
+
+#ifdef ZETOOLS_DEBUG
+
+/* ==== program debug ===================================================================================== */
+
+/* ---- sessions and events ------------------------------------------------------------------------------- */
+
+/* How a process is debugged. Start from zt_debug_config_default(). */
+struct zt_debug_config {
+    uint64_t wait_timeout_ns; /* How many nanoseconds calls wait for other threads, and zt_debug_close for
+                                 threads of the device that are about to stop. Default: 1 second. */
+    size_t module_limit;      /* Bytes of modules that are kept for zt_debug_where. Default: 64 MiB. */
+    int no_lines;             /* Not 0: zt_debug_where runs no program to find source lines. */
+    zt_log_fn log; /* Receives each kind of message once. NULL: none, or standard error with ZT_LOG. */
+    void *log_user;
+    zt_allocator allocator; /* Functions that are NULL: malloc and free. */
+};
+
+/* In a zt_debug_thread: all slices, subslices, EUs or threads. */
+#define ZT_DEBUG_ALL UINT32_MAX
+
+/* A thread of the device, counted from 0. Where a member is ZT_DEBUG_ALL, several threads: {1, ZT_DEBUG_ALL,
+   ZT_DEBUG_ALL, ZT_DEBUG_ALL} are those of the second slice. */
+struct zt_debug_thread {
+    uint32_t slice, subslice, eu, thread;
+};
+
+/* What has happened in a debugged process. */
+typedef enum zt_debug_event_type {
+    ZT_DEBUG_OTHER,               /* what this version of the library does not know */
+    ZT_DEBUG_DETACHED,            /* the session is over: `reason` */
+    ZT_DEBUG_PROCESS_ENTRY,       /* the process has created a command queue on the device */
+    ZT_DEBUG_PROCESS_EXIT,        /* the process has destroyed its command queues on the device */
+    ZT_DEBUG_MODULE_LOAD,         /* `begin`, `end` and `load` */
+    ZT_DEBUG_MODULE_UNLOAD,       /* likewise: the module is about to be unloaded */
+    ZT_DEBUG_THREADS_STOPPED,     /* `threads`: at least one of them has stopped */
+    ZT_DEBUG_THREADS_UNAVAILABLE, /* `threads`: none of them can be stopped */
+    ZT_DEBUG_PAGE_FAULT,          /* `address`, `mask` and `reason` */
+    ZT_DEBUG_EVENT_COUNT
+} zt_debug_event_type;
+
+/* An event. Members that do not belong to its type are 0. */
+struct zt_debug_event {
+    zt_debug_event_type type;
+    int is_held;             /* not 0: what follows, such as a launch of the module, waits until the event is
+                                acknowledged */
+    uint32_t reason;         /* of DETACHED, a zet_debug_detach_reason_t: 1 if the process has ended. Of
+                                PAGE_FAULT, a zet_debug_page_fault_reason_t: 1 if the address is not mapped,
+                                2 if the access is not permitted */
+    zt_debug_thread threads; /* that have stopped, or cannot be stopped */
+    uint64_t begin, end;     /* where the ELF file of the module is in the memory of the device */
+    uint64_t load;           /* where the module is loaded */
+    uint64_t address, mask;  /* the page of the fault: its address, and the bits that count */
+};
+
+/* Called with each event, on the thread that waits. `user` is that of the call. Returns 0, or anything else
+   to stop: later events wait for the next call. */
+typedef int (*zt_debug_fn)(zt_debugger *debugger, const zt_debug_event *event, void *user);
+
+#ifndef ZETOOLS_DISABLE
+
+/* Returns a configuration with every field at its default. */
 ZT_API zt_debug_config zt_debug_config_default(void);
 
 /* Attaches to a device and to a process that uses it, or will; see PROGRAM DEBUG. The driver must be
@@ -2477,149 +1944,409 @@ ZT_API zt_debug_config zt_debug_config_default(void);
    pid       the process ID. 0: that of this process
    config    NULL: the defaults
    debugger  receives the debugger; NULL on failure
-   Returns SUCCESS, or why it cannot attach:
-   UNSUPPORTED_FEATURE       the device cannot be debugged
-   DEPENDENCY_UNAVAILABLE    program debug is not enabled, on this system or in one of the processes
-   INSUFFICIENT_PERMISSIONS  this process may not debug the other, or itself
-   NOT_AVAILABLE             another debugger is attached
-   INVALID_ARGUMENT          there is no such process
-   otherwise the result of the call that failed. zt_debug_get_last_error(NULL) has the message. Any thread.
-   Since 0.1. */
+   Returns SUCCESS. On failure, zt_debug_get_last_error(NULL) has the message:
+       UNSUPPORTED_FEATURE       the device cannot be debugged
+       DEPENDENCY_UNAVAILABLE    program debug is not enabled, on this system or in one of the processes
+       INSUFFICIENT_PERMISSIONS  this process may not debug the other, or itself
+       NOT_AVAILABLE             another debugger is attached
+       INVALID_ARGUMENT          there is no such process
+       otherwise the result of the call that failed */
 ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const zt_debug_config *config,
                                  zt_debugger **debugger);
 
 /* Acknowledges all events, resumes all threads, also those that stop meanwhile, detaches, and frees the
-   debugger. Ends calls that wait.
-   Returns SUCCESS, also for NULL and in a forked child, where it does nothing; HANDLE_OBJECT_IN_USE, and the
-   debugger stays open, if a call of another thread does not end in 10 seconds, or inside one of its own
-   callbacks; otherwise the result of the call that failed: the debugger is freed, and the driver detaches
-   when this process ends. One thread. Since 0.1. */
+   debugger. Ends calls that wait. In a forked child, it does nothing.
+   Returns SUCCESS, also where it does nothing, or
+       HANDLE_OBJECT_IN_USE  a call of another thread does not end in 10 seconds, or this is inside one of the
+                             debugger's callbacks: the debugger stays open
+       otherwise the result of the call that failed: the debugger is freed, and the driver detaches when this
+       process ends
+   Not by two threads at once. */
 ZT_API ze_result_t zt_debug_close(zt_debugger *debugger);
 
 /* Delivers the events that there are, and waits for the first if there is none. When the function has
-   returned, an event that needs it is acknowledged.
+   returned, an event that needs it is acknowledged; if that fails, the next call or zt_debug_close does it.
+   One thread waits for events while others wait for that thread.
    timeout_ns  how long it waits at the most, in nanoseconds; 0: not at all
    function    is called with each event and `user`. NULL: events are only acknowledged
-   Returns SUCCESS; NOT_READY if there was no event in time, or if other threads have used the debugger for
-   longer than config.wait_timeout_ns when an event was to be acknowledged; NOT_AVAILABLE if the session is
-   over, and ZT_DEBUG_DETACHED was delivered, or if the debugger is being closed; DEVICE_LOST;
-   HANDLE_OBJECT_IN_USE inside of a callback of the debugger; otherwise the result of the call that failed.
-   What could not be acknowledged is acknowledged by the next call, or by zt_debug_close. Any thread; one
-   waits while others wait for it. Since 0.1. */
+   Returns SUCCESS, or
+       NOT_READY             there was no event in time, or an event could not be acknowledged, because other
+                             threads used the debugger for longer than config.wait_timeout_ns
+       NOT_AVAILABLE         the session is over and ZT_DEBUG_DETACHED was delivered, or the debugger is being
+                             closed
+       DEVICE_LOST
+       HANDLE_OBJECT_IN_USE  this is inside a callback of the debugger
+       otherwise the result of the call that failed */
 ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_debug_fn function,
                                  void *user);
 
-/* Acknowledges the event that is being delivered, before the function returns. Returns SUCCESS, also if that
-   was done or is not needed; INVALID_ARGUMENT outside of the function; otherwise the result of the call that
-   failed. The thread of the function. Since 0.1. */
+/* Acknowledges the event that is being delivered, before the function of zt_debug_wait returns. Only that
+   function may call it, on its own thread.
+   Returns SUCCESS, also if that was done or is not needed; INVALID_ARGUMENT outside of the function;
+   otherwise the result of the call that failed. */
 ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger);
 
-/* Stops threads of the device in the middle of what they do.
-   threads     which ones
+/* Returns the name of a type of events: "module load" for ZT_DEBUG_MODULE_LOAD, and so on. */
+ZT_API const char *zt_debug_event_name(zt_debug_event_type type);
+
+/* As zt_get_last_error, for a debugger. */
+ZT_API const char *zt_debug_get_last_error(const zt_debugger *debugger);
+
+/* As zt_get_last_result, for a debugger. */
+ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger);
+
+#endif
+
+/* ---- threads of the device ----------------------------------------------------------------------------- */
+
+/* What zt_debug_stop has done. */
+struct zt_debug_stops {
+    uint32_t stopped;     /* selected threads that are stopped now, also those that were stopped before */
+    uint32_t unavailable; /* the other selected threads: they are idle, or cannot be stopped. The device does
+                             not report which */
+};
+
+/* Where an instruction is. */
+struct zt_debug_place {
+    const char *kernel; /* or another function of the module, as its file names it. "": not known */
+    uint64_t offset;    /* of the instruction from the begin of the kernel, in bytes */
+    uint64_t size;      /* of the kernel's instructions, in bytes */
+    const char *file;   /* of the source. "": not known */
+    uint32_t line;      /* from 1; 0: not known */
+    int is_unloaded;    /* not 0: the module was unloaded since */
+};
+
+#ifndef ZETOOLS_DISABLE
+
+/* Stops threads of the device in the middle of what they do. zt_debug_wait also delivers the answer of the
+   device, as an event.
+   threads     which threads
    timeout_ns  how long it waits for the device at the most, in nanoseconds
    stops       receives how many are stopped; may be NULL
-   Returns SUCCESS when the device has answered, even if there was nothing to stop; NOT_READY if it has not:
-   the next call that reads its answer, such as zt_debug_wait, then resumes the threads, except those that
-   another stop has stopped; NOT_AVAILABLE if the session is over, or ends meanwhile; otherwise the result of
-   the call that failed. zt_debug_wait also delivers the answer as an event. Any thread. Since 0.1. */
+   Returns SUCCESS when the device has answered, even if there was nothing to stop, or
+       NOT_READY      the device has not answered. The next call that reads its answer, such as zt_debug_wait,
+                      resumes the threads, except those that another stop has stopped
+       NOT_AVAILABLE  the session is over, or ends meanwhile
+       otherwise the result of the call that failed */
 ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
                                  zt_debug_stops *stops);
 
-/* Resumes threads of the device. Returns SUCCESS if none of them is stopped any more, even if none was;
-   NOT_AVAILABLE if the session is over; otherwise the result of the call that failed. Any thread. Since 0.1.
- */
+/* Resumes threads of the device.
+   Returns SUCCESS if none of them is stopped any more, even if none was;
+   NOT_AVAILABLE if the session is over; otherwise the result of the call that failed. */
 ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads);
 
 /* Lists the stopped threads of the device.
-   threads  receives them; may be NULL if there is no room
-   count    the room, and then the number of all stopped threads, which may be more
-   Returns SUCCESS; NOT_AVAILABLE if the session is over; otherwise the result of the call that failed. Any
-   thread. Since 0.1. */
+   threads  receives them; may be NULL if `count` is 0
+   count    how many there is room for; receives the number of all stopped threads, which may be more
+   Returns SUCCESS; NOT_AVAILABLE if the session is over; otherwise the result of the call that failed. */
 ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count);
 
-/* Reads memory of the process, as a stopped thread sees it. For ZT_DEBUG_MEMORY, `thread` may also be all
-   threads, {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL}, stopped or not.
+/* Gets the address of the instruction at which a thread is stopped.
+   Returns SUCCESS; UNSUPPORTED_FEATURE if the device lacks a register for that; otherwise as
+   zt_debug_read_registers. */
+ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread thread, uint64_t *address);
+
+/* Finds the kernel and the source line of an instruction, by the modules that the process has loaded. Works
+   also when the session is over. Runs a program to find the source line, as for hot spots, which takes a few
+   milliseconds the first time; see PROGRAM DEBUG.
+   Returns SUCCESS if the kernel is known; NOT_AVAILABLE if it is not. */
+ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_debug_place *place);
+
+#endif
+
+/* ---- memory and registers ------------------------------------------------------------------------------ */
+
+/* A kind of memory. */
+typedef enum zt_debug_space {
+    ZT_DEBUG_MEMORY, /* what pointers point to */
+    ZT_DEBUG_SLM     /* shared local memory of the thread's work-group, from 0 on */
+} zt_debug_space;
+
+/* Registers of one kind. */
+struct zt_debug_register_set {
+    char name[16];    /* Intel's: "GRF", "ADDR", "FLAG", "CE", "SR", "CR", "TDR", "ACC", "MME", "SP", "SBA",
+                         "DBG", "FC"; for other types "SET 14" */
+    uint32_t type;    /* as the device numbers it */
+    uint32_t version; /* of the set, as the device numbers it */
+    int is_readable;
+    int is_writable;
+    uint32_t count; /* how many registers. A thread may have fewer */
+    uint32_t bits;  /* of a register */
+    uint32_t bytes; /* that a register takes in a buffer */
+};
+
+/* A register. */
+struct zt_debug_register {
+    const char *set; /* name of its set */
+    uint32_t index;  /* in its set */
+    uint32_t bytes;
+};
+
+#ifndef ZETOOLS_DISABLE
+
+/* Reads memory of the process, as a stopped thread sees it.
+   thread  the thread. For ZT_DEBUG_MEMORY, also all threads, stopped or not: {ZT_DEBUG_ALL, ZT_DEBUG_ALL,
+           ZT_DEBUG_ALL, ZT_DEBUG_ALL}
+   size    in bytes
    Returns SUCCESS; NOT_AVAILABLE if the thread is not stopped, if it has no such memory, or if the session is
-   over; otherwise the result of the call that failed. Any thread. Since 0.1. */
+   over; otherwise the result of the call that failed. */
 ZT_API ze_result_t zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
                                  uint64_t address, void *bytes, size_t size);
 
-/* Writes memory likewise. Any thread. Since 0.1. */
+/* Writes memory, with parameters and results as those of zt_debug_read. */
 ZT_API ze_result_t zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
                                   uint64_t address, const void *bytes, size_t size);
 
-/* Returns the number of register sets of the device. It does not change. Any thread. Since 0.1. */
+/* Returns the number of register sets of the device. It does not change. */
 ZT_API uint32_t zt_debug_get_register_set_count(const zt_debugger *debugger);
 
-/* Returns a register set by its index, or NULL if that is too high. It lives as long as the debugger. Any
-   thread. Since 0.1. */
+/* Returns a register set by its index, or NULL if that is too high. */
 ZT_API const zt_debug_register_set *zt_debug_get_register_set(const zt_debugger *debugger, uint32_t index);
 
 /* Finds a register by its name, as Intel's assembler and debugger have it: "r12", "a0", "f1", "ce", "sr0",
    "cr0", "tdr0", "acc3", "mme0", "sp", "dbg0", "fc0"; of SBA "genstbase", "sustbase", "dynbase", "iobase",
-   "isabase", "blsustbase", "blsastbase", "btbase", "scrbase". Returns SUCCESS, or INVALID_ARGUMENT if the
-   device has none. Any thread. Since 0.1. */
+   "isabase", "blsustbase", "blsastbase", "btbase", "scrbase".
+   Returns SUCCESS, or INVALID_ARGUMENT if the device has none. */
 ZT_API ze_result_t zt_debug_find_register(zt_debugger *debugger, const char *name, zt_debug_register *found);
 
 /* Reads registers of a stopped thread.
    set           the name of the set
    first, count  which of its registers
-   values, size  receives them, each in as many bytes as the set states
-   Returns SUCCESS; INVALID_ARGUMENT if there is no such set, if it has not as many registers, or if it cannot
-   be read; INVALID_SIZE if `size` is less than these registers take; NOT_AVAILABLE if the thread is not
-   stopped, or the session is over; otherwise the result of the call that failed. Any thread. Since 0.1. */
+   values, size  receive them: each takes zt_debug_register_set.bytes of these `size` bytes
+   Returns SUCCESS, or
+       INVALID_ARGUMENT  there is no such set, it has not as many registers, or it cannot be read
+       INVALID_SIZE      `size` is less than these registers take
+       NOT_AVAILABLE     the thread is not stopped, or the session is over
+       otherwise the result of the call that failed */
 ZT_API ze_result_t zt_debug_read_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
                                            uint32_t first, uint32_t count, void *values, size_t size);
 
-/* Writes registers likewise. Any thread. Since 0.1. */
+/* Writes registers, with parameters and results as those of zt_debug_read_registers. */
 ZT_API ze_result_t zt_debug_write_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
                                             uint32_t first, uint32_t count, const void *values, size_t size);
 
-/* Gets the address of the instruction at which a thread is stopped. Returns SUCCESS; UNSUPPORTED_FEATURE if
-   the device lacks a register for that; otherwise as zt_debug_read_registers. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread thread, uint64_t *address);
-
-/* Finds the kernel and the source line of an instruction, by the modules that the process has loaded. The
-   source line takes a program, as for hot spots, and a few milliseconds at the first time; see PROGRAM DEBUG.
-   Returns SUCCESS if the kernel is known; NOT_AVAILABLE if it is not; OUT_OF_HOST_MEMORY. Also when the
-   session is over. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_debug_place *place);
-
-/* Returns "module load" for ZT_DEBUG_MODULE_LOAD, and so on: never NULL. Any thread. Since 0.1. */
-ZT_API const char *zt_debug_event_name(zt_debug_event_type type);
-
-/* As zt_get_last_error. Any thread. Since 0.1. */
-ZT_API const char *zt_debug_get_last_error(const zt_debugger *debugger);
-
-/* As zt_get_last_result. Any thread. Since 0.1. */
-ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger);
-
-/* ---- watching -------------------------------------------------------------------------------------------- */
-
-/* Returns a configuration with every field at its default. Any thread. Since 0.1. */
-ZT_API zt_watch_config zt_watch_config_default(void);
-
-/* Watches the regions of a profiler, and its device; see WATCHING. Where debugging is not possible, hangs are
-   reported without places: zt_watch_get_info returns why. A second call replaces the configuration.
-   config  NULL: the defaults
-   Returns SUCCESS; INVALID_NULL_HANDLE for a profiler from zt_unpack; OUT_OF_HOST_MEMORY; UNSUPPORTED_FEATURE
-   if no thread can be started; NOT_READY if the thread of an earlier watch does not end; HANDLE_OBJECT_IN_USE
-   inside of a sample, hang or log function. One thread. Since 0.1. */
-ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config);
-
-/* Ends the watch, and resumes threads that were left stopped. zt_close does the same before all else.
-   Returns SUCCESS, also if nothing is watched; NOT_READY if its thread does not end; HANDLE_OBJECT_IN_USE
-   inside of a log function. One thread. Since 0.1. */
-ZT_API ze_result_t zt_watch_stop(zt_profiler *profiler);
-
-/* Returns what the watch does, and what it has found. Any thread. Since 0.1. */
-ZT_API zt_watch_info zt_watch_get_info(const zt_profiler *profiler);
+#endif
 
 #endif /* ZETOOLS_DEBUG */
 
-#else /* ZETOOLS_DISABLE */
+/* ==== interface/settings.h ============================================================================== */
 
-/* ==== interface, disabled ================================================================================= */
+/* ==== settings ========================================================================================== */
+
+/* ---- of a profiler ------------------------------------------------------------------------------------- */
+
+/* One collected sample. */
+struct zt_sample {
+    const char *name;      /* of the region */
+    uint32_t region;       /* its index, for zt_get_region */
+    uint32_t metric_count; /* as zt_get_metric_count */
+    double gpu_time_ns;
+    const double *values; /* in the order of zt_get_metric. NaN: not measured */
+    uint32_t pass;        /* from 0. Metrics of other passes are not measured. With times alone: 0 */
+};
+
+/* Called for each collected sample, on the collecting thread. `user` is config.sample_user. */
+typedef void (*zt_sample_fn)(const zt_sample *sample, void *user);
+
+/* How a profiler is opened. Start from zt_config_default(). */
+struct zt_config {
+    const char *groups;  /* Metric groups: names separated by commas, up to 32. "": none, regions have times
+                            alone. NULL: those that `metrics` needs, else "ComputeBasic", else the first
+                            event-based group of the device. ZT_GROUPS in the environment overrides this. */
+    const char *metrics; /* Metrics: names separated by commas, up to 64. Groups that have them are measured,
+                            beside those of `groups`. These are few, but not always the fewest, because not
+                            all combinations are tried: to choose, name them in `groups`. NULL: `groups`
+                            alone decides. ZT_METRICS in the environment overrides this. */
+    const char *columns; /* Columns of the table, and counters and arguments of the trace, comma-separated:
+                            metrics; of the GPU time "median", "p95", "min" and "max"; the latencies "queued"
+                            and "launch"; "copied", the bytes that traced copies and fills have moved. NULL:
+                            those of `metrics`, else the metrics that show most, as many as fit. CSV and JSON
+                            have all metrics in any case. ZT_COLUMNS in the environment overrides this. */
+    uint32_t max_passes; /* How many passes the work may be repeated in with ZT_PASSES, up to 16. With 1,
+                            groups that cannot be active together are refused. Default: 1. */
+    double pass_tolerance; /* Reports mark a region whose GPU time differs between passes by more than this
+                              share. Raise it for work whose time varies by itself. Default: 0.1. */
+    int require_metrics;   /* Not 0: zt_open fails if metrics cannot be measured. 0: regions then have
+                              times. */
+
+    uint32_t slots_per_step; /* Slots are made as they are needed, this many at a time. A lower number saves
+                                device memory where few regions are in flight. Default: 256. */
+    uint32_t max_slots;      /* The most slots of each pass, and the most for launches with times alone.
+                                Regions beyond are dropped. Raise it if recorded lists have more regions than
+                                this. Default: 16384. */
+    uint32_t samples;        /* Samples kept of each region for median and 95th percentile, up to 1,048,576;
+                                see AGGREGATION. A region needs up to 8 bytes a metric and kept sample, and
+                                56 a metric; GPU time and latencies count as four metrics. Default: 512. */
+
+    int thread; /* Not 0: a thread of the library's own collects; see COLLECTING. 0: threads that call the
+                   library do. */
+
+    uint32_t timeline; /* Samples kept for the timeline, the newest. Each needs 160 bytes and 8 a metric, and
+                          each region then writes two more time stamps. Latencies are then known, of all
+                          samples, kept or not; see LATENCY. 0: no timeline. */
+
+    uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own wait at the
+                                 most; see THREADS. Raise it if the work of a list takes longer. Default: 1
+                                 second. */
+
+    zt_log_fn log; /* Receives messages. NULL: none does; zt_get_last_error returns the last one. */
+    void *log_user;
+    zt_sample_fn sample; /* Receives every collected sample. NULL: none does. */
+    void *sample_user;
+    zt_allocator allocator; /* Functions that are NULL: malloc and free. */
+};
+
+#ifndef ZETOOLS_DISABLE
+
+/* Returns a configuration with every field at its default. */
+ZT_API zt_config zt_config_default(void);
+
+#endif
+
+/* ---- of zt_auto ---------------------------------------------------------------------------------------- */
+
+#ifdef ZETOOLS_TRACER
+
+/* How zt_auto traces and reports; see AUTOMATIC TRACING. Start from zt_auto_config_default(). Functions and
+   their user pointers must live until exit. */
+struct zt_auto_config {
+    const char *report; /* Paths, or "table", as in ZT_REPORT; see ENVIRONMENT. NULL: a table on standard
+                           output. ZT_AUTO in the environment overrides this. */
+    zt_config profiler; /* of each context and device */
+    zt_trace_config trace;
+    int hotspots; /* Not 0: hot spots are sampled on each device that can. ZT_HOTSPOTS in the environment
+                     overrides this. */
+};
+
+#ifndef ZETOOLS_DISABLE
+
+/* Returns a configuration with every field at its default. */
+ZT_API zt_auto_config zt_auto_config_default(void);
+
+#endif
+
+#endif /* ZETOOLS_TRACER */
+
+/* ---- what a device can measure ------------------------------------------------------------------------- */
+
+/* A metric group: the same type as zet_metric_group_handle_t. Only the implementation includes the header of
+   that, because it is slow to compile. */
+typedef struct _zet_metric_group_handle_t *zt_group;
+
+#ifndef ZETOOLS_DISABLE
+
+/* Finds a metric group of a device by its name.
+   type   a zet_metric_group_sampling_type_flags_t: event-based for regions, time-based for streams
+   group  receives the group; NULL on failure
+   Returns SUCCESS; INVALID_ARGUMENT if there is none, and zt_get_last_error(NULL) has the nearest names;
+   otherwise the result of the call that failed. */
+ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, uint32_t type, zt_group *group);
+
+/* Lists the metric groups of a device as text for people.
+   metrics      not 0: with their metrics
+   write, user  receive the text, as in zt_write
+   Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the driver's metric library is missing; UNKNOWN if `write`
+   stopped it; otherwise the result of the call that failed. */
+ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_write_fn write, void *user);
+
+/* ---- the library --------------------------------------------------------------------------------------- */
+
+/* Returns the version of the implementation, "major.minor.patch". */
+ZT_API const char *zt_version(void);
+
+#endif
+
+/* ==== interface/macros.h ================================================================================ */
+
+/* ==== ZT_REGION, ZT_SCOPE and ZT_PASSES ================================================================= */
+
+/* The first screen documents ZT_REGION and ZT_SCOPE. "passes" documents ZT_PASSES. */
+
+#define ZT__JOIN2(a, b) a##b
+#define ZT__JOIN(a, b) ZT__JOIN2(a, b)
+#ifdef __COUNTER__ /* for several regions on one line */
+#define ZT__NAME(prefix) ZT__JOIN(prefix, __COUNTER__)
+#else
+#define ZT__NAME(prefix) ZT__JOIN(prefix, __LINE__)
+#endif
+
+#ifndef ZETOOLS_DISABLE
+
+/* Without a profiler, a region costs one comparison. */
+static inline ZT__UNUSED zt_region zt__open_region(zt_profiler *profiler, ze_command_list_handle_t list,
+                                                   const char *name) {
+    static const zt_region none = {NULL, 0, 0, 0};
+    return profiler ? zt_begin(profiler, list, name) : none;
+}
+static inline ZT__UNUSED void zt__close_region(zt_region *region) {
+    if (region->slot)
+        zt_end(region);
+}
+
+/* Makes the statement of a ZT_REGION run once, measured or not. */
+static inline ZT__UNUSED int zt__begin_body(zt_region *region) {
+    return region->body++ == 0;
+}
+
+#ifdef __cplusplus
+
+/* A region that lasts as long as the object. It cannot be copied or moved. */
+struct zt_scope {
+    zt_region region;
+    zt_scope(zt_profiler *profiler, ze_command_list_handle_t list, const char *name)
+        : region(zt__open_region(profiler, list, name)) {}
+    ~zt_scope() { zt__close_region(&region); }
+    zt_scope(const zt_scope &) = delete;
+    zt_scope &operator=(const zt_scope &) = delete;
+};
+
+/* ZT_PASSES in C++. */
+struct zt__all_passes {
+    zt_passes state;
+    explicit zt__all_passes(zt_profiler *profiler) : state(zt_passes_begin(profiler)) {}
+    ~zt__all_passes() { zt_passes_end(&state); }
+    zt__all_passes(const zt__all_passes &) = delete;
+    zt__all_passes &operator=(const zt__all_passes &) = delete;
+};
+
+#define ZT__REGION(scope, profiler, list, name)                                                              \
+    for (zt_scope scope(profiler, list, name); zt__begin_body(&scope.region);)
+#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
+#define ZT_SCOPE(profiler, list, name) zt_scope ZT__NAME(zt__scope)(profiler, list, name)
+#define ZT__PASSES(passes, profiler) for (zt__all_passes passes(profiler); zt_passes_next(&passes.state);)
+#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
+#elif defined(__GNUC__)
+#define ZT__GUARD __attribute__((cleanup(zt__close_region)))
+#define ZT__REGION(region, profiler, list, name)                                                             \
+    for (zt_region region ZT__GUARD = zt__open_region(profiler, list, name); zt__begin_body(&region);)
+#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
+#define ZT_SCOPE(profiler, list, name)                                                                       \
+    zt_region ZT__NAME(zt__scope)                                                                            \
+    ZT__GUARD ZT__UNUSED = zt__open_region(profiler, list, name)
+#define ZT__PASSES(passes, profiler)                                                                         \
+    for (zt_passes passes __attribute__((cleanup(zt_passes_end))) = zt_passes_begin(profiler);               \
+         zt_passes_next(&passes);)
+#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
+#else
+#define ZT__PASSES(passes, profiler)                                                                         \
+    for (zt_passes passes = zt_passes_begin(profiler); zt_passes_next(&passes);)
+#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
+/* `break` leaves the inner loop. */
+#define ZT__REGION(region, profiler, list, name)                                                             \
+    for (zt_region region = zt__open_region(profiler, list, name); region.body == 0;                         \
+         zt__close_region(&region))                                                                          \
+        for (; zt__begin_body(&region);)
+#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
+#endif
+
+#endif /* ZETOOLS_DISABLE */
+
+/* ==== interface/disabled.h ============================================================================== */
+
+#ifdef ZETOOLS_DISABLE
+
+/* ==== disabled ========================================================================================== */
 
 /* Each function returns what stands for nothing, with figures of 0, and fills in empty structures. */
 
@@ -2654,43 +2381,45 @@ ZT__OFF ZT__RESULT zt__clear(void *memory, size_t size) {
     }
 
 /* clang-format off */
-ZT__OFF const char *zt_version(void) { return ZETOOLS_VERSION; }
-ZT__OFF zt_config zt_config_default(void) ZT__EMPTY(zt_config)
 ZT__OFF ZT__RESULT zt_open(const void *context, const void *device, const zt_config *config,
     zt_profiler **profiler) { return ZT__CLEAR(profiler); }
-ZT__OFF void zt_close(zt_profiler *profiler) {}
+ZT__OFF const char *zt_get_last_error(const zt_profiler *profiler) { return ""; }
 ZT__OFF zt_region zt_begin(zt_profiler *profiler, const void *list, const char *name) ZT__EMPTY(zt_region)
 ZT__OFF void zt_end(zt_region *region) {}
-ZT__OFF ZT__RESULT zt_collect(zt_profiler *profiler, uint64_t timeout_ns) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_release(zt_profiler *profiler, const void *list) { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_name_list(zt_profiler *profiler, const void *list, const char *name)
+ZT__OFF ZT__RESULT zt_collect(zt_profiler *profiler, uint64_t timeout_ns) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_report(const zt_profiler *profiler, const char *path) { return ZT__SUCCESS; }
+ZT__OFF void zt_close(zt_profiler *profiler) {}
+#ifdef ZETOOLS_TRACER
+ZT__OFF ZT__RESULT zt_trace_start(zt_profiler *profiler, const zt_trace_config *config)
     { return ZT__SUCCESS; }
-ZT__OFF uint32_t zt_get_pass_count(const zt_profiler *profiler) { return 1; }
-ZT__OFF ZT__RESULT zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass, zt_stats *time_ns)
-    { return ZT__CLEAR(time_ns); }
-ZT__OFF zt_passes zt_passes_begin(zt_profiler *profiler) ZT__EMPTY(zt_passes)
-ZT__OFF int zt_passes_next(zt_passes *passes) { return passes->runs++ == 0; }
-ZT__OFF void zt_passes_end(zt_passes *passes) {}
-ZT__OFF uint32_t zt_get_tile_count(const zt_profiler *profiler) { return 0; }
-ZT__OFF ZT__RESULT zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
-    uint32_t metric, zt_stats *stats) { return ZT__CLEAR(stats); }
-ZT__OFF ZT__RESULT zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
-    zt_stats *stats) { return ZT__CLEAR(stats); }
+ZT__OFF ZT__RESULT zt_trace_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_auto(const zt_auto_config *config) { return ZT__SUCCESS; }
+#endif
+ZT__OFF zt_availability zt_get_availability(const zt_profiler *profiler) { return ZT_AVAILABILITY_UNKNOWN; }
+ZT__OFF const char *zt_get_availability_text(const zt_profiler *profiler) { return ""; }
+ZT__OFF ZT__RESULT zt_get_last_result(const zt_profiler *profiler) { return ZT__SUCCESS; }
+ZT__OFF const char *zt_result_name(int result) { return ""; }
 ZT__OFF zt_counts zt_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_counts)
 ZT__OFF uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) { return 0; }
 ZT__OFF const char *zt_cause_name(zt_cause cause) { return ""; }
 ZT__OFF uint32_t zt_get_region_count(const zt_profiler *profiler) { return 0; }
-ZT__OFF uint32_t zt_get_metric_count(const zt_profiler *profiler) { return 0; }
-ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
-ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; info->parent = UINT32_MAX; } return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_get_path_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info)
     { ZT__CLEAR(info); if (info) { info->parent = UINT32_MAX; } return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
+    zt_stats *stats) { return ZT__CLEAR(stats); }
+ZT__OFF uint32_t zt_get_metric_count(const zt_profiler *profiler) { return 0; }
+ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
+ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
     zt_stats *stats) { return ZT__CLEAR(stats); }
 ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) { return 0; }
+ZT__OFF uint32_t zt_get_tile_count(const zt_profiler *profiler) { return 0; }
+ZT__OFF ZT__RESULT zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
+    uint32_t metric, zt_stats *stats) { return ZT__CLEAR(stats); }
 ZT__OFF ZT__RESULT zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info)
     { return ZT__CLEAR(info); }
 ZT__OFF const char *zt_limit_name(zt_limit limit) { return ""; }
@@ -2698,39 +2427,30 @@ ZT__OFF ZT__RESULT zt_set_peaks(zt_profiler *profiler, double bytes_per_second, 
     const char *source) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_set_operations(zt_profiler *profiler, const char *region, double operations)
     { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result)
-    { ZT__CLEAR(result); if (result) { result->region = UINT32_MAX; } return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
-    zt_comparison *result) { return ZT__CLEAR(result); }
-ZT__OFF ZT__RESULT zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
-    uint32_t count, zt_write_fn write, void *user) { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
-    zt_write_fn write, void *user) { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user)
-    { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_report_benches(const zt_profiler *profiler, const zt_bench_result *results,
-    uint32_t count, const char *path) { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_compare_benches(const zt_profiler *profiler, const zt_bench_result *results,
-    uint32_t count, const char *before, const char *report, zt_bench_changes *changes)
-    { return ZT__CLEAR(changes); }
-ZT__OFF const char *zt_bench_end_name(zt_bench_end end) { return ""; }
-ZT__OFF ZT__RESULT zt_merge(zt_profiler *into, const zt_profiler *from) { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_pack(const zt_profiler *profiler, void *buffer, size_t *size)
-    { return ZT__CLEAR(size); }
-ZT__OFF ZT__RESULT zt_unpack(const void *buffer, size_t size, const zt_config *config, zt_profiler **profiler)
-    { return ZT__CLEAR(profiler); }
-ZT__OFF ZT__RESULT zt_report(const zt_profiler *profiler, const char *path) { return ZT__SUCCESS; }
+ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) ZT__EMPTY(zt_timeline_info)
+ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler) ZT__EMPTY(zt_overlap)
+ZT__OFF uint32_t zt_get_pass_count(const zt_profiler *profiler) { return 1; }
+ZT__OFF ZT__RESULT zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass, zt_stats *time_ns)
+    { return ZT__CLEAR(time_ns); }
+ZT__OFF zt_passes zt_passes_begin(zt_profiler *profiler) ZT__EMPTY(zt_passes)
+ZT__OFF int zt_passes_next(zt_passes *passes) { return passes->runs++ == 0; }
+ZT__OFF void zt_passes_end(zt_passes *passes) {}
 ZT__OFF ZT__RESULT zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user)
     { return ZT__SUCCESS; }
-ZT__OFF zt_availability zt_get_availability(const zt_profiler *profiler) { return ZT_AVAILABILITY_UNKNOWN; }
-ZT__OFF const char *zt_get_availability_text(const zt_profiler *profiler) { return ""; }
-ZT__OFF const char *zt_get_last_error(const zt_profiler *profiler) { return ""; }
-ZT__OFF ZT__RESULT zt_get_last_result(const zt_profiler *profiler) { return ZT__SUCCESS; }
-ZT__OFF const char *zt_result_name(int result) { return ""; }
-ZT__OFF ZT__RESULT zt_find_group(const void *device, const char *name, uint32_t type, zt_group *group)
-    { return ZT__CLEAR(group); }
-ZT__OFF ZT__RESULT zt_write_groups(const void *device, int metrics, zt_write_fn write, void *user)
+ZT__OFF ZT__RESULT zt_name_list(zt_profiler *profiler, const void *list, const char *name)
     { return ZT__SUCCESS; }
+#ifdef ZETOOLS_TRACER
+ZT__OFF zt_trace_config zt_trace_config_default(void) ZT__EMPTY(zt_trace_config)
+ZT__OFF zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_trace_counts)
+ZT__OFF uint32_t zt_get_kernel_count(const zt_profiler *profiler) { return 0; }
+ZT__OFF ZT__RESULT zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info)
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = UINT32_MAX; } return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_replace(zt_profiler *profiler, const char *kernels, const void *module,
+    const char *name) { return ZT__SUCCESS; }
+ZT__OFF uint32_t zt_get_call_count(const zt_profiler *profiler) { return 0; }
+ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info)
+    { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
+#endif
 ZT__OFF zt_stream_config zt_stream_config_default(void) ZT__EMPTY(zt_stream_config)
 ZT__OFF ZT__RESULT zt_stream_open(const void *context, const void *device, const zt_stream_config *config,
     zt_stream **stream) { return ZT__CLEAR(stream); }
@@ -2752,19 +2472,23 @@ ZT__OFF uint32_t zt_get_streamed_count(const zt_profiler *profiler) { return 0; 
 ZT__OFF const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF ZT__RESULT zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
     zt_streamed *streamed) { return ZT__CLEAR(streamed); }
-ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) ZT__EMPTY(zt_timeline_info)
-ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler) ZT__EMPTY(zt_overlap)
+ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result)
+    { ZT__CLEAR(result); if (result) { result->region = UINT32_MAX; } return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
+    zt_comparison *result) { return ZT__CLEAR(result); }
+ZT__OFF ZT__RESULT zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
+    uint32_t count, zt_write_fn write, void *user) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
+    zt_write_fn write, void *user) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user)
+    { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_report_benches(const zt_profiler *profiler, const zt_bench_result *results,
+    uint32_t count, const char *path) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_compare_benches(const zt_profiler *profiler, const zt_bench_result *results,
+    uint32_t count, const char *before, const char *report, zt_bench_changes *changes)
+    { return ZT__CLEAR(changes); }
+ZT__OFF const char *zt_bench_end_name(zt_bench_end end) { return ""; }
 #ifdef ZETOOLS_TRACER
-ZT__OFF zt_trace_config zt_trace_config_default(void) ZT__EMPTY(zt_trace_config)
-ZT__OFF ZT__RESULT zt_trace_start(zt_profiler *profiler, const zt_trace_config *config)
-    { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_trace_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_replace(zt_profiler *profiler, const char *kernels, const void *module, const char *name)
-    { return ZT__SUCCESS; }
-ZT__OFF zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_trace_counts)
-ZT__OFF uint32_t zt_get_call_count(const zt_profiler *profiler) { return 0; }
-ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
 ZT__OFF zt_hotspots_config zt_hotspots_config_default(void) ZT__EMPTY(zt_hotspots_config)
 ZT__OFF ZT__RESULT zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config)
     { return ZT__SUCCESS; }
@@ -2774,13 +2498,17 @@ ZT__OFF ZT__RESULT zt_hotspots_find_lines(zt_profiler *profiler) { return ZT__SU
 ZT__OFF uint32_t zt_get_hotspot_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info)
     { ZT__CLEAR(info); if (info) { info->kernel = info->file = ""; } return ZT__SUCCESS; }
-ZT__OFF uint32_t zt_get_kernel_count(const zt_profiler *profiler) { return 0; }
-ZT__OFF ZT__RESULT zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = UINT32_MAX; } return ZT__SUCCESS; }
-ZT__OFF zt_auto_config zt_auto_config_default(void) ZT__EMPTY(zt_auto_config)
-ZT__OFF ZT__RESULT zt_auto(const zt_auto_config *config) { return ZT__SUCCESS; }
 #endif
+ZT__OFF ZT__RESULT zt_merge(zt_profiler *into, const zt_profiler *from) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_pack(const zt_profiler *profiler, void *buffer, size_t *size)
+    { return ZT__CLEAR(size); }
+ZT__OFF ZT__RESULT zt_unpack(const void *buffer, size_t size, const zt_config *config, zt_profiler **profiler)
+    { return ZT__CLEAR(profiler); }
 #ifdef ZETOOLS_DEBUG
+ZT__OFF zt_watch_config zt_watch_config_default(void) ZT__EMPTY(zt_watch_config)
+ZT__OFF ZT__RESULT zt_watch(zt_profiler *profiler, const zt_watch_config *config) { return ZT__SUCCESS; }
+ZT__OFF ZT__RESULT zt_watch_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
+ZT__OFF zt_watch_info zt_watch_get_info(const zt_profiler *profiler) ZT__EMPTY(zt_watch_info)
 ZT__OFF zt_debug_config zt_debug_config_default(void) ZT__EMPTY(zt_debug_config)
 ZT__OFF ZT__RESULT zt_debug_open(const void *device, uint32_t pid, const zt_debug_config *config,
     zt_debugger **debugger) { return ZT__CLEAR(debugger); }
@@ -2788,11 +2516,18 @@ ZT__OFF ZT__RESULT zt_debug_close(zt_debugger *debugger) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_debug_fn function, void *user)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_debug_acknowledge(zt_debugger *debugger) { return ZT__SUCCESS; }
+ZT__OFF const char *zt_debug_event_name(zt_debug_event_type type) { return ""; }
+ZT__OFF const char *zt_debug_get_last_error(const zt_debugger *debugger) { return ""; }
+ZT__OFF ZT__RESULT zt_debug_get_last_result(const zt_debugger *debugger) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
     zt_debug_stops *stops) { return ZT__CLEAR(stops); }
 ZT__OFF ZT__RESULT zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count)
     { return ZT__CLEAR(count); }
+ZT__OFF ZT__RESULT zt_debug_get_address(zt_debugger *debugger, zt_debug_thread thread, uint64_t *address)
+    { return ZT__CLEAR(address); }
+ZT__OFF ZT__RESULT zt_debug_where(zt_debugger *debugger, uint64_t address, zt_debug_place *place)
+    { ZT__CLEAR(place); if (place) { place->kernel = place->file = ""; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
     uint64_t address, void *bytes, size_t size) { return zt__clear(bytes, bytes ? size : 0); }
 ZT__OFF ZT__RESULT zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
@@ -2803,21 +2538,20 @@ ZT__OFF const zt_debug_register_set *zt_debug_get_register_set(const zt_debugger
 ZT__OFF ZT__RESULT zt_debug_find_register(zt_debugger *debugger, const char *name, zt_debug_register *found)
     { ZT__CLEAR(found); if (found) { found->set = ""; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_debug_read_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
-    uint32_t first, uint32_t count, void *values, size_t size) { return zt__clear(values, values ? size : 0); }
+    uint32_t first, uint32_t count, void *values, size_t size)
+    { return zt__clear(values, values ? size : 0); }
 ZT__OFF ZT__RESULT zt_debug_write_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
     uint32_t first, uint32_t count, const void *values, size_t size) { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_debug_get_address(zt_debugger *debugger, zt_debug_thread thread, uint64_t *address)
-    { return ZT__CLEAR(address); }
-ZT__OFF ZT__RESULT zt_debug_where(zt_debugger *debugger, uint64_t address, zt_debug_place *place)
-    { ZT__CLEAR(place); if (place) { place->kernel = place->file = ""; } return ZT__SUCCESS; }
-ZT__OFF const char *zt_debug_event_name(zt_debug_event_type type) { return ""; }
-ZT__OFF const char *zt_debug_get_last_error(const zt_debugger *debugger) { return ""; }
-ZT__OFF ZT__RESULT zt_debug_get_last_result(const zt_debugger *debugger) { return ZT__SUCCESS; }
-ZT__OFF zt_watch_config zt_watch_config_default(void) ZT__EMPTY(zt_watch_config)
-ZT__OFF ZT__RESULT zt_watch(zt_profiler *profiler, const zt_watch_config *config) { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_watch_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
-ZT__OFF zt_watch_info zt_watch_get_info(const zt_profiler *profiler) ZT__EMPTY(zt_watch_info)
 #endif
+ZT__OFF zt_config zt_config_default(void) ZT__EMPTY(zt_config)
+#ifdef ZETOOLS_TRACER
+ZT__OFF zt_auto_config zt_auto_config_default(void) ZT__EMPTY(zt_auto_config)
+#endif
+ZT__OFF ZT__RESULT zt_find_group(const void *device, const char *name, uint32_t type, zt_group *group)
+    { return ZT__CLEAR(group); }
+ZT__OFF ZT__RESULT zt_write_groups(const void *device, int metrics, zt_write_fn write, void *user)
+    { return ZT__SUCCESS; }
+ZT__OFF const char *zt_version(void) { return ZETOOLS_VERSION; }
 /* clang-format on */
 
 #define zt_execute(profiler, queue, count, lists, fence)                                                     \
@@ -2828,107 +2562,14 @@ ZT__OFF zt_watch_info zt_watch_get_info(const zt_profiler *profiler) ZT__EMPTY(z
 #pragma GCC diagnostic pop
 #endif
 
-#endif /* ZETOOLS_DISABLE */
-
-/* ==== regions that end by themselves ===================================================================== */
-
-/* ZT_REGION(profiler, list, name) statement
-       makes a region of the statement. In C++ and GNU C it ends however the statement is left: at its end, by
-       break, goto, return or an exception. In ISO C, return and goto leave it open. `break` and `continue`
-       leave the statement alone, and not a loop around it. Since 0.1.
-   ZT_SCOPE(profiler, list, name);
-       makes a region of the rest of the block, in C++ and GNU C. Since 0.1.
-   ZT_PASSES(profiler) statement
-       runs the statement once in each pass; once where nothing has to be repeated. `break` leaves it and
-       returns to the first pass; in ISO C only its end does. Not to be nested. One thread. Since 0.1. */
-
-#define ZT__JOIN2(a, b) a##b
-#define ZT__JOIN(a, b) ZT__JOIN2(a, b)
-#ifdef __COUNTER__ /* for several regions on one line */
-#define ZT__NAME(prefix) ZT__JOIN(prefix, __COUNTER__)
-#else
-#define ZT__NAME(prefix) ZT__JOIN(prefix, __LINE__)
-#endif
-
-#ifndef ZETOOLS_DISABLE
-/* Without a profiler, a region costs one comparison. */
-static inline ZT__UNUSED zt_region zt__open_region(zt_profiler *profiler, ze_command_list_handle_t list,
-                                                   const char *name) {
-    static const zt_region none = {NULL, 0, 0, 0};
-    return profiler ? zt_begin(profiler, list, name) : none;
-}
-static inline ZT__UNUSED void zt__close_region(zt_region *region) {
-    if (region->slot)
-        zt_end(region);
-}
-#endif
-
-/* Makes the statement of a ZT_REGION run once, measured or not. */
-static inline ZT__UNUSED int zt__begin_body(zt_region *region) {
-    return region->body++ == 0;
-}
-
-#ifdef ZETOOLS_DISABLE
 #define ZT__PASSES(once, profiler) for (int once = ((void)sizeof(profiler), 1); once; once = 0)
 #define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__once), profiler)
 #define ZT__REGION(once, profiler, list, name)                                                               \
     for (int once = ((void)sizeof(profiler), (void)sizeof(list), (void)sizeof(name), 1); once; once = 0)
 #define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__once), profiler, list, name)
 #define ZT_SCOPE(profiler, list, name) ((void)sizeof(profiler), (void)sizeof(list), (void)sizeof(name))
-#elif defined(__cplusplus)
-#define ZT__REGION(scope, profiler, list, name)                                                              \
-    for (zt_scope scope(profiler, list, name); zt__begin_body(&scope.region);)
-#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
-#define ZT_SCOPE(profiler, list, name) zt_scope ZT__NAME(zt__scope)(profiler, list, name)
-#define ZT__PASSES(passes, profiler) for (zt__all_passes passes(profiler); zt_passes_next(&passes.state);)
-#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
-#elif defined(__GNUC__)
-#define ZT__GUARD __attribute__((cleanup(zt__close_region)))
-#define ZT__REGION(region, profiler, list, name)                                                             \
-    for (zt_region region ZT__GUARD = zt__open_region(profiler, list, name); zt__begin_body(&region);)
-#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
-#define ZT_SCOPE(profiler, list, name)                                                                       \
-    zt_region ZT__NAME(zt__scope)                                                                            \
-    ZT__GUARD ZT__UNUSED = zt__open_region(profiler, list, name)
-#define ZT__PASSES(passes, profiler)                                                                         \
-    for (zt_passes passes __attribute__((cleanup(zt_passes_end))) = zt_passes_begin(profiler);               \
-         zt_passes_next(&passes);)
-#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
-#else
-#define ZT__PASSES(passes, profiler)                                                                         \
-    for (zt_passes passes = zt_passes_begin(profiler); zt_passes_next(&passes);)
-#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
-/* `break` leaves the inner loop. */
-#define ZT__REGION(region, profiler, list, name)                                                             \
-    for (zt_region region = zt__open_region(profiler, list, name); region.body == 0;                         \
-         zt__close_region(&region))                                                                          \
-        for (; zt__begin_body(&region);)
-#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
-#endif
 
 #ifdef __cplusplus
-} /* extern "C" */
-
-#ifndef ZETOOLS_DISABLE
-/* A region that lasts as long as the object. It cannot be copied or moved. Since 0.1. */
-struct zt_scope {
-    zt_region region;
-    zt_scope(zt_profiler *profiler, ze_command_list_handle_t list, const char *name)
-        : region(zt__open_region(profiler, list, name)) {}
-    ~zt_scope() { zt__close_region(&region); }
-    zt_scope(const zt_scope &) = delete;
-    zt_scope &operator=(const zt_scope &) = delete;
-};
-
-/* ZT_PASSES in C++. */
-struct zt__all_passes {
-    zt_passes state;
-    explicit zt__all_passes(zt_profiler *profiler) : state(zt_passes_begin(profiler)) {}
-    ~zt__all_passes() { zt_passes_end(&state); }
-    zt__all_passes(const zt__all_passes &) = delete;
-    zt__all_passes &operator=(const zt__all_passes &) = delete;
-};
-#else
 /* Has a name of its own, because a program may link files with and without ZETOOLS_DISABLE. */
 struct zt__disabled_scope {
     zt__disabled_scope(const zt_profiler *, const void *, const char *) {}
@@ -2938,7 +2579,13 @@ struct zt__disabled_scope {
 };
 typedef zt__disabled_scope zt_scope;
 #endif
+
+#endif /* ZETOOLS_DISABLE */
+
+#ifdef __cplusplus
+} /* extern "C" */
 #endif
+
 #endif /* ZETOOLS_H */
 
 /* ==========================================================================================================
@@ -2955,6 +2602,7 @@ typedef zt__disabled_scope zt_scope;
 #if defined(ZETOOLS_DEBUG) && !defined(ZT__DEBUG_DECLARED)
 #error "ZETOOLS_DEBUG came too late: define it before zetools.h is included for the first time in this file"
 #endif
+
 /* ==== base/system.h ===================================================================================== */
 
 /* All includes of the system, and what C libraries hide in strict modes. */
@@ -33233,8 +32881,10 @@ ZT_API void zt_close(zt_profiler *profiler) {
     }
     zt__destroy_profiler(profiler);
 }
+
 /* ==== reports/page/ ===================================================================================== */
 
+#ifndef ZETOOLS_NO_PAGE
 ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
     /* clang-format off */
     static const char *const lines[] = {
@@ -33388,7 +33038,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "<span class=\"muted screen\">Keys: / filters, &uarr; &darr; move, Enter opens</span>",
         "<details id=\"choice\"><summary>Columns</summary><div></div></details>",
         "</div>",
-        "<table id=\"regions\"><thead><tr></tr></thead><tbody></tbody></table>",
+        "<table id=\"regions\"><thead></thead><tbody></tbody></table>",
         "<p class=\"more fixed\" id=\"more\" hidden><span></span> <button type=\"button\">Show 500 more</button></p>",
         "<p class=\"muted fixed\" id=\"legend\"></p>",
         "<section class=\"fixed\" id=\"hotspots\" hidden><h2>Hot spots in kernels</h2></section>",
@@ -33406,22 +33056,29 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Data reaches the page through textContent and setAttribute alone, never as HTML: names of regions may be any text. */",
         "",
         "const MISSING = \"\\u2013\";",
-        "const FIRST_ROWS = 100, MORE_ROWS = 500, ROOFLINE_POINTS = 150, TIMELINE_ROWS = 8; /* so that 5,000 regions are as fast as 10 */",
         "",
         "const byId = (id) => document.getElementById(id);",
         "",
         "function add(parent, tag, className, text) {",
         "    const node = document.createElement(tag);",
-        "    if (className) { node.className = className; }",
-        "    if (text !== undefined) { node.textContent = text; }",
+        "    if (className) {",
+        "        node.className = className;",
+        "    }",
+        "    if (text !== undefined) {",
+        "        node.textContent = text;",
+        "    }",
         "    parent.appendChild(node);",
         "    return node;",
         "}",
         "",
         "function addSvg(parent, tag, attributes, text) {",
         "    const node = document.createElementNS(\"http://www.w3.org/2000/svg\", tag);",
-        "    for (const name in attributes) { node.setAttribute(name, attributes[name]); }",
-        "    if (text !== undefined) { node.textContent = text; }",
+        "    for (const [name, value] of Object.entries(attributes)) {",
+        "        node.setAttribute(name, value);",
+        "    }",
+        "    if (text !== undefined) {",
+        "        node.textContent = text;",
+        "    }",
         "    parent.appendChild(node);",
         "    return node;",
         "}",
@@ -33432,60 +33089,84 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "",
         "const PREFIXES = [[1, \"\"], [1e3, \"k\"], [1e6, \"M\"], [1e9, \"G\"], [1e12, \"T\"], [1e15, \"P\"]];",
         "const TIMES = [[1, \"ns\"], [1e3, \"\\u00b5s\"], [1e6, \"ms\"], [1e9, \"s\"]];",
-        "const SYMBOLS = new Map([[\"bytes\", \"B\"], [\"B/s\", \"B/s\"], [\"op/s\", \"op/s\"], [\"Hz\", \"Hz\"], [\"W\", \"W\"]]); /* which prefixes precede */",
+        "/* Units that are written with a prefix, and units that are written as they are. */",
+        "const PREFIXED = new Map([[\"bytes\", \"B\"], [\"B/s\", \"B/s\"], [\"op/s\", \"op/s\"], [\"Hz\", \"Hz\"], [\"W\", \"W\"]]);",
         "const FIXED = new Map([[\"percent\", \"%\"], [\"%\", \"%\"], [\"kHz\", \"kHz\"], [\"MHz\", \"MHz\"], [\"GHz\", \"GHz\"]]);",
         "",
         "/* Returns the units that values in the units of a metric may be written in, from small to large: [size, unit]. */",
         "function stepsOf(units) {",
-        "    const rate = /^([KMGT]?B)p[Ss]$/.exec(units), symbol = SYMBOLS.get(units); /* GBpS */",
-        "    if (FIXED.has(units) || rate) { return [[1, rate ? rate[1] + \"/s\" : FIXED.get(units)]]; }",
+        "    const rate = /^([KMGT]?B)p[Ss]$/.exec(units); /* GBpS */",
+        "    if (rate) {",
+        "        return [[1, `${rate[1]}/s`]];",
+        "    }",
+        "    if (FIXED.has(units)) {",
+        "        return [[1, FIXED.get(units)]];",
+        "    }",
         "    const time = TIMES.find(([, unit]) => unit === units.replace(\"us\", \"\\u00b5s\"));",
-        "    if (time) { return TIMES.map(([size, unit]) => [size / time[0], unit]); }",
-        "    return PREFIXES.map(([size, prefix]) => [size, symbol ? prefix + symbol : (prefix + \" \" + units).trim()]);",
+        "    if (time) {",
+        "        return TIMES.map(([size, unit]) => [size / time[0], unit]);",
+        "    }",
+        "    const symbol = PREFIXED.get(units);",
+        "    return PREFIXES.map(([size, prefix]) => [size, symbol ? prefix + symbol : `${prefix} ${units}`.trim()]);",
         "}",
         "",
-        "const formatter = (decimals) => new Intl.NumberFormat(\"en-US\", {minimumFractionDigits: decimals, maximumFractionDigits: decimals});",
+        "function formatter(decimals) {",
+        "    return new Intl.NumberFormat(\"en-US\", {minimumFractionDigits: decimals, maximumFractionDigits: decimals});",
+        "}",
         "",
         "const DIGITS = new Intl.NumberFormat(\"en-US\", {maximumSignificantDigits: 3});",
-        "const COUNT = formatter(0), SHARES = {size: 1, smallest: 0.1, format: formatter(1)};",
+        "const COUNT = formatter(0);",
+        "const SHARES = {size: 1, smallest: 0.1, format: formatter(1)};",
+        "",
+        "function decimalsFor(largest, unit) {",
+        "    if (unit === \"%\" || largest >= 1000) {",
+        "        return 1;",
+        "    }",
+        "    return largest >= 100 ? 2 : 3;",
+        "}",
         "",
         "/* Chooses one unit and one number of decimals for all values of a column. */",
         "function scaleFor(units, values) {",
-        "    let largest = 0, areWhole = true;",
-        "    for (const value of values) {",
-        "        if (isNumber(value)) {",
-        "            largest = Math.max(largest, Math.abs(value));",
-        "            areWhole = areWhole && Number.isInteger(value);",
-        "        }",
+        "    let largest = 0;",
+        "    let areWhole = true;",
+        "    for (const value of values.filter(isNumber)) {",
+        "        largest = Math.max(largest, Math.abs(value));",
+        "        areWhole = areWhole && Number.isInteger(value);",
         "    }",
         "    const steps = stepsOf(units);",
-        "    const step = steps.find(([size]) => largest / size < 10000) || steps[steps.length - 1];",
-        "    const top = largest / step[0];",
-        "    let decimals = top >= 1000 ? 1 : top >= 100 ? 2 : 3;",
-        "    if (step[1] === \"%\") { decimals = 1; }",
-        "    if (areWhole && step[0] === 1) { decimals = 0; }",
-        "    return {size: step[0], unit: step[1], smallest: Math.pow(10, -decimals), format: formatter(decimals)};",
+        "    const [size, unit] = steps.find((step) => largest / step[0] < 10000) || steps[steps.length - 1];",
+        "    const decimals = areWhole && size === 1 ? 0 : decimalsFor(largest / size, unit);",
+        "    return {size, unit, smallest: Math.pow(10, -decimals), format: formatter(decimals)};",
         "}",
         "",
         "function scaled(value, scale) {",
-        "    if (!isNumber(value)) { return MISSING; }",
+        "    if (!isNumber(value)) {",
+        "        return MISSING;",
+        "    }",
         "    const size = Math.abs(value / scale.size);",
-        "    if (size > 0 && size < scale.smallest / 2) { return \"<\" + scale.format.format(scale.smallest); }",
+        "    if (size > 0 && size < scale.smallest / 2) {",
+        "        return `<${scale.format.format(scale.smallest)}`;",
+        "    }",
         "    return scale.format.format(value / scale.size);",
         "}",
         "",
         "/* Returns a value in three digits with the unit that suits it, or that suits `other`, for sentences and axes. */",
         "function quantity(value, units, other) {",
-        "    if (!isNumber(value)) { return MISSING; }",
-        "    const most = Math.abs(isNumber(other) ? other : value), steps = stepsOf(units);",
+        "    if (!isNumber(value)) {",
+        "        return MISSING;",
+        "    }",
+        "    const most = Math.abs(isNumber(other) ? other : value);",
+        "    const steps = stepsOf(units);",
         "    const [size, unit] = steps.findLast((step) => most >= step[0] * 0.9995) || steps[0];",
         "    const digits = Math.abs(value / size) >= 999.5 ? COUNT.format(value / size) : DIGITS.format(value / size);",
-        "    return unit ? digits + \"\\u00a0\" + unit : digits;",
+        "    return unit ? `${digits}\\u00a0${unit}` : digits;",
         "}",
         "",
-        "const percent = (share) => isNumber(share) ? scaled(100 * share, SHARES) + \"\\u00a0%\" : MISSING;",
+        "const percent = (share) => isNumber(share) ? `${scaled(100 * share, SHARES)}\\u00a0%` : MISSING;",
+        "const countOrMissing = (value) => isNumber(value) ? COUNT.format(value) : MISSING;",
+        "const plural = (count, word) => `${COUNT.format(count)} ${word}${count === 1 ? \"\" : \"s\"}`;",
         "const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);",
-        "const plural = (count, word) => COUNT.format(count) + \" \" + word + (count === 1 ? \"\" : \"s\");",
+        "const sumOf = (list, valueOf) => list.reduce((sum, one) => sum + (valueOf(one) || 0), 0);",
         "",
         "/* ---- the document ---- */",
         "",
@@ -33499,7 +33180,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    try {",
         "        return JSON.parse(byId(\"data\").textContent);",
         "    } catch (error) {",
-        "        byId(\"summary\").textContent = \"The data of this page cannot be read: \" + error.message + \". Write the report again.\";",
+        "        byId(\"summary\").textContent = `The data of this page cannot be read: ${error.message}. Write the report again.`;",
         "        throw error;",
         "    }",
         "}",
@@ -33516,7 +33197,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "",
         "/* Returns the names of the metrics of the columns, then of those that have means, then of the others. */",
         "function orderMetrics() {",
-        "    const chosen = (doc.columns || []).filter((name) => ownProperty(metrics, name)), isChosen = new Set(chosen);",
+        "    const isChosen = new Set((doc.columns || []).filter((name) => ownProperty(metrics, name)));",
         "    const others = Object.keys(metrics).filter((name) => !isChosen.has(name));",
         "    const hasMean = (name) => metrics[name].aggregation === \"sum\" || metrics[name].aggregation === \"mean\";",
         "    return [...isChosen, ...others.filter(hasMean), ...others.filter((name) => !hasMean(name))];",
@@ -33524,10 +33205,39 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "",
         "const metricNames = orderMetrics();",
         "",
-        "/* Returns which figure of a metric the table shows: of flags, it is in how many samples they were set. */",
-        "const shownFigure = (metric) => metric.aggregation === \"flag\" ? \"sum\" : metric.aggregation === \"none\" ? \"max\" : \"mean\";",
+        "/* Which figure of a metric the table shows, other than the mean. Of flags, it is in how many samples they were set. */",
+        "const SHOWN_FIGURES = new Map([[\"flag\", \"sum\"], [\"none\", \"max\"]]);",
+        "const shownFigure = (metric) => SHOWN_FIGURES.get(metric.aggregation) || \"mean\";",
         "",
-        "/* Links regions to their parents. A chain of parents that ends nowhere is cut. */",
+        "/* Describes in sentences what the figures of a region leave open. */",
+        "function notesOf(region) {",
+        "    const notes = [...(region.notes || [])];",
+        "    if (region.own_ns === null && isNumber(region.share)) {",
+        "        notes.push(\"Its own time is not known, because samples are missing or regions overlap. \" +",
+        "            \"Its share is estimated.\");",
+        "    }",
+        "    if (region.differs && region.differs !== \"no\") {",
+        "        const texts = {",
+        "            missing: \"it is missing in some\",",
+        "            count: \"its samples are not equally many\",",
+        "            time: \"its GPU time differs\",",
+        "        };",
+        "        const ways = region.differs.split(\"+\").map((way) => texts[way] || way).join(\", \");",
+        "        notes.push(`The passes differ: ${ways}. Do not compare metrics of different passes.`);",
+        "    }",
+        "    return notes;",
+        "}",
+        "",
+        "/* Returns the parent of a region, or null. A chain of parents that ends nowhere is cut. */",
+        "function parentOf(region) {",
+        "    let above = regions[region.parent];",
+        "    for (let steps = 0; above && steps < regions.length; steps++) {",
+        "        above = regions[above.parent];",
+        "    }",
+        "    return above ? null : regions[region.parent] || null;",
+        "}",
+        "",
+        "/* Completes the regions, and links them to their parents. */",
         "function linkRegions() {",
         "    regions.forEach((region, index) => {",
         "        region.index = index;",
@@ -33540,158 +33250,119 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        region.shareWithChildren = 0;",
         "    });",
         "    for (const region of regions) {",
-        "        let above = regions[region.parent], steps = 0;",
-        "        while (above && steps++ < regions.length) { above = regions[above.parent]; }",
-        "        region.above = above ? null : regions[region.parent] || null;",
-        "        if (region.above) { region.above.children.push(region); }",
+        "        region.above = parentOf(region);",
+        "        if (region.above) {",
+        "            region.above.children.push(region);",
+        "        }",
         "    }",
         "    for (const region of regions) {",
-        "        for (let above = region; above; above = above.above) { above.shareWithChildren += isNumber(region.share) ? region.share : 0; }",
+        "        for (let above = region; above; above = above.above) {",
+        "            above.shareWithChildren += isNumber(region.share) ? region.share : 0;",
+        "        }",
         "    }",
         "}",
         "",
-        "/* Describes in sentences what the figures of a region leave open. */",
-        "function notesOf(region) {",
-        "    const notes = [...(region.notes || [])];",
-        "    if (region.own_ns === null && isNumber(region.share)) {",
-        "        notes.push(\"Its own time is not known, because samples are missing or regions overlap. Its share is estimated.\");",
-        "    }",
-        "    if (region.differs && region.differs !== \"no\") {",
-        "        const ways = {missing: \"it is missing in some\", count: \"its samples are not equally many\", time: \"its GPU time differs\"};",
-        "        notes.push(\"The passes differ: \" + region.differs.split(\"+\").map((way) => ways[way] || way).join(\", \") +",
-        "            \". Do not compare metrics of different passes.\");",
-        "    }",
-        "    return notes;",
-        "}",
-        "",
-        "/* Without own times in the document, regions may be inside others: then a bar is a region's GPU time over that of all, which",
-        "   orders the rows, and no share or sum is shown. */",
+        "/* Without own times in the document, regions may be inside others. Then a bar is a region's GPU time over that of all,",
+        "   which orders the rows, and no share or sum is shown. */",
         "const hasOwnTimes = regions.some((region) => region.own_ns !== undefined);",
         "",
         "function addShares() {",
-        "    const total = regions.reduce((sum, region) => sum + ((region.time_ns || {}).sum || 0), 0);",
+        "    const total = sumOf(regions, (region) => (region.time_ns || {}).sum);",
         "    for (const region of regions) {",
         "        region.own_ns = (region.time_ns || {}).sum;",
         "        region.share = total > 0 && isNumber(region.own_ns) ? region.own_ns / total : null;",
         "    }",
         "}",
         "",
-        "if (!hasOwnTimes) { addShares(); }",
+        "if (!hasOwnTimes) {",
+        "    addShares();",
+        "}",
         "linkRegions();",
         "const hasNesting = regions.some((region) => region.above);",
         "const hasLosses = regions.some((region) => region.lost || region.dropped);",
-        "",
-        "/* ---- heading ---- */",
-        "",
-        "const readable = (date) => String(date || \"\").replace(\"T\", \" \").replace(\"Z\", \" UTC\");",
-        "",
-        "function showHeading() {",
-        "    const device = doc.device || {}, counts = doc.counts || {};",
-        "    const [, availability, explanation] = String(doc.availability || \"\").match(/^(\\[\\w+\\])? ?(.*)/);",
-        "    const groups = [...new Set(Object.values(metrics).map((metric) => metric.group).filter(Boolean))];",
-        "    const facts = [",
-        "        [\"Device\", device.name], [\"Driver\", device.driver_version], [\"PCI\", device.pci], [\"UUID\", device.uuid],",
-        "        [\"Core clock\", isNumber(device.core_clock_mhz) ? COUNT.format(device.core_clock_mhz) + \" MHz\" : \"\"],",
-        "        [\"Timer\", isNumber(device.timer_hz) ? quantity(device.timer_hz, \"Hz\") : \"\"],",
-        "        [\"Date\", readable(doc.date)], [\"Measured from\", readable(doc.opened)],",
-        "        [\"zetools\", doc.zetools], [\"Metrics\", availability === \"[AVAILABLE]\" ? groups.join(\", \") : capital(explanation.replace(/^zt_\\w+: /, \"\"))],",
-        "    ];",
-        "    document.title = (doc.program || \"Program\") + \": GPU profile\";",
-        "    byId(\"program\").textContent = doc.program || \"GPU profile\";",
-        "    for (const [term, fact] of facts) {",
-        "        if (fact) {",
-        "            const pair = add(byId(\"facts\"), \"div\");",
-        "            add(pair, \"dt\", \"\", term);",
-        "            add(pair, \"dd\", \"\", fact);",
-        "        }",
-        "    }",
-        "    showSummary(counts);",
-        "    showNotes();",
-        "    if (regions.length) { addLink(\"regions\", \"Regions\"); }",
-        "}",
-        "",
-        "/* Answers in a sentence each: where the time goes, and what limits it there. */",
-        "function showSummary(counts) {",
-        "    const summary = byId(\"summary\");",
-        "    if (regions.length === 0) {",
-        "        summary.textContent = \"No region was measured.\";",
-        "        return;",
-        "    }",
-        "    if (hasOwnTimes) {",
-        "        const own = isNumber(doc.gpu_time_ns) ? doc.gpu_time_ns : regions.reduce((sum, region) => sum + (region.own_ns || 0), 0);",
-        "        add(summary, \"strong\", \"\", quantity(own, \"ns\") + \" of GPU time\");",
-        "        summary.append(\" in \");",
-        "    }",
-        "    summary.append(plural(regions.length, \"region\") + \", \" + plural(counts.collected || 0, \"sample\") + \". \");",
-        "    if (!hasOwnTimes) { return; }",
-        "    const shares = new Map();",
-        "    for (const region of regions) {",
-        "        if (region.limit.what && isNumber(region.share)) {",
-        "            shares.set(region.limit.what, (shares.get(region.limit.what) || 0) + region.share);",
-        "        }",
-        "    }",
-        "    const largest = [...shares].sort((a, b) => b[1] - a[1]).slice(0, 5);",
-        "    const unknown = regions.reduce((sum, region) => sum + (region.limit.what ? 0 : region.share || 0), 0);",
-        "    if (largest.length) {",
-        "        if (unknown >= 0.0005) { largest.push([\"not known\", unknown]); }",
-        "        summary.append(\"What limits it: \" + largest.map(([what, share]) => what + \"\\u00a0\" + percent(share)).join(\", \") + \".\");",
-        "    }",
-        "}",
-        "",
-        "function showNotes() {",
-        "    const list = byId(\"notes\").querySelector(\"ul\");",
-        "    for (const note of doc.notes || []) { add(list, \"li\", \"\", note); }",
-        "    byId(\"notes\").hidden = list.childElementCount === 0;",
-        "}",
-        "",
-        "/* Shows a part of the page, with a link to it at the top. */",
-        "function addLink(id, text) {",
-        "    byId(id).hidden = false;",
-        "    const link = add(byId(\"notes\").parentElement.querySelector(\"nav\"), \"a\", \"\", text);",
-        "    link.href = \"#\" + id;",
-        "}",
-        "",
         "/* ---- columns of the table of regions ---- */",
         "",
+        "/* The table shows a part of its rows at once, so that 5,000 regions are as fast as 10. */",
+        "const FIRST_ROWS = 100;",
+        "const MORE_ROWS = 500;",
+        "",
         "function timeColumn(label, figure, description, isHidden) {",
-        "    return {label, units: \"ns\", scaleGroup: \"sample\", isHidden, description, value: (region) => region.time_ns[figure]};",
+        "    return {",
+        "        label, units: \"ns\", scaleGroup: \"sample\", isHidden, description,",
+        "        value: (region) => region.time_ns[figure],",
+        "    };",
         "}",
         "",
         "function metricColumn(name, isHidden) {",
         "    const metric = metrics[name];",
-        "    const units = metric.aggregation === \"flag\" ? \"samples\" : metric.units || \"\";",
-        "    return {label: metric.label || name, units, metric: name, isHidden,",
-        "        description: name + \": \" + (metric.description || \"\"), value: (region) => figureOf(region, name, shownFigure(metric))};",
+        "    return {",
+        "        label: metric.label || name,",
+        "        units: metric.aggregation === \"flag\" ? \"samples\" : metric.units || \"\",",
+        "        metric: name,",
+        "        isHidden,",
+        "        description: `${name}: ${metric.description || \"\"}`,",
+        "        value: (region) => figureOf(region, name, shownFigure(metric)),",
+        "    };",
         "}",
         "",
-        "/* Latencies, and what copies moved, as far as any region has them. Launching matters where even the shortest launch takes half",
-        "   as long as the region. */",
+        "/* Latencies, and what copies moved, as far as any region has them. Launching matters where even the shortest launch",
+        "   takes half as long as the region. */",
         "function latencyColumns() {",
-        "    const matters = regions.some(({launch_latency_ns: launch, time_ns: time}) => launch && launch.min >= 0.5 * time.mean);",
+        "    const isSlow = ({launch_latency_ns: launch, time_ns: time}) => launch && launch.min >= 0.5 * time.mean;",
         "    return [",
-        "        {label: \"Queued\", units: \"ns\", scaleGroup: \"latency\", isHidden: true, value: (region) => (region.queue_latency_ns || {}).median,",
-        "            description: \"Median time from the append to the execution of the list\"},",
-        "        {label: \"Launch\", units: \"ns\", scaleGroup: \"latency\", isHidden: !matters, value: (region) => (region.launch_latency_ns || {}).median,",
-        "            description: \"Median time from the submission by the host to the begin on the device\"},",
-        "        {label: \"Copied\", units: \"B/s\", value: (region) => region.copied_bytes_per_second,",
-        "            description: \"Bytes that copies and fills moved, a second of GPU time\"},",
+        "        {",
+        "            label: \"Queued\", units: \"ns\", scaleGroup: \"latency\", isHidden: true,",
+        "            description: \"Median time from the append to the execution of the list\",",
+        "            value: (region) => (region.queue_latency_ns || {}).median,",
+        "        },",
+        "        {",
+        "            label: \"Launch\", units: \"ns\", scaleGroup: \"latency\", isHidden: !regions.some(isSlow),",
+        "            description: \"Median time from the submission by the host to the begin on the device\",",
+        "            value: (region) => (region.launch_latency_ns || {}).median,",
+        "        },",
+        "        {",
+        "            label: \"Copied\", units: \"B/s\",",
+        "            description: \"Bytes that copies and fills moved, a second of GPU time\",",
+        "            value: (region) => region.copied_bytes_per_second,",
+        "        },",
         "    ].filter((column) => regions.some((region) => isNumber(column.value(region))));",
         "}",
         "",
-        "/* A column: `value` returns a number in `units`, or a text where `isText`. Columns of a `scaleGroup` are written in one unit. */",
+        "/* A column: `value` returns a number in `units`, or a text where `isText`. Columns of a `scaleGroup` are written in one",
+        "   unit. */",
         "function makeColumns() {",
         "    const isChosen = new Set(doc.columns || []);",
         "    return [",
-        "        {label: hasOwnTimes ? \"Share\" : \"GPU time\", kind: \"share\", value: (region) => region.share,",
-        "            description: hasOwnTimes ? \"Own time as a share of all GPU time\" : \"Total GPU time, nested regions included\"},",
-        "        {label: \"Region\", kind: \"name\", isText: true, value: (region) => region.name},",
-        "        {label: \"Count\", units: \"\", value: (region) => region.count, description: \"Collected samples\"},",
-        "        {label: \"Lost\", kind: \"lost\", units: \"\", isHidden: !hasLosses, value: (region) => (region.lost || 0) + (region.dropped || 0),",
-        "            description: \"Samples lost or dropped: their data is missing or invalid, or they were not measured\"},",
-        "        {label: \"Total\", units: \"ns\", scaleGroup: \"all\", value: (region) => region.time_ns.sum,",
-        "            description: \"GPU time of all samples, nested regions included\"},",
-        "        {label: \"Own\", units: \"ns\", scaleGroup: \"all\", isHidden: !hasNesting, value: (region) => region.own_ns,",
-        "            description: \"GPU time outside of nested regions\"},",
+        "        {",
+        "            label: hasOwnTimes ? \"Share\" : \"GPU time\", kind: \"share\",",
+        "            description: hasOwnTimes",
+        "                ? \"Own time as a share of all GPU time\" : \"Total GPU time, nested regions included\",",
+        "            value: (region) => region.share,",
+        "        },",
+        "        {",
+        "            label: \"Region\", kind: \"name\", isText: true,",
+        "            value: (region) => region.name,",
+        "        },",
+        "        {",
+        "            label: \"Count\", units: \"\",",
+        "            description: \"Collected samples\",",
+        "            value: (region) => region.count,",
+        "        },",
+        "        {",
+        "            label: \"Lost\", kind: \"lost\", units: \"\", isHidden: !hasLosses,",
+        "            description: \"Samples lost or dropped: their data is missing or invalid, or they were not measured\",",
+        "            value: (region) => (region.lost || 0) + (region.dropped || 0),",
+        "        },",
+        "        {",
+        "            label: \"Total\", units: \"ns\", scaleGroup: \"all\",",
+        "            description: \"GPU time of all samples, nested regions included\",",
+        "            value: (region) => region.time_ns.sum,",
+        "        },",
+        "        {",
+        "            label: \"Own\", units: \"ns\", scaleGroup: \"all\", isHidden: !hasNesting,",
+        "            description: \"GPU time outside of nested regions\",",
+        "            value: (region) => region.own_ns,",
+        "        },",
         "        timeColumn(\"Mean\", \"mean\", \"Mean GPU time of a sample\"),",
         "        timeColumn(\"Median\", \"median\", \"Half of the samples take less\"),",
         "        timeColumn(\"p95\", \"p95\", \"95 % of the samples take less\"),",
@@ -33699,45 +33370,72 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        timeColumn(\"Max\", \"max\", \"The longest sample\", true),",
         "        timeColumn(\"Std dev\", \"stddev\", \"Standard deviation of the samples\", true),",
         "        ...latencyColumns(),",
-        "        {label: \"What limits it\", kind: \"limit\", isText: true, value: (region) => region.limit.what || \"\"},",
+        "        {",
+        "            label: \"What limits it\", kind: \"limit\", isText: true,",
+        "            value: (region) => region.limit.what || \"\",",
+        "        },",
         "        ...metricNames.map((name) => metricColumn(name, !isChosen.has(name))),",
         "    ];",
         "}",
         "",
-        "function scaleOfColumn(column) {",
-        "    const group = columns.filter((one) => one === column || (column.scaleGroup && one.scaleGroup === column.scaleGroup));",
-        "    return scaleFor(column.units, group.flatMap((one) => regions.map(one.value)));",
-        "}",
-        "",
-        "const shownColumns = () => columns.filter((column) => !column.isHidden);",
-        "",
         "const columns = makeColumns();",
         "const view = {sortBy: columns[0], isAscending: false, rowLimit: FIRST_ROWS, opened: new Set(), rows: [], fullBar: 1};",
         "",
+        "const shownColumns = () => columns.filter((column) => !column.isHidden);",
+        "",
+        "function scaleOfColumn(column) {",
+        "    const isAlike = (other) => other === column || (column.scaleGroup && other.scaleGroup === column.scaleGroup);",
+        "    return scaleFor(column.units, columns.filter(isAlike).flatMap((one) => regions.map(one.value)));",
+        "}",
+        "",
         "/* Writes a heading on at most two lines: a long name breaks at the underscore nearest to its middle. */",
         "function fillHeading(node, label, unit) {",
+        "    const distance = (at) => Math.abs(at - label.length / 2);",
         "    const breaks = [...label.matchAll(/_/g)].map((match) => match.index + 1);",
-        "    const at = breaks.sort((a, b) => Math.abs(a - label.length / 2) - Math.abs(b - label.length / 2))[0];",
+        "    const [at] = breaks.sort((a, b) => distance(a) - distance(b));",
         "    if (label.length > 12 && at) {",
         "        node.append(label.slice(0, at));",
         "        add(node, \"br\");",
-        "        label = label.slice(at);",
+        "        node.append(label.slice(at));",
+        "    } else {",
+        "        node.append(label);",
         "    }",
-        "    node.append(label);",
-        "    if (unit) { add(node, \"span\", \"unit\", \" \" + unit); }",
+        "    if (unit) {",
+        "        add(node, \"span\", \"unit\", ` ${unit}`);",
+        "    }",
+        "}",
+        "",
+        "function classOfHeading(column) {",
+        "    if (column.kind === \"name\") {",
+        "        return \"pinned\";",
+        "    }",
+        "    if (column.kind === \"share\") {",
+        "        return \"\";",
+        "    }",
+        "    return (column.isText ? \"\" : \"number \") + (column.metric ? \"metric\" : \"\");",
+        "}",
+        "",
+        "function unitOfHeading(column) {",
+        "    if (column.kind === \"share\" && hasOwnTimes) {",
+        "        return \"%\";",
+        "    }",
+        "    return column.scale ? column.scale.unit : \"\";",
         "}",
         "",
         "function showHeadings() {",
-        "    const row = byId(\"regions\").tHead.rows[0];",
-        "    row.replaceChildren();",
+        "    const head = byId(\"regions\").tHead;",
+        "    head.replaceChildren();",
+        "    const row = add(head, \"tr\");",
         "    for (const column of shownColumns()) {",
-        "        const isLeft = column.isText || column.kind === \"share\", kind = column.kind === \"name\" ? \"pinned\" : column.metric ? \"metric\" : \"\";",
-        "        const cell = add(row, \"th\", (isLeft ? \"\" : \"number \") + kind), button = add(cell, \"button\");",
+        "        const cell = add(row, \"th\", classOfHeading(column));",
+        "        const button = add(cell, \"button\");",
         "        cell.scope = \"col\";",
         "        button.type = \"button\";",
         "        button.title = column.description || \"\";",
-        "        if (column.units !== undefined) { column.scale = column.scale || scaleOfColumn(column); }",
-        "        fillHeading(button, column.label, column.scale ? column.scale.unit : column.kind === \"share\" && hasOwnTimes ? \"%\" : \"\");",
+        "        if (column.units !== undefined) {",
+        "            column.scale = column.scale || scaleOfColumn(column);",
+        "        }",
+        "        fillHeading(button, column.label, unitOfHeading(column));",
         "        button.addEventListener(\"click\", () => {",
         "            view.isAscending = view.sortBy === column ? !view.isAscending : Boolean(column.isText);",
         "            view.sortBy = column;",
@@ -33747,20 +33445,37 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }",
         "}",
         "",
+        "/* Marks the column that the rows are sorted by. */",
+        "function markSorted() {",
+        "    for (const column of shownColumns()) {",
+        "        if (column === view.sortBy) {",
+        "            column.heading.setAttribute(\"aria-sort\", view.isAscending ? \"ascending\" : \"descending\");",
+        "        } else {",
+        "            column.heading.removeAttribute(\"aria-sort\");",
+        "        }",
+        "    }",
+        "}",
+        "",
         "/* ---- rows of the table of regions ---- */",
         "",
         "const collator = new Intl.Collator(\"en\", {numeric: true});",
         "",
+        "const isNested = () => hasNesting && byId(\"nested\").checked;",
+        "",
         "/* What is missing comes last in either order. */",
         "function compare(a, b) {",
-        "    const column = view.sortBy, direction = view.isAscending ? 1 : -1;",
+        "    const column = view.sortBy;",
+        "    const direction = view.isAscending ? 1 : -1;",
         "    const isTree = column.kind === \"share\" && isNested();",
-        "    const left = isTree ? a.shareWithChildren : column.value(a), right = isTree ? b.shareWithChildren : column.value(b);",
-        "    if (column.isText) { return (left === \"\") - (right === \"\") || direction * collator.compare(left, right) || a.index - b.index; }",
-        "    return !isNumber(left) - !isNumber(right) || (isNumber(left) ? direction * (left - right) : 0) || a.index - b.index;",
+        "    const left = isTree ? a.shareWithChildren : column.value(a);",
+        "    const right = isTree ? b.shareWithChildren : column.value(b);",
+        "    const isMissing = column.isText ? (value) => value === \"\" : (value) => !isNumber(value);",
+        "    const difference = column.isText ? collator.compare : (one, other) => one - other;",
+        "    if (isMissing(left) || isMissing(right)) {",
+        "        return isMissing(left) - isMissing(right) || a.index - b.index;",
+        "    }",
+        "    return direction * difference(left, right) || a.index - b.index;",
         "}",
-        "",
-        "const isNested = () => hasNesting && byId(\"nested\").checked;",
         "",
         "/* Returns which regions pass the filter: each word is part of the name; none that follows a ! is. */",
         "function filterRegions() {",
@@ -33776,10 +33491,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    if (!isNested()) {",
         "        return matching.sort(compare).map((region) => ({region, depth: 0}));",
         "    }",
-        "    const matches = new Set(matching), kept = new Set(), rows = [];",
+        "    const matches = new Set(matching);",
+        "    const kept = new Set();",
         "    for (const region of matching) {",
-        "        for (let above = region; above && !kept.has(above); above = above.above) { kept.add(above); }",
+        "        for (let above = region; above && !kept.has(above); above = above.above) {",
+        "            kept.add(above);",
+        "        }",
         "    }",
+        "    const rows = [];",
         "    const pending = [];",
         "    const push = (siblings, depth) => {",
         "        const sorted = siblings.filter((region) => kept.has(region)).sort(compare);",
@@ -33796,34 +33515,55 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "",
         "const nameLength = () => window.innerWidth < 900 ? 30 : 56;",
         "",
-        "/* Shortens a long name: first by the arguments of a C++ signature, which say least, then in its middle, because names differ at both ends. */",
+        "/* Shortens a long name: first by the arguments of a C++ signature, which say least, then in its middle, because names",
+        "   differ at both ends. */",
         "function shortName(name, most) {",
-        "    const whole = Array.from(String(name).trim() || \"(no name)\");",
-        "    if (whole.length <= most) { return whole.join(\"\"); }",
-        "    const letters = Array.from(whole.join(\"\").replace(/^void /, \"\").replace(/\\([^()]+\\)$/, \"(\\u2026)\"));",
-        "    const head = Math.floor(most * 0.6), tail = letters.length - (most - head - 1);",
-        "    return letters.length <= most ? letters.join(\"\") : letters.slice(0, head).join(\"\") + \"\\u2026\" + letters.slice(tail).join(\"\");",
+        "    const whole = String(name).trim() || \"(no name)\";",
+        "    if (Array.from(whole).length <= most) {",
+        "        return whole;",
+        "    }",
+        "    const letters = Array.from(whole.replace(/^void /, \"\").replace(/\\([^()]+\\)$/, \"(\\u2026)\"));",
+        "    if (letters.length <= most) {",
+        "        return letters.join(\"\");",
+        "    }",
+        "    const head = Math.floor(most * 0.6);",
+        "    const tail = letters.length - (most - head - 1);",
+        "    return `${letters.slice(0, head).join(\"\")}\\u2026${letters.slice(tail).join(\"\")}`;",
         "}",
         "",
         "function addShare(row, region) {",
         "    const cell = add(row, \"td\", \"share\");",
-        "    if (hasOwnTimes) { add(cell, \"span\", \"number\", isNumber(region.share) ? scaled(100 * region.share, SHARES) : MISSING); }",
+        "    if (hasOwnTimes) {",
+        "        add(cell, \"span\", \"number\", scaled(isNumber(region.share) ? 100 * region.share : null, SHARES));",
+        "    }",
         "    const bar = add(cell, \"span\", \"bar\");",
         "    const own = region.share || 0;",
-        "    add(bar, \"i\").style.width = 100 * own / view.fullBar + \"%\";",
-        "    if (isNested()) { add(bar, \"i\").style.width = 100 * (region.shareWithChildren - own) / view.fullBar + \"%\"; }",
+        "    add(bar, \"i\").style.width = `${100 * own / view.fullBar}%`;",
+        "    if (isNested()) {",
+        "        add(bar, \"i\").style.width = `${100 * (region.shareWithChildren - own) / view.fullBar}%`;",
+        "    }",
         "}",
         "",
         "function addName(row, region, depth) {",
         "    const cell = add(row, \"th\", \"name pinned\");",
         "    const button = add(cell, \"button\", \"\", shortName(region.name, nameLength()));",
         "    cell.scope = \"row\";",
-        "    cell.style.paddingLeft = 0.55 + 1.1 * Math.min(depth, 12) + \"rem\";",
+        "    cell.style.paddingLeft = `${0.55 + 1.1 * Math.min(depth, 12)}rem`;",
         "    button.type = \"button\";",
         "    button.title = region.name;",
         "    button.tabIndex = -1;",
         "    button.setAttribute(\"aria-expanded\", view.opened.has(region));",
-        "    if (region.notes.length) { add(cell, \"span\", \"mark\", \" !\").title = region.notes.join(\" \"); }",
+        "    if (region.notes.length) {",
+        "        add(cell, \"span\", \"mark\", \" !\").title = region.notes.join(\" \");",
+        "    }",
+        "}",
+        "",
+        "function addCell(row, region, column) {",
+        "    const value = column.value(region);",
+        "    const cell = add(row, \"td\", \"number\", scaled(value, column.scale));",
+        "    if (column.kind === \"lost\") {",
+        "        cell.classList.add(value > 0 ? \"mark\" : \"muted\");",
+        "    }",
         "}",
         "",
         "function addRow(body, {region, depth, isContext}) {",
@@ -33837,40 +33577,53 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        } else if (column.kind === \"limit\") {",
         "            add(row, \"td\", \"limit\", region.limit.what || MISSING).title = region.limit.why || \"\";",
         "        } else {",
-        "            const value = column.value(region), colour = column.kind !== \"lost\" ? \"\" : value > 0 ? \" mark\" : \" muted\";",
-        "            add(row, \"td\", \"number\" + colour, scaled(value, column.scale));",
+        "            addCell(row, region, column);",
         "        }",
         "    }",
-        "    if (view.opened.has(region)) { addDetails(row, region); }",
+        "    if (view.opened.has(region)) {",
+        "        addDetails(row, region);",
+        "    }",
+        "}",
+        "",
+        "/* Returns the share of some regions, after `before`. Returns \"\" if shares are not known. */",
+        "function shareText(before, some) {",
+        "    return hasOwnTimes ? `${before}${percent(sumOf(some, (region) => region.share))} of GPU time` : \"\";",
+        "}",
+        "",
+        "function legendText() {",
+        "    const texts = [\"A full bar is the GPU time of the longest region.\"];",
+        "    if (hasOwnTimes) {",
+        "        texts[0] = `A full bar is ${percent(view.fullBar)} of all GPU time.`;",
+        "    }",
+        "    if (isNested()) {",
+        "        texts.push(\"The strong part of a bar is the region's own time, the faint part that of regions inside it.\");",
+        "    }",
+        "    if (metricNames.length) {",
+        "        texts.push(\"Metrics are means of a sample; rates and shares are weighted by GPU time.\");",
+        "    }",
+        "    return texts.join(\" \");",
         "}",
         "",
         "function showRows() {",
         "    const body = byId(\"regions\").tBodies[0];",
         "    const matching = filterRegions();",
-        "    const shareOf = (some) => percent(some.reduce((sum, region) => sum + (region.share || 0), 0)) + \" of GPU time\";",
-        "    for (const column of shownColumns()) {",
-        "        if (column === view.sortBy) {",
-        "            column.heading.setAttribute(\"aria-sort\", view.isAscending ? \"ascending\" : \"descending\");",
-        "        } else {",
-        "            column.heading.removeAttribute(\"aria-sort\");",
-        "        }",
-        "    }",
-        "    view.fullBar = Math.max(1e-9, ...regions.map((region) => (isNested() ? region.shareWithChildren : region.share) || 0));",
+        "    const barOf = (region) => (isNested() ? region.shareWithChildren : region.share) || 0;",
+        "    markSorted();",
+        "    view.fullBar = Math.max(1e-9, ...regions.map(barOf));",
         "    view.rows = orderRows(matching);",
         "    body.replaceChildren();",
         "    view.rows.slice(0, view.rowLimit).forEach((row) => addRow(body, row));",
         "    const first = body.querySelector(\"button\");",
-        "    if (first) { first.tabIndex = 0; }",
-        "    byId(\"shown\").textContent = matching.length === regions.length ? plural(regions.length, \"region\")",
-        "        : COUNT.format(matching.length) + \" of \" + plural(regions.length, \"region\") + (hasOwnTimes ? \", \" + shareOf(matching) : \"\");",
-        "    byId(\"legend\").textContent = (hasOwnTimes ? \"A full bar is \" + percent(view.fullBar) + \" of all GPU time. \" :",
-        "        \"A full bar is the GPU time of the longest region. \") +",
-        "        (isNested() ? \"The strong part of a bar is the region's own time, the faint part that of regions inside it. \" : \"\") +",
-        "        (columns.some((column) => column.metric) ? \"Metrics are means of a sample; rates and shares are weighted by GPU time.\" : \"\");",
-        "    const hidden = view.rows.slice(view.rowLimit);",
+        "    if (first) {",
+        "        first.tabIndex = 0;",
+        "    }",
+        "    const all = plural(regions.length, \"region\");",
+        "    byId(\"shown\").textContent = matching.length === regions.length",
+        "        ? all : `${COUNT.format(matching.length)} of ${all}${shareText(\", \", matching)}`;",
+        "    byId(\"legend\").textContent = legendText();",
+        "    const hidden = view.rows.slice(view.rowLimit).map((row) => row.region);",
         "    byId(\"more\").hidden = hidden.length === 0;",
-        "    byId(\"more\").firstElementChild.textContent = plural(hidden.length, \"more row\") +",
-        "        (hasOwnTimes ? \" with \" + shareOf(hidden.map((row) => row.region)) : \"\") + \".\";",
+        "    byId(\"more\").firstElementChild.textContent = `${plural(hidden.length, \"more row\")}${shareText(\" with \", hidden)}.`;",
         "}",
         "",
         "/* Opens or closes the details of the region of a row. */",
@@ -33890,7 +33643,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Moves the keyboard to a row: one row at a time is a stop of the Tab key. */",
         "function focusRow(button) {",
         "    if (button) {",
-        "        byId(\"regions\").querySelectorAll(\"tbody .name > button[tabindex='0']\").forEach((other) => { other.tabIndex = -1; });",
+        "        byId(\"regions\").querySelectorAll(\"tbody .name > button[tabindex='0']\").forEach((other) => {",
+        "            other.tabIndex = -1;",
+        "        });",
         "        button.tabIndex = 0;",
         "        button.focus();",
         "    }",
@@ -33905,8 +33660,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        view.rowLimit = position + 1;",
         "        showRows();",
         "    }",
-        "    const row = byId(\"regions\").querySelector(\"tr[data-region='\" + region.index + \"']\");",
-        "    if (!view.opened.has(region)) { toggle(row); }",
+        "    const row = byId(\"regions\").querySelector(`tr[data-region='${region.index}']`);",
+        "    if (!view.opened.has(region)) {",
+        "        toggle(row);",
+        "    }",
         "    focusRow(row.querySelector(\"button\"));",
         "}",
         "",
@@ -33922,35 +33679,66 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    cell.colSpan = row.cells.length + 1; /* and what fills the row */",
         "    const box = add(cell, \"div\", \"detail\");",
         "    add(box, \"h3\", \"\", region.name);",
-        "    const pair = add(box, \"div\", \"pair\"), facts = add(pair, \"div\");",
-        "    if (region.limit.why) {",
-        "        const text = add(facts, \"p\", \"\", \"What limits it: \");",
-        "        if (region.limit.what) {",
-        "            add(text, \"strong\", \"\", region.limit.what);",
-        "            text.append(\". \");",
-        "        }",
-        "        text.append(region.limit.why + (region.limit.what && region.limit.add ? \" To know more, add \" + region.limit.add + \".\" : \"\"));",
-        "    }",
-        "    if (region.above) {",
-        "        const path = [];",
-        "        for (let above = region.above; above; above = above.above) { path.unshift(above.name); }",
-        "        add(facts, \"p\", \"\", \"Inside \" + path.join(\" \\u203a \") + \".\");",
-        "    }",
-        "    for (const note of region.notes) { add(facts, \"p\", \"mark\", note); }",
-        "    const traffic = isNumber(region.bytes) ? \"memory traffic \" + quantity(region.bytes, \"B/s\") : MISSING;",
-        "    const rates = [traffic, quantity(region.operations, \"op/s\"), quantity(region.instructions, \"instr/s\")].filter((text) => text !== MISSING);",
-        "    if (rates.length) {",
-        "        if (region.bytes > 0 && region.operations > 0) { rates.push(quantity(region.operations / region.bytes, \"op/B\")); }",
-        "        add(facts, \"p\", \"\", \"While it runs: \" + rates.join(\", \") + \".\");",
-        "    }",
+        "    const pair = add(box, \"div\", \"pair\");",
+        "    addFacts(add(pair, \"div\"), region);",
         "    addHistogram(pair, region);",
         "    addFigures(box, region);",
         "    addStreamed(box, region);",
         "}",
         "",
+        "/* Adds what limits a region, where it is nested, its notes, and what it does a second. */",
+        "function addFacts(box, region) {",
+        "    if (region.limit.why) {",
+        "        addLimit(add(box, \"p\", \"\", \"What limits it: \"), region.limit);",
+        "    }",
+        "    if (region.above) {",
+        "        const path = [];",
+        "        for (let above = region.above; above; above = above.above) {",
+        "            path.unshift(above.name);",
+        "        }",
+        "        add(box, \"p\", \"\", `Inside ${path.join(\" \\u203a \")}.`);",
+        "    }",
+        "    for (const note of region.notes) {",
+        "        add(box, \"p\", \"mark\", note);",
+        "    }",
+        "    const rates = ratesOf(region);",
+        "    if (rates.length) {",
+        "        add(box, \"p\", \"\", `While it runs: ${rates.join(\", \")}.`);",
+        "    }",
+        "}",
+        "",
+        "function addLimit(text, limit) {",
+        "    if (limit.what) {",
+        "        add(text, \"strong\", \"\", limit.what);",
+        "        text.append(\". \");",
+        "    }",
+        "    text.append(limit.why);",
+        "    if (limit.what && limit.add) {",
+        "        text.append(` To know more, add ${limit.add}.`);",
+        "    }",
+        "}",
+        "",
+        "function ratesOf(region) {",
+        "    const rates = [];",
+        "    if (isNumber(region.bytes)) {",
+        "        rates.push(`memory traffic ${quantity(region.bytes, \"B/s\")}`);",
+        "    }",
+        "    if (isNumber(region.operations)) {",
+        "        rates.push(quantity(region.operations, \"op/s\"));",
+        "    }",
+        "    if (isNumber(region.instructions)) {",
+        "        rates.push(quantity(region.instructions, \"instr/s\"));",
+        "    }",
+        "    if (region.bytes > 0 && region.operations > 0) {",
+        "        rates.push(quantity(region.operations / region.bytes, \"op/B\"));",
+        "    }",
+        "    return rates;",
+        "}",
+        "",
         "/* Adds a table with one row of headings, and returns its body. Headings are [text, class, unit]. */",
         "function addTable(parent, headings) {",
-        "    const table = add(add(parent, \"div\", \"scroll\"), \"table\"), row = add(add(table, \"thead\"), \"tr\");",
+        "    const table = add(add(parent, \"div\", \"scroll\"), \"table\");",
+        "    const row = add(add(table, \"thead\"), \"tr\");",
         "    for (const [text, className, unit] of headings) {",
         "        const cell = add(row, \"th\", className);",
         "        cell.scope = \"col\";",
@@ -33961,34 +33749,42 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "",
         "function addFigures(box, region) {",
         "    const numbers = [\"Samples\", \"Mean\", \"Std dev\", \"Min\", \"Median\", \"p95\", \"Max\"].map((text) => [text, \"number\"]);",
-        "    const body = addTable(box, [[\"Metric\"], ...numbers, [\"Unit\"], [\"Sum\", \"number\"], [\"Component\"]]), missing = [];",
+        "    const body = addTable(box, [[\"Metric\"], ...numbers, [\"Unit\"], [\"Sum\", \"number\"], [\"Component\"]]);",
         "    const time = {units: \"ns\", description: \"Time from the begin to the end of the region on the device.\"};",
         "    addFigureRow(body, \"GPU time\", time, (figure) => region.time_ns[figure]);",
         "    const times = region.with_metrics < region.count ? region.pass_time_ns || [] : [];",
-        "    const withMetrics = {units: \"ns\", description: \"GPU time of the samples that have metrics. The others have times alone.\"};",
+        "    const withMetrics = {",
+        "        units: \"ns\",",
+        "        description: \"GPU time of the samples that have metrics. The others have times alone.\",",
+        "    };",
         "    times.forEach((ofPass, pass) => {",
-        "        const name = \"GPU time with metrics\" + (times.length > 1 ? \", pass \" + pass : \"\");",
+        "        const name = `GPU time with metrics${times.length > 1 ? `, pass ${pass}` : \"\"}`;",
         "        addFigureRow(body, name, withMetrics, (figure) => ofPass[figure]);",
         "    });",
-        "    for (const name of metricNames) {",
-        "        if (figureOf(region, name, \"count\") > 0) {",
-        "            addFigureRow(body, name, metrics[name], (figure) => figureOf(region, name, figure));",
-        "        } else {",
-        "            missing.push(name);",
-        "        }",
+        "    const isMeasured = (name) => figureOf(region, name, \"count\") > 0;",
+        "    for (const name of metricNames.filter(isMeasured)) {",
+        "        addFigureRow(body, name, metrics[name], (figure) => figureOf(region, name, figure));",
         "    }",
-        "    if (missing.length) { add(box, \"p\", \"muted\", \"Not measured here: \" + missing.join(\", \") + \".\"); }",
+        "    const missing = metricNames.filter((name) => !isMeasured(name));",
+        "    if (missing.length) {",
+        "        add(box, \"p\", \"muted\", `Not measured here: ${missing.join(\", \")}.`);",
+        "    }",
         "}",
         "",
         "/* Figures of a row are in one unit; the sum has its own. */",
         "function addFigureRow(body, name, metric, valueOf) {",
-        "    const row = add(body, \"tr\"), units = metric.units || \"\", sum = valueOf(\"sum\"), count = valueOf(\"count\");",
+        "    const row = add(body, \"tr\");",
+        "    const units = metric.units || \"\";",
+        "    const sum = valueOf(\"sum\");",
         "    const scale = scaleFor(units, FIGURES.map(valueOf));",
+        "    const isFlag = metric.aggregation === \"flag\" && isNumber(sum);",
         "    addDescribed(add(row, \"th\", \"name\"), name, metric.description);",
-        "    add(row, \"td\", \"number\", isNumber(count) ? COUNT.format(count) : MISSING);",
-        "    for (const figure of FIGURES) { add(row, \"td\", \"number\", scaled(valueOf(figure), scale)); }",
+        "    add(row, \"td\", \"number\", countOrMissing(valueOf(\"count\")));",
+        "    for (const figure of FIGURES) {",
+        "        add(row, \"td\", \"number\", scaled(valueOf(figure), scale));",
+        "    }",
         "    add(row, \"td\", \"unit\", scale.unit);",
-        "    add(row, \"td\", \"number\", metric.aggregation === \"flag\" && isNumber(sum) ? plural(sum, \"sample\") : quantity(sum, units));",
+        "    add(row, \"td\", \"number\", isFlag ? plural(sum, \"sample\") : quantity(sum, units));",
         "    add(row, \"td\", \"muted\", metric.component || \"\");",
         "}",
         "",
@@ -34003,256 +33799,527 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    add(details, \"p\", \"\", description);",
         "}",
         "",
+        "/* Adds the metrics of streams that were sampled while the region ran. */",
+        "function addStreamed(box, region) {",
+        "    const names = Object.keys(region.streamed || {});",
+        "    if (names.length === 0) {",
+        "        return;",
+        "    }",
+        "    const numbers = [\"Rows\", \"Mean\", \"Peak\"].map((text) => [text, \"number\"]);",
+        "    const body = addTable(box, [[\"Streamed metric\"], ...numbers, [\"Unit\"], [\"Component\"]]);",
+        "    for (const name of names) {",
+        "        const streamed = region.streamed[name];",
+        "        const metric = ownProperty(doc.streamed, name) || {};",
+        "        const row = add(body, \"tr\");",
+        "        const scale = scaleFor(metric.units || \"\", [streamed.mean, streamed.peak]);",
+        "        add(row, \"th\", \"name\", name).scope = \"row\";",
+        "        add(row, \"td\", \"number\", COUNT.format(streamed.rows || 0));",
+        "        add(row, \"td\", \"number\", scaled(streamed.mean, scale));",
+        "        add(row, \"td\", \"number\", scaled(streamed.peak, scale));",
+        "        add(row, \"td\", \"\", scale.unit);",
+        "        add(row, \"td\", \"\", metric.component || \"\");",
+        "    }",
+        "}",
         "/* ---- drawings ---- */",
         "",
-        "/* Returns ticks of a logarithmic axis: powers of ten and, where there is room, 2 and 5 times these; below a decade, equal steps. */",
+        "function drawing(parent, width, height, label) {",
+        "    const viewBox = `0 0 ${width} ${height}`;",
+        "    return addSvg(parent, \"svg\", {width, height, viewBox, role: \"img\", \"aria-label\": label});",
+        "}",
+        "",
+        "/* Returns a function from a value to a coordinate on a logarithmic axis. */",
+        "function logAxis(low, high, from, to) {",
+        "    return (value) => from + (to - from) * Math.log(value / low) / Math.log(high / low);",
+        "}",
+        "",
+        "/* Returns the step of an axis that is `length` long, for about 5 ticks. */",
+        "function stepOf(length) {",
+        "    const size = Math.pow(10, Math.floor(Math.log10(length)));",
+        "    if (length / size < 2.5) {",
+        "        return size / 2;",
+        "    }",
+        "    return length / size < 5 ? size : 2 * size;",
+        "}",
+        "",
+        "/* Returns ticks of a logarithmic axis: powers of ten and, where there is room, 2 and 5 times these; below a decade,",
+        "   equal steps. */",
         "function ticksOf(low, high) {",
-        "    const ticks = [], decades = Math.log10(high / low);",
-        "    const size = Math.pow(10, Math.floor(Math.log10(high - low)));",
-        "    const step = size * ((high - low) / size < 2.5 ? 0.5 : (high - low) / size < 5 ? 1 : 2);",
-        "    for (let tick = Math.ceil(low / step) * step; decades < 1 && tick <= high; tick += step) { ticks.push(tick); }",
-        "    for (let power = Math.floor(Math.log10(low)); decades >= 1 && power <= Math.log10(high); power++) {",
-        "        ticks.push(...(decades < 2.5 ? [1, 2, 5] : [1]).map((digit) => digit * Math.pow(10, power)));",
+        "    const decades = Math.log10(high / low);",
+        "    const ticks = [];",
+        "    if (decades < 1) {",
+        "        const step = stepOf(high - low);",
+        "        for (let tick = Math.ceil(low / step) * step; tick <= high; tick += step) {",
+        "            ticks.push(tick);",
+        "        }",
+        "    } else {",
+        "        const digits = decades < 2.5 ? [1, 2, 5] : [1];",
+        "        for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {",
+        "            ticks.push(...digits.map((digit) => digit * Math.pow(10, power)));",
+        "        }",
         "    }",
         "    return ticks.filter((tick) => tick >= low && tick <= high);",
         "}",
         "",
-        "/* Returns a function from a value to a coordinate on a logarithmic axis. */",
-        "const logAxis = (low, high, from, to) => (value) => from + (to - from) * Math.log(value / low) / Math.log(high / low);",
-        "const drawing = (parent, width, height, label) => addSvg(parent, \"svg\", {width, height, viewBox: \"0 0 \" + width + \" \" + height, role: \"img\", \"aria-label\": label});",
+        "/* ---- the distribution of a region's times ---- */",
         "",
         "function addHistogram(box, region) {",
-        "    const histogram = region.histogram || {}, all = histogram.counts || [], time = region.time_ns;",
-        "    const first = all.findIndex((count) => count > 0);",
-        "    if (first < 0 || !(histogram.first_ns > 0) || !(histogram.ratio > 1)) { return; }",
-        "    const last = all.findLastIndex((count) => count > 0), margin = Math.max(1, Math.ceil((11 - (last - first)) / 2));",
-        "    const low = histogram.first_ns * Math.pow(histogram.ratio, first - margin);",
-        "    const high = histogram.first_ns * Math.pow(histogram.ratio, last + 1 + margin), most = Math.max(...all);",
-        "    const left = 90, right = 620, bottom = 130, top = 34, x = logAxis(low, high, left, right);",
-        "    const svg = drawing(box, 640, 150, \"Distribution of GPU time: minimum \" + quantity(time.min, \"ns\") + \", median \" +",
-        "        quantity(time.median, \"ns\") + \", 95th percentile \" + quantity(time.p95, \"ns\") + \", maximum \" + quantity(time.max, \"ns\"));",
-        "    const kept = all.reduce((sum, count) => sum + count, 0);",
-        "    addSvg(svg, \"text\", {x: left, y: 10, class: \"muted\"}, \"GPU time of \" + (kept < time.count ? COUNT.format(kept) + \" of \" : \"\") +",
-        "        plural(Math.max(kept, time.count || 0), \"sample\") + (kept < time.count ? \", chosen at random\" : \"\") + \", logarithmic\");",
-        "    addSvg(svg, \"text\", {x: left - 6, y: top + 8, \"text-anchor\": \"end\"}, plural(most, \"sample\"));",
-        "    all.forEach((count, index) => {",
-        "        const begin = histogram.first_ns * Math.pow(histogram.ratio, index), from = x(begin), to = x(begin * histogram.ratio);",
-        "        if (!(count > 0)) { return; }",
-        "        const height = Math.max(1, (bottom - top) * count / most);",
-        "        const bar = addSvg(svg, \"rect\", {x: from, y: bottom - height, width: Math.max(0.5, to - from - 1), height, class: \"column\"});",
-        "        addSvg(bar, \"title\", {}, plural(count, \"sample\") + \" from \" + quantity(begin, \"ns\") + \" to \" + quantity(begin * histogram.ratio, \"ns\"));",
-        "    });",
-        "    addSvg(svg, \"path\", {d: \"M\" + left + \" \" + bottom + \"H\" + right, class: \"axis\"});",
-        "    for (const tick of ticksOf(low, high)) {",
-        "        addSvg(svg, \"path\", {d: \"M\" + x(tick) + \" \" + bottom + \"v4\", class: \"axis\"});",
-        "        addSvg(svg, \"text\", {x: x(tick), y: bottom + 16, \"text-anchor\": \"middle\"}, quantity(tick, \"ns\"));",
+        "    const histogram = region.histogram || {};",
+        "    const counts = histogram.counts || [];",
+        "    const first = counts.findIndex((count) => count > 0);",
+        "    if (first < 0 || !(histogram.first_ns > 0) || !(histogram.ratio > 1)) {",
+        "        return;",
         "    }",
-        "    for (const [figure, text, anchor] of [[\"median\", \"median \", \"end\"], [\"p95\", \"p95 \", \"start\"]]) {",
-        "        if (time[figure] >= low && time[figure] <= high) {",
-        "            const at = x(time[figure]);",
-        "            addSvg(svg, \"path\", {d: \"M\" + at + \" \" + (top - 12) + \"V\" + bottom, class: \"marker\"});",
-        "            addSvg(svg, \"text\", {x: at + (anchor === \"end\" ? -4 : 4), y: top - 4, \"text-anchor\": anchor}, text + quantity(time[figure], \"ns\"));",
+        "    const last = counts.findLastIndex((count) => count > 0);",
+        "    const margin = Math.max(1, Math.ceil((11 - (last - first)) / 2));",
+        "    const beginOf = (index) => histogram.first_ns * Math.pow(histogram.ratio, index);",
+        "    const low = beginOf(first - margin);",
+        "    const high = beginOf(last + 1 + margin);",
+        "    const plot = {left: 90, right: 620, top: 34, bottom: 130, low, high};",
+        "    plot.x = logAxis(low, high, plot.left, plot.right);",
+        "    const time = region.time_ns;",
+        "    const svg = drawing(box, 640, 150,",
+        "        `Distribution of GPU time: minimum ${quantity(time.min, \"ns\")}, median ${quantity(time.median, \"ns\")}, ` +",
+        "        `95th percentile ${quantity(time.p95, \"ns\")}, maximum ${quantity(time.max, \"ns\")}`);",
+        "    addCaption(svg, plot, time, sumOf(counts, (count) => count));",
+        "    addColumns(svg, plot, counts, beginOf);",
+        "    addTimeAxis(svg, plot);",
+        "    addMarker(svg, plot, \"median\", time.median, \"end\");",
+        "    addMarker(svg, plot, \"p95\", time.p95, \"start\");",
+        "}",
+        "",
+        "/* If fewer samples are `kept` than there were, the drawing is of these. */",
+        "function addCaption(svg, plot, time, kept) {",
+        "    const samples = plural(Math.max(kept, time.count || 0), \"sample\");",
+        "    const text = kept < time.count ? `${COUNT.format(kept)} of ${samples}, chosen at random` : samples;",
+        "    addSvg(svg, \"text\", {x: plot.left, y: 10, class: \"muted\"}, `GPU time of ${text}, logarithmic`);",
+        "}",
+        "",
+        "function addColumns(svg, plot, counts, beginOf) {",
+        "    const most = Math.max(...counts);",
+        "    addSvg(svg, \"text\", {x: plot.left - 6, y: plot.top + 8, \"text-anchor\": \"end\"}, plural(most, \"sample\"));",
+        "    counts.forEach((count, index) => {",
+        "        if (!(count > 0)) {",
+        "            return;",
         "        }",
+        "        const x = plot.x(beginOf(index));",
+        "        const width = Math.max(0.5, plot.x(beginOf(index + 1)) - x - 1);",
+        "        const height = Math.max(1, (plot.bottom - plot.top) * count / most);",
+        "        const column = addSvg(svg, \"rect\", {x, y: plot.bottom - height, width, height, class: \"column\"});",
+        "        const range = `from ${quantity(beginOf(index), \"ns\")} to ${quantity(beginOf(index + 1), \"ns\")}`;",
+        "        addSvg(column, \"title\", {}, `${plural(count, \"sample\")} ${range}`);",
+        "    });",
+        "}",
+        "",
+        "function addTimeAxis(svg, plot) {",
+        "    addSvg(svg, \"path\", {d: `M${plot.left} ${plot.bottom}H${plot.right}`, class: \"axis\"});",
+        "    for (const tick of ticksOf(plot.low, plot.high)) {",
+        "        const x = plot.x(tick);",
+        "        addSvg(svg, \"path\", {d: `M${x} ${plot.bottom}v4`, class: \"axis\"});",
+        "        addSvg(svg, \"text\", {x, y: plot.bottom + 16, \"text-anchor\": \"middle\"}, quantity(tick, \"ns\"));",
         "    }",
         "}",
         "",
-        "/* Adds the metrics of streams that were sampled while the region ran. */",
-        "function addStreamed(box, region) {",
-        "    const names = Object.keys(region.streamed || {});",
-        "    if (names.length === 0) { return; }",
-        "    const body = addTable(box, [[\"Streamed metric\"], [\"Rows\", \"number\"], [\"Mean\", \"number\"], [\"Peak\", \"number\"], [\"Unit\"], [\"Component\"]]);",
-        "    for (const name of names) {",
-        "        const streamed = region.streamed[name], metric = ownProperty(doc.streamed, name) || {};",
-        "        const row = add(body, \"tr\"), scale = scaleFor(metric.units || \"\", [streamed.mean, streamed.peak]);",
-        "        add(row, \"th\", \"name\", name).scope = \"row\";",
-        "        add(row, \"td\", \"number\", COUNT.format(streamed.rows || 0));",
-        "        for (const figure of [streamed.mean, streamed.peak]) { add(row, \"td\", \"number\", scaled(figure, scale)); }",
-        "        for (const fact of [scale.unit, metric.component]) { add(row, \"td\", \"\", fact || \"\"); }",
+        "/* Marks a time, with its name on the left (anchor \"end\") or on the right (\"start\"). */",
+        "function addMarker(svg, plot, name, time, anchor) {",
+        "    if (time >= plot.low && time <= plot.high) {",
+        "        const at = plot.x(time);",
+        "        const x = anchor === \"end\" ? at - 4 : at + 4;",
+        "        addSvg(svg, \"path\", {d: `M${at} ${plot.top - 12}V${plot.bottom}`, class: \"marker\"});",
+        "        addSvg(svg, \"text\", {x, y: plot.top - 4, \"text-anchor\": anchor}, `${name} ${quantity(time, \"ns\")}`);",
         "    }",
         "}",
         "",
-        "/* Draws what regions do a second: operations where the program has stated them, else instructions of any width, which no peak of",
-        "   operations holds for. */",
+        "/* ---- roofline ---- */",
+        "",
+        "const ROOFLINE_POINTS = 150;",
+        "const ROOFLINE_NAMES = 12;",
+        "",
+        "/* Draws what regions do a second: operations where the program has stated them, else instructions of any width, which",
+        "   no peak of operations holds for. */",
         "function showRoofline() {",
-        "    const peaks = doc.peaks || {}, kind = regions.some((region) => region.operations > 0) ? \"operations\" : \"instructions\";",
-        "    const bytes = peaks.bytes_per_second, most = kind === \"operations\" ? peaks.operations_per_second : null;",
-        "    const rate = kind === \"operations\" ? \"op/s\" : \"instr/s\";",
+        "    const peaks = doc.peaks || {};",
+        "    const kind = regions.some((region) => region.operations > 0) ? \"operations\" : \"instructions\";",
+        "    const roofs = {",
+        "        kind,",
+        "        unit: kind === \"operations\" ? \"op/s\" : \"instr/s\",",
+        "        bytes: peaks.bytes_per_second > 0 ? peaks.bytes_per_second : 0,",
+        "        most: kind === \"operations\" && peaks.operations_per_second > 0 ? peaks.operations_per_second : 0,",
+        "    };",
         "    const points = regions.filter((region) => region.bytes > 0 && region[kind] > 0)",
-        "        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS);",
-        "    if ((!(bytes > 0) && !(most > 0)) || points.length === 0) { return; }",
-        "    const intensities = points.map((region) => region[kind] / region.bytes), rates = points.map((region) => region[kind]);",
-        "    if (bytes > 0 && most > 0) { intensities.push(most / bytes); }",
-        "    const lowX = Math.min(...intensities) / 3, highX = Math.max(...intensities) * 5;",
-        "    const width = window.innerWidth < 900 ? 640 : 960, top = 10, bottom = 300, left = 80, right = width - 20;",
-        "    const lowY = Math.min(...rates, bytes > 0 ? lowX * bytes : Infinity) / 2, highY = Math.max(...rates, most || 0) * 3;",
-        "    const x = logAxis(lowX, highX, left, right), y = logAxis(lowY, highY, bottom, top);",
-        "    addLink(\"roofline\", \"Roofline\");",
-        "    const roofs = [bytes > 0 ? quantity(bytes, \"B/s\") : \"\", most > 0 ? quantity(most, rate) : \"\"].filter(Boolean).join(\", \");",
-        "    add(byId(\"roofline\"), \"p\", \"muted\", capital(kind) + \" a second against \" + kind + \" a byte of memory traffic, while each region runs. Larger \" +",
-        "        \"points have a larger share of GPU time. Peak, \" + (peaks.source || \"of unknown source\") + \": \" + roofs + \".\" +",
-        "        (kind === \"operations\" ? \"\" : \" Instructions are those of the vector and matrix engines, each of which does several operations: \" +",
-        "            \"zt_set_operations states how many of these a region does.\"));",
-        "    const svg = drawing(byId(\"roofline\"), width, 345, \"Roofline of \" + plural(points.length, \"region\") + \"; the figures are in the details of each region\");",
-        "    for (const tick of ticksOf(lowX, highX)) {",
-        "        addSvg(svg, \"path\", {d: \"M\" + x(tick) + \" \" + top + \"V\" + bottom, class: \"grid\"});",
-        "        addSvg(svg, \"text\", {x: x(tick), y: bottom + 15, \"text-anchor\": \"middle\"}, quantity(tick, \"\"));",
+        "        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS)",
+        "        .map((region) => ({region, intensity: region[kind] / region.bytes, rate: region[kind]}));",
+        "    if ((roofs.bytes || roofs.most) && points.length) {",
+        "        addLink(\"roofline\", \"Roofline\");",
+        "        add(byId(\"roofline\"), \"p\", \"muted\", rooflineText(roofs, peaks.source));",
+        "        const plot = plotOf(points, roofs);",
+        "        const svg = drawing(byId(\"roofline\"), plot.width, 345,",
+        "            `Roofline of ${plural(points.length, \"region\")}; the figures are in the details of each region`);",
+        "        addGrid(svg, plot, roofs);",
+        "        addRoofs(svg, plot, roofs);",
+        "        addPoints(svg, plot, roofs, points);",
         "    }",
-        "    for (const tick of ticksOf(lowY, highY)) {",
-        "        addSvg(svg, \"path\", {d: \"M\" + left + \" \" + y(tick) + \"H\" + right, class: \"grid\"});",
-        "        addSvg(svg, \"text\", {x: left - 6, y: y(tick) + 4, \"text-anchor\": \"end\"}, quantity(tick, rate));",
+        "}",
+        "",
+        "function rooflineText({kind, unit, bytes, most}, source) {",
+        "    const peaks = [bytes ? quantity(bytes, \"B/s\") : \"\", most ? quantity(most, unit) : \"\"].filter(Boolean).join(\", \");",
+        "    const text = `${capital(kind)} a second against ${kind} a byte of memory traffic, while each region runs. ` +",
+        "        \"Larger points have a larger share of GPU time. \" +",
+        "        `Peak, ${source || \"of unknown source\"}: ${peaks}.`;",
+        "    return kind === \"operations\" ? text : `${text} Instructions are those of the vector and matrix engines, each of ` +",
+        "        \"which does several operations: zt_set_operations states how many of these a region does.\";",
+        "}",
+        "",
+        "/* Returns the axes, so long that all points and the ridge, where the roofs meet, are in the drawing. */",
+        "function plotOf(points, {bytes, most}) {",
+        "    const width = window.innerWidth < 900 ? 640 : 960;",
+        "    const plot = {width, left: 80, right: width - 20, top: 10, bottom: 300};",
+        "    const rates = points.map((point) => point.rate);",
+        "    const intensities = points.map((point) => point.intensity);",
+        "    if (bytes && most) {",
+        "        intensities.push(most / bytes);",
         "    }",
-        "    addSvg(svg, \"text\", {x: right, y: bottom + 32, \"text-anchor\": \"end\", class: \"muted\"}, kind + \" a byte\");",
-        "    addSvg(svg, \"path\", {d: \"M\" + left + \" \" + top + \"V\" + bottom + \"H\" + right, class: \"axis\"});",
-        "    const ridge = bytes > 0 ? Math.min(highX, (most > 0 ? most : highY) / bytes) : lowX;",
-        "    if (bytes > 0) {",
-        "        addSvg(svg, \"path\", {d: \"M\" + x(lowX) + \" \" + y(lowX * bytes) + \"L\" + x(ridge) + \" \" + y(ridge * bytes), class: \"roof\"});",
-        "        addSvg(svg, \"text\", {x: x(lowX) + 8, y: y(lowX * bytes) + 14}, quantity(bytes, \"B/s\"));",
+        "    plot.lowX = Math.min(...intensities) / 3;",
+        "    plot.highX = Math.max(...intensities) * 5;",
+        "    plot.lowY = Math.min(...rates, bytes ? plot.lowX * bytes : Infinity) / 2;",
+        "    plot.highY = Math.max(...rates, most) * 3;",
+        "    plot.x = logAxis(plot.lowX, plot.highX, plot.left, plot.right);",
+        "    plot.y = logAxis(plot.lowY, plot.highY, plot.bottom, plot.top);",
+        "    return plot;",
+        "}",
+        "",
+        "function addGrid(svg, plot, roofs) {",
+        "    const {left, right, top, bottom} = plot;",
+        "    for (const tick of ticksOf(plot.lowX, plot.highX)) {",
+        "        const x = plot.x(tick);",
+        "        addSvg(svg, \"path\", {d: `M${x} ${top}V${bottom}`, class: \"grid\"});",
+        "        addSvg(svg, \"text\", {x, y: bottom + 15, \"text-anchor\": \"middle\"}, quantity(tick, \"\"));",
         "    }",
-        "    if (most > 0) {",
-        "        addSvg(svg, \"path\", {d: \"M\" + x(ridge) + \" \" + y(most) + \"H\" + right, class: \"roof\"});",
-        "        addSvg(svg, \"text\", {x: right, y: y(most) - 5, \"text-anchor\": \"end\"}, quantity(most, rate));",
+        "    for (const tick of ticksOf(plot.lowY, plot.highY)) {",
+        "        const y = plot.y(tick);",
+        "        addSvg(svg, \"path\", {d: `M${left} ${y}H${right}`, class: \"grid\"});",
+        "        addSvg(svg, \"text\", {x: left - 6, y: y + 4, \"text-anchor\": \"end\"}, quantity(tick, roofs.unit));",
         "    }",
-        "    addPoints(svg, points, kind, rate, x, y, width * 2 / 3);",
+        "    addSvg(svg, \"text\", {x: right, y: bottom + 32, \"text-anchor\": \"end\", class: \"muted\"}, `${roofs.kind} a byte`);",
+        "    addSvg(svg, \"path\", {d: `M${left} ${top}V${bottom}H${right}`, class: \"axis\"});",
+        "}",
+        "",
+        "function addRoofs(svg, plot, {bytes, most, unit}) {",
+        "    const {lowX, highX, right} = plot;",
+        "    const ridge = bytes ? Math.min(highX, (most || plot.highY) / bytes) : lowX;",
+        "    if (bytes) {",
+        "        const [x, y] = [plot.x(lowX), plot.y(lowX * bytes)];",
+        "        addSvg(svg, \"path\", {d: `M${x} ${y}L${plot.x(ridge)} ${plot.y(ridge * bytes)}`, class: \"roof\"});",
+        "        addSvg(svg, \"text\", {x: x + 8, y: y + 14}, quantity(bytes, \"B/s\"));",
+        "    }",
+        "    if (most) {",
+        "        const y = plot.y(most);",
+        "        addSvg(svg, \"path\", {d: `M${plot.x(ridge)} ${y}H${right}`, class: \"roof\"});",
+        "        addSvg(svg, \"text\", {x: right, y: y - 5, \"text-anchor\": \"end\"}, quantity(most, unit));",
+        "    }",
         "}",
         "",
         "/* Draws the points, small ones on top, and names those of the largest share where names do not overlap. */",
-        "function addPoints(svg, points, kind, rate, x, y, leftFrom) {",
-        "    const named = [];",
-        "    for (const region of points) {",
-        "        const at = {x: x(region[kind] / region.bytes), y: y(region[kind])}, radius = 3 + 9 * Math.sqrt(region.share || 0);",
-        "        const point = addSvg(svg, \"circle\", {cx: at.x, cy: at.y, r: radius, class: \"point\"});",
-        "        addSvg(point, \"title\", {}, region.name + \": \" + quantity(region[kind], rate) + \", \" + quantity(region.bytes, \"B/s\") + \" of memory traffic\" +",
-        "            (hasOwnTimes ? \", \" + percent(region.share) + \" of GPU time\" : \"\"));",
+        "function addPoints(svg, plot, roofs, points) {",
+        "    const names = [];",
+        "    for (const {region, intensity, rate} of points) {",
+        "        const [x, y] = [plot.x(intensity), plot.y(rate)];",
+        "        const radius = 3 + 9 * Math.sqrt(region.share || 0);",
+        "        const point = addSvg(svg, \"circle\", {cx: x, cy: y, r: radius, class: \"point\"});",
+        "        const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, \"B/s\")} of memory traffic`];",
+        "        if (hasOwnTimes) {",
+        "            texts.push(`${percent(region.share)} of GPU time`);",
+        "        }",
+        "        addSvg(point, \"title\", {}, `${region.name}: ${texts.join(\", \")}`);",
         "        point.addEventListener(\"click\", () => reveal(region));",
-        "        const text = shortName(region.name, 42), width = 7 * text.length, isOnLeft = at.x > leftFrom;",
-        "        const left = isOnLeft ? at.x - radius - 3 - width : at.x + radius + 3;",
-        "        const isFree = named.every((other) => Math.abs(other.y - at.y) > 14 || other.left > left + width || other.left + other.width < left);",
-        "        if (named.length < 12 && isFree) { named.push({text, left, width, y: at.y, anchor: isOnLeft ? \"end\" : \"start\"}); }",
+        "        const name = placeName(shortName(region.name, 42), x, y, radius + 3, x > plot.width * 2 / 3);",
+        "        const isFree = names.every((other) => Math.abs(other.y - name.y) > 14 || other.left > name.right ||",
+        "            other.right < name.left);",
+        "        if (names.length < ROOFLINE_NAMES && isFree) {",
+        "            names.push(name);",
+        "        }",
         "    }",
-        "    for (const {text, left, width, y: middle, anchor} of named) {",
-        "        const from = anchor === \"end\" ? left + width : left;",
-        "        addSvg(svg, \"text\", {x: from, y: middle + 4, \"text-anchor\": anchor, class: \"point-name\"}, text);",
+        "    for (const {text, left, right, y, anchor} of names) {",
+        "        const x = anchor === \"end\" ? right : left;",
+        "        addSvg(svg, \"text\", {x, y: y + 4, \"text-anchor\": anchor, class: \"point-name\"}, text);",
         "    }",
+        "}",
+        "",
+        "/* Returns where the name of a point stands. Its width is estimated. */",
+        "function placeName(text, x, y, distance, isOnLeft) {",
+        "    const width = 7 * text.length;",
+        "    return isOnLeft",
+        "        ? {text, y, left: x - distance - width, right: x - distance, anchor: \"end\"}",
+        "        : {text, y, left: x + distance, right: x + distance + width, anchor: \"start\"};",
         "}",
         "",
         "/* ---- timeline ---- */",
         "",
+        "const TIMELINE_ROWS = 8;",
         "const BINS = 1000;",
         "",
         "/* Adds a span to the bins, each of which holds how much of it is covered. */",
         "function cover(bins, from, to) {",
         "    const last = Math.min(BINS - 1, Math.floor(to));",
-        "    for (let bin = Math.max(0, Math.floor(from)); bin <= last; bin++) { bins[bin] += Math.min(to, bin + 1) - Math.max(from, bin); }",
+        "    for (let bin = Math.max(0, Math.floor(from)); bin <= last; bin++) {",
+        "        bins[bin] += Math.min(to, bin + 1) - Math.max(from, bin);",
+        "    }",
         "}",
         "",
         "/* Draws the bins in four shades, so that the size of the drawing does not depend on the number of spans. */",
         "function drawBins(svg, bins, className) {",
         "    for (let shade = 1; shade <= 4; shade++) {",
-        "        let path = \"\", from = -1;",
+        "        let path = \"\";",
+        "        let from = -1;",
         "        for (let bin = 0; bin <= BINS; bin++) {",
         "            const isShade = bin < BINS && bins[bin] > 0 && Math.min(4, Math.ceil(4 * bins[bin])) === shade;",
         "            if (isShade && from < 0) {",
         "                from = bin;",
         "            } else if (!isShade && from >= 0) {",
-        "                path += \"M\" + from + \" 0H\" + bin + \"V1H\" + from + \"z\";",
+        "                path += `M${from} 0H${bin}V1H${from}z`;",
         "                from = -1;",
         "            }",
         "        }",
-        "        if (path) { addSvg(svg, \"path\", {d: path, class: className, \"fill-opacity\": (shade + 1) / 5}); }",
+        "        if (path) {",
+        "            addSvg(svg, \"path\", {d: path, class: className, \"fill-opacity\": (shade + 1) / 5});",
+        "        }",
         "    }",
+        "}",
+        "",
+        "/* Returns the spans of the timeline, as far as it shows them: {region, begin, end, isLost}, in time from its begin. */",
+        "function spansOf(timeline, duration) {",
+        "    const spans = [];",
+        "    for (const [index, begin, end, isLost] of timeline.spans || []) {",
+        "        if (regions[index] && isNumber(begin) && isNumber(end)) {",
+        "            spans.push({",
+        "                region: regions[index],",
+        "                begin: Math.max(begin - timeline.begin_ns, 0),",
+        "                end: Math.min(end - timeline.begin_ns, duration),",
+        "                isLost,",
+        "            });",
+        "        }",
+        "    }",
+        "    return spans.filter((span) => span.begin <= span.end);",
         "}",
         "",
         "/* Returns how long at least one of the spans lasts. */",
         "function coveredTime(spans) {",
-        "    let covered = 0, end = -Infinity;",
-        "    for (const span of spans.slice().sort((a, b) => a[1] - b[1])) {",
-        "        covered += Math.max(0, span[2] - Math.max(end, span[1]));",
-        "        end = Math.max(end, span[2]);",
+        "    let covered = 0;",
+        "    let latest = -Infinity;",
+        "    for (const {begin, end} of spans.slice().sort((a, b) => a.begin - b.begin)) {",
+        "        covered += Math.max(0, end - Math.max(latest, begin));",
+        "        latest = Math.max(latest, end);",
         "    }",
         "    return covered;",
         "}",
         "",
-        "function addStrip(parent, name, title, spans, timeline, share) {",
-        "    const duration = timeline.end_ns - timeline.begin_ns, bins = new Float64Array(BINS), lost = new Float64Array(BINS);",
-        "    add(parent, \"span\", \"name\", name).title = title;",
-        "    const svg = addSvg(parent, \"svg\", {viewBox: \"0 0 \" + BINS + \" 1\", preserveAspectRatio: \"none\", role: \"img\",",
-        "        \"aria-label\": plural(spans.length, \"sample\")});",
-        "    for (const [, begin, end, isLost] of spans) {",
-        "        const from = BINS * (begin - timeline.begin_ns) / duration, to = BINS * (end - timeline.begin_ns) / duration;",
-        "        cover(isLost ? lost : bins, from, Math.max(to, from + 1e-6));",
+        "/* Adds a row of the timeline: a name, when its spans run, and how much of the time they cover. */",
+        "function addStrip(parent, name, title, spans, duration) {",
+        "    const bins = new Float64Array(BINS);",
+        "    const lost = new Float64Array(BINS);",
+        "    for (const {begin, end, isLost} of spans) {",
+        "        const from = BINS * begin / duration;",
+        "        cover(isLost ? lost : bins, from, Math.max(BINS * end / duration, from + 1e-6));",
         "    }",
+        "    add(parent, \"span\", \"name\", name).title = title;",
+        "    const svg = addSvg(parent, \"svg\", {viewBox: `0 0 ${BINS} 1`, preserveAspectRatio: \"none\", role: \"img\",",
+        "        \"aria-label\": plural(spans.length, \"sample\")});",
         "    drawBins(svg, bins, \"\");",
         "    drawBins(svg, lost, \"lost\");",
-        "    add(parent, \"span\", \"number\", percent(share));",
+        "    add(parent, \"span\", \"number\", percent(coveredTime(spans) / duration));",
         "}",
         "",
         "/* Describes how kernels, copies and idle time share the time of the device. */",
         "function overlapText() {",
-        "    const overlap = doc.overlap || {}, part = (time) => percent(time / overlap.span_ns);",
-        "    if (overlap.missing) { return \" The idle time of the device is not known: \" + plural(overlap.missing, \"sample\") + \" missing.\"; }",
-        "    if (!(overlap.span_ns > 0) || !isNumber(overlap.busy_ns)) { return \"\"; }",
-        "    const copies = overlap.copy_ns > 0 ? \", copies \" + part(overlap.copy_ns) + \", both at once \" + part(overlap.both_ns) : \"\";",
-        "    const kernels = overlap.kernel_ns > 0 || copies ? \" Kernels take \" + part(overlap.kernel_ns) + copies + \".\" : \"\";",
-        "    return kernels + \" In \" + part(overlap.idle_ns) + \", nothing that is measured runs.\";",
+        "    const overlap = doc.overlap || {};",
+        "    const part = (time) => percent(time / overlap.span_ns);",
+        "    if (overlap.missing) {",
+        "        return `The idle time of the device is not known: ${plural(overlap.missing, \"sample\")} missing.`;",
+        "    }",
+        "    if (!(overlap.span_ns > 0) || !isNumber(overlap.busy_ns)) {",
+        "        return \"\";",
+        "    }",
+        "    const idle = `In ${part(overlap.idle_ns)}, nothing that is measured runs.`;",
+        "    const kernelTime = `Kernels take ${part(overlap.kernel_ns)}`;",
+        "    if (overlap.copy_ns > 0) {",
+        "        return `${kernelTime}, copies ${part(overlap.copy_ns)}, both at once ${part(overlap.both_ns)}. ${idle}`;",
+        "    }",
+        "    return overlap.kernel_ns > 0 ? `${kernelTime}. ${idle}` : idle;",
         "}",
         "",
+        "function timelineText(spans, duration, samples) {",
+        "    const lost = spans.filter((span) => span.isLost).length;",
+        "    const shown = samples > spans.length",
+        "        ? `The newest ${COUNT.format(spans.length)} of ${plural(samples, \"sample\")},` : plural(spans.length, \"sample\");",
+        "    const texts = [",
+        "        `${shown} in ${quantity(duration, \"ns\")}; regions run for ${percent(coveredTime(spans) / duration)} of it.`,",
+        "        \"A row's figure is how much of the time its region runs.\",",
+        "        lost ? `${COUNT.format(lost)} lost, in the second colour.` : \"\",",
+        "        overlapText(),",
+        "    ];",
+        "    return texts.filter(Boolean).join(\" \");",
+        "}",
+        "",
+        "/* Draws the regions that run longest, a row each, and all others in one row. */",
         "function showTimeline() {",
-        "    const timeline = doc.timeline || {}, duration = timeline.end_ns - timeline.begin_ns;",
-        "    const spans = (timeline.spans || []).filter((span) => regions[span[0]] && isNumber(span[1]) && isNumber(span[2]))",
-        "        .map(([index, begin, end, lost]) => [index, Math.max(begin, timeline.begin_ns), Math.min(end, timeline.end_ns), lost])",
-        "        .filter(([, begin, end]) => begin <= end);",
-        "    if (!(duration > 0) || spans.length === 0) { return; }",
-        "    const byRegion = new Map();",
-        "    for (const span of spans) {",
-        "        const list = byRegion.get(span[0]) || [];",
-        "        list.push(span);",
-        "        byRegion.set(span[0], list);",
+        "    const timeline = doc.timeline || {};",
+        "    const duration = timeline.end_ns - timeline.begin_ns;",
+        "    const spans = spansOf(timeline, duration);",
+        "    if (!(duration > 0) || spans.length === 0) {",
+        "        return;",
         "    }",
-        "    const rows = [...byRegion].map(([index, list]) => ({region: regions[index], list, covered: coveredTime(list)}));",
+        "    const byRegion = new Map(spans.map((span) => [span.region, []]));",
+        "    spans.forEach((span) => byRegion.get(span.region).push(span));",
+        "    const rows = [...byRegion].map(([region, list]) => ({region, list, covered: coveredTime(list)}));",
         "    rows.sort((a, b) => b.covered - a.covered);",
         "    const others = rows.splice(TIMELINE_ROWS);",
-        "    const part = byId(\"timeline\"), lost = spans.filter((span) => span[3]).length;",
         "    addLink(\"timeline\", \"Timeline\");",
-        "    const shown = timeline.samples > spans.length ? \"The newest \" + COUNT.format(spans.length) + \" of \" + plural(timeline.samples, \"sample\") + \",\"",
-        "        : plural(spans.length, \"sample\");",
-        "    add(part, \"p\", \"muted\", shown + \" in \" + quantity(duration, \"ns\") + \"; regions run for \" +",
-        "        percent(coveredTime(spans) / duration) + \" of it. A row's figure is how much of the time its region runs.\" +",
-        "        (lost ? \" \" + COUNT.format(lost) + \" lost, in the second colour.\" : \"\") + overlapText());",
-        "    const strip = add(part, \"div\", \"strip\");",
-        "    for (const row of rows) { addStrip(strip, shortName(row.region.name, nameLength()), row.region.name, row.list, timeline, row.covered / duration); }",
+        "    add(byId(\"timeline\"), \"p\", \"muted\", timelineText(spans, duration, timeline.samples));",
+        "    const strip = add(byId(\"timeline\"), \"div\", \"strip\");",
+        "    for (const {region, list} of rows) {",
+        "        addStrip(strip, shortName(region.name, nameLength()), region.name, list, duration);",
+        "    }",
         "    if (others.length) {",
-        "        const list = others.flatMap((row) => row.list);",
-        "        addStrip(strip, plural(others.length, \"other region\"), \"\", list, timeline, coveredTime(list) / duration);",
+        "        addStrip(strip, plural(others.length, \"other region\"), \"\", others.flatMap((row) => row.list), duration);",
         "    }",
         "    add(strip, \"span\");",
         "    const times = add(strip, \"span\", \"times\");",
-        "    for (let quarter = 0; quarter <= 4; quarter++) { add(times, \"span\", \"\", quantity(quarter * duration / 4, \"ns\", duration)); }",
+        "    for (let quarter = 0; quarter <= 4; quarter++) {",
+        "        add(times, \"span\", \"\", quantity(quarter * duration / 4, \"ns\", duration));",
+        "    }",
+        "}",
+        "/* ---- heading ---- */",
+        "",
+        "const readable = (date) => String(date || \"\").replace(\"T\", \" \").replace(\"Z\", \" UTC\");",
+        "",
+        "/* Shows a part of the page, with a link to it at the top. */",
+        "function addLink(id, text) {",
+        "    byId(id).hidden = false;",
+        "    const link = add(byId(\"notes\").parentElement.querySelector(\"nav\"), \"a\", \"\", text);",
+        "    link.href = `#${id}`;",
+        "}",
+        "",
+        "/* Returns the groups of the metrics, or why there are none. */",
+        "function metricsText() {",
+        "    const [, availability, explanation] = String(doc.availability || \"\").match(/^(\\[\\w+\\])? ?(.*)/);",
+        "    if (availability === \"[AVAILABLE]\") {",
+        "        return [...new Set(Object.values(metrics).map((metric) => metric.group).filter(Boolean))].join(\", \");",
+        "    }",
+        "    return capital(explanation.replace(/^zt_\\w+: /, \"\"));",
+        "}",
+        "",
+        "function showHeading() {",
+        "    const device = doc.device || {};",
+        "    const facts = [",
+        "        [\"Device\", device.name],",
+        "        [\"Driver\", device.driver_version],",
+        "        [\"PCI\", device.pci],",
+        "        [\"UUID\", device.uuid],",
+        "        [\"Core clock\", isNumber(device.core_clock_mhz) ? `${COUNT.format(device.core_clock_mhz)} MHz` : \"\"],",
+        "        [\"Timer\", isNumber(device.timer_hz) ? quantity(device.timer_hz, \"Hz\") : \"\"],",
+        "        [\"Date\", readable(doc.date)],",
+        "        [\"Measured from\", readable(doc.opened)],",
+        "        [\"zetools\", doc.zetools],",
+        "        [\"Metrics\", metricsText()],",
+        "    ];",
+        "    document.title = `${doc.program || \"Program\"}: GPU profile`;",
+        "    byId(\"program\").textContent = doc.program || \"GPU profile\";",
+        "    for (const [term, fact] of facts) {",
+        "        if (fact) {",
+        "            const pair = add(byId(\"facts\"), \"div\");",
+        "            add(pair, \"dt\", \"\", term);",
+        "            add(pair, \"dd\", \"\", fact);",
+        "        }",
+        "    }",
+        "    showSummary();",
+        "    showNotes();",
+        "    if (regions.length) {",
+        "        addLink(\"regions\", \"Regions\");",
+        "    }",
+        "}",
+        "",
+        "/* Answers in a sentence each: where the time goes, and what limits it there. */",
+        "function showSummary() {",
+        "    const summary = byId(\"summary\");",
+        "    if (regions.length === 0) {",
+        "        summary.textContent = \"No region was measured.\";",
+        "        return;",
+        "    }",
+        "    const samples = plural((doc.counts || {}).collected || 0, \"sample\");",
+        "    if (hasOwnTimes) {",
+        "        const own = isNumber(doc.gpu_time_ns) ? doc.gpu_time_ns : sumOf(regions, (region) => region.own_ns);",
+        "        add(summary, \"strong\", \"\", `${quantity(own, \"ns\")} of GPU time`);",
+        "        summary.append(\" in \");",
+        "    }",
+        "    summary.append(`${plural(regions.length, \"region\")}, ${samples}. `);",
+        "    if (hasOwnTimes) {",
+        "        summary.append(limitsText());",
+        "    }",
+        "}",
+        "",
+        "function limitsText() {",
+        "    const shares = new Map();",
+        "    for (const {limit, share} of regions) {",
+        "        if (limit.what && isNumber(share)) {",
+        "            shares.set(limit.what, (shares.get(limit.what) || 0) + share);",
+        "        }",
+        "    }",
+        "    if (shares.size === 0) {",
+        "        return \"\";",
+        "    }",
+        "    const largest = [...shares].sort((a, b) => b[1] - a[1]).slice(0, 5);",
+        "    const unknown = sumOf(regions, (region) => region.limit.what ? 0 : region.share);",
+        "    if (unknown >= 0.0005) {",
+        "        largest.push([\"not known\", unknown]);",
+        "    }",
+        "    return `What limits it: ${largest.map(([what, share]) => `${what}\\u00a0${percent(share)}`).join(\", \")}.`;",
+        "}",
+        "",
+        "function showNotes() {",
+        "    const list = byId(\"notes\").querySelector(\"ul\");",
+        "    for (const note of doc.notes || []) {",
+        "        add(list, \"li\", \"\", note);",
+        "    }",
+        "    byId(\"notes\").hidden = list.childElementCount === 0;",
         "}",
         "",
         "/* ---- hot spots ---- */",
         "",
         "const HOT_KERNELS = 20;",
         "",
-        "/* Returns the kind of stall with most samples, and their share: \"SbidStall 62%\". */",
+        "/* Returns the kind of stall with most samples, and their share: \"SbidStall 62 %\". */",
         "function mainStall(kinds, row) {",
-        "    const stalls = (row.kinds || []).map((samples, kind) => ({samples, name: kinds[kind]})).filter((stall) => stall.name !== \"Active\");",
-        "    const most = stalls.reduce((one, other) => (other.samples > one.samples ? other : one), {samples: 0});",
-        "    return most.samples > 0 ? most.name + \" \" + percent(most.samples / row.samples) : \"\";",
+        "    let most = 0;",
+        "    let name = \"\";",
+        "    (row.kinds || []).forEach((samples, kind) => {",
+        "        if (samples > most && kinds[kind] !== \"Active\") {",
+        "            most = samples;",
+        "            name = kinds[kind];",
+        "        }",
+        "    });",
+        "    return most > 0 ? `${name} ${percent(most / row.samples)}` : \"\";",
         "}",
         "",
         "/* Adds a table of source lines or instructions. Lines without samples show where the others are. */",
         "function addHotTable(parent, kernel, kinds, heading, rows, labelOf) {",
-        "    const body = addTable(parent, [[\"Share of kernel\", \"\", \"%\"], [\"Samples\", \"number\"], [\"Active\", \"number\", \"%\"], [\"Main stall\"], [heading, \"number\"], [\"Source\"]]);",
-        "    const most = Math.max(1, ...rows.map((row) => row.samples)), active = kinds.indexOf(\"Active\");",
+        "    const body = addTable(parent, [[\"Share of kernel\", \"\", \"%\"], [\"Samples\", \"number\"], [\"Active\", \"number\", \"%\"],",
+        "        [\"Main stall\"], [heading, \"number\"], [\"Source\"]]);",
+        "    const most = Math.max(1, ...rows.map((row) => row.samples));",
+        "    const active = kinds.indexOf(\"Active\");",
         "    for (const row of rows) {",
-        "        const line = add(body, \"tr\", row.samples ? \"\" : \"context\"), share = add(line, \"td\", \"share\");",
+        "        const line = add(body, \"tr\", row.samples ? \"\" : \"context\");",
+        "        const share = add(line, \"td\", \"share\");",
+        "        const samples = add(line, \"td\", \"number\", \"\");",
+        "        const activity = add(line, \"td\", \"number\", \"\");",
+        "        const stall = add(line, \"td\", \"\", \"\");",
         "        if (row.samples) {",
         "            add(share, \"span\", \"number\", scaled(100 * row.samples / kernel.samples, SHARES));",
-        "            add(add(share, \"span\", \"bar\"), \"i\").style.width = 100 * row.samples / most + \"%\";",
+        "            add(add(share, \"span\", \"bar\"), \"i\").style.width = `${100 * row.samples / most}%`;",
+        "            samples.textContent = COUNT.format(row.samples);",
+        "            stall.textContent = mainStall(kinds, row);",
         "        }",
-        "        add(line, \"td\", \"number\", row.samples ? COUNT.format(row.samples) : \"\");",
-        "        add(line, \"td\", \"number\", row.samples && active >= 0 ? scaled(100 * (row.kinds || [])[active] / row.samples, SHARES) : \"\");",
-        "        add(line, \"td\", \"\", row.samples ? mainStall(kinds, row) : \"\");",
+        "        if (row.samples && active >= 0) {",
+        "            activity.textContent = scaled(100 * (row.kinds || [])[active] / row.samples, SHARES);",
+        "        }",
         "        add(line, \"td\", \"number code\", labelOf(row));",
         "        add(line, \"td\", \"code source\", row.text || \"\");",
         "    }",
@@ -34260,97 +34327,136 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "",
         "/* Adds the source of a kernel and, where that is not known, its instructions. */",
         "function addHotKernel(parent, kernel, kinds, isOpen) {",
-        "    const details = add(parent, \"details\"), summary = add(details, \"summary\");",
-        "    const unknown = (kernel.instructions || []).filter((row) => !row.file);",
+        "    const details = add(parent, \"details\");",
+        "    const summary = add(details, \"summary\");",
         "    details.open = isOpen;",
         "    add(summary, \"span\", \"name\", shortName(kernel.name, nameLength())).title = kernel.name;",
-        "    summary.append(\" \" + percent(kernel.share) + \" of the samples\");",
-        "    const linesOf = (source) => source.lines || [], weight = (source) => linesOf(source).reduce((sum, line) => sum + line.samples, 0);",
-        "    for (const source of (kernel.sources || []).slice().sort((one, other) => weight(other) - weight(one))) {",
+        "    summary.append(` ${percent(kernel.share)} of the samples`);",
+        "    const linesOf = (source) => source.lines || [];",
+        "    const weight = (source) => sumOf(linesOf(source), (line) => line.samples);",
+        "    for (const source of (kernel.sources || []).slice().sort((a, b) => weight(b) - weight(a))) {",
         "        add(details, \"h3\", \"\", source.file);",
         "        addHotTable(details, kernel, kinds, \"Line\", linesOf(source), (row) => String(row.line));",
         "    }",
-        "    if (unknown.length) { addHotTable(details, kernel, kinds, \"Instruction\", unknown, (row) => \"+0x\" + Number(row.offset || 0).toString(16)); }",
+        "    const unknown = (kernel.instructions || []).filter((row) => !row.file);",
+        "    if (unknown.length) {",
+        "        const offsetOf = (row) => `+0x${Number(row.offset || 0).toString(16)}`;",
+        "        addHotTable(details, kernel, kinds, \"Instruction\", unknown, offsetOf);",
+        "    }",
         "}",
         "",
         "function showHotspots() {",
-        "    const spots = doc.hotspots || {}, counts = spots.counts || {}, part = byId(\"hotspots\");",
-        "    const kernels = (spots.kernels || []).filter((kernel) => kernel.samples > 0);",
-        "    if (kernels.length === 0) { return; }",
+        "    const spots = doc.hotspots || {};",
+        "    const part = byId(\"hotspots\");",
+        "    const hot = (spots.kernels || []).filter((kernel) => kernel.samples > 0);",
+        "    if (hot.length === 0) {",
+        "        return;",
+        "    }",
+        "    const samples = plural((spots.counts || {}).matched || 0, \"sample\");",
+        "    const period = spots.period_ns > 0 ? `, taken every ${quantity(spots.period_ns, \"ns\")},` : \"\";",
+        "    const most = hot.length > HOT_KERNELS ? \", of which these have most\" : \"\";",
         "    addLink(\"hotspots\", \"Hot spots\");",
-        "    add(part, \"p\", \"muted\", plural(counts.matched || 0, \"sample\") + \" of instructions\" + (spots.period_ns > 0 ? \", taken every \" + quantity(spots.period_ns, \"ns\") + \",\" : \"\") +",
-        "        \" in \" + plural(kernels.length, \"kernel\") + (kernels.length > HOT_KERNELS ? \", of which these have most. \" : \". \") +",
+        "    add(part, \"p\", \"muted\", `${samples} of instructions${period} in ${plural(hot.length, \"kernel\")}${most}. ` +",
         "        \"An active sample executes the instruction, the others wait at it.\");",
-        "    kernels.slice(0, HOT_KERNELS).forEach((kernel, index) => addHotKernel(part, kernel, spots.kinds || [], index === 0));",
+        "    hot.slice(0, HOT_KERNELS).forEach((kernel, index) => addHotKernel(part, kernel, spots.kinds || [], index === 0));",
         "}",
         "",
         "/* ---- kernels, calls and metrics ---- */",
         "",
-        "/* What is not known is a dash. */",
-        "function countOrMissing(value) { return isNumber(value) ? COUNT.format(value) : MISSING; }",
-        "",
+        "/* Returns sizes as \"128\", \"128x2\" or \"128x2x3\". */",
         "function sizesOf(sizes) {",
-        "    if (!Array.isArray(sizes)) { return MISSING; }",
-        "    const [x, y, z] = sizes;",
-        "    return z > 1 ? [x, y, z].join(\"x\") : y > 1 ? [x, y].join(\"x\") : String(x);",
+        "    if (!Array.isArray(sizes)) {",
+        "        return MISSING;",
+        "    }",
+        "    const dimensions = sizes.findLastIndex((size) => size > 1) + 1;",
+        "    return sizes.slice(0, Math.max(1, dimensions)).join(\"x\");",
         "}",
         "",
         "function showKernels() {",
-        "    if (kernels.length === 0) { return; }",
+        "    if (kernels.length === 0) {",
+        "        return;",
+        "    }",
         "    addLink(\"kernels\", \"Kernels\");",
-        "    add(byId(\"kernels\"), \"p\", \"muted\", \"SLM is that of a work-group; private and spilled memory are those of a thread. \" +",
+        "    add(byId(\"kernels\"), \"p\", \"muted\",",
+        "        \"SLM is that of a work-group; private and spilled memory are those of a thread. \" +",
         "        \"Occupancy is the share of the threads of a subslice that the work-groups of most launches can fill.\");",
-        "    const figures = [[\"SIMD\", \"simd_width\"], [\"Registers\", \"registers\"], [\"SLM\", \"slm_bytes\", \"B\"], [\"Private\", \"private_bytes\", \"B\"],",
-        "        [\"Spill\", \"spill_bytes\", \"B\"], [\"Barriers\", \"barriers\"], [\"Arguments\", \"arguments\"], [\"Code\", \"code_bytes\", \"B\"]];",
-        "    const body = addTable(byId(\"kernels\"), [[\"Kernel\"], [\"Module\"], [\"Share\", \"number\"], [\"Launches\", \"number\"],",
-        "        ...figures.map(([text, , unit]) => [text, \"number\", unit]), [\"Group size\"], [\"Group count\"], [\"Occupancy\", \"number\"], [\"What to do\"]]);",
+        "    const figures = [",
+        "        [\"SIMD\", \"simd_width\"], [\"Registers\", \"registers\"], [\"SLM\", \"slm_bytes\", \"B\"],",
+        "        [\"Private\", \"private_bytes\", \"B\"], [\"Spill\", \"spill_bytes\", \"B\"], [\"Barriers\", \"barriers\"],",
+        "        [\"Arguments\", \"arguments\"], [\"Code\", \"code_bytes\", \"B\"],",
+        "    ];",
+        "    const body = addTable(byId(\"kernels\"), [",
+        "        [\"Kernel\"], [\"Module\"], [\"Share\", \"number\"], [\"Launches\", \"number\"],",
+        "        ...figures.map(([text, , unit]) => [text, \"number\", unit]),",
+        "        [\"Group size\"], [\"Group count\"], [\"Occupancy\", \"number\"], [\"What to do\"],",
+        "    ]);",
         "    const shareOf = (kernel) => (regions[kernel.region] || {}).share || 0;",
         "    for (const kernel of kernels.slice().sort((a, b) => shareOf(b) - shareOf(a))) {",
-        "        const row = add(body, \"tr\"), shape = (kernel.shapes || [])[0] || {};",
+        "        const row = add(body, \"tr\");",
+        "        const shape = (kernel.shapes || [])[0] || {};",
         "        add(row, \"th\", \"name\", kernel.name).scope = \"row\";",
         "        add(row, \"td\", \"code\", String(kernel.module || MISSING).slice(0, 8));",
         "        add(row, \"td\", \"number\", regions[kernel.region] ? percent(shareOf(kernel)) : MISSING);",
         "        add(row, \"td\", \"number\", COUNT.format(kernel.launches || 0));",
-        "        figures.forEach(([, figure]) => add(row, \"td\", figure === \"spill_bytes\" && kernel[figure] > 0 ? \"number mark\" : \"number\",",
-        "            countOrMissing(kernel[figure])));",
+        "        for (const [, figure] of figures) {",
+        "            const isBad = figure === \"spill_bytes\" && kernel[figure] > 0;",
+        "            add(row, \"td\", isBad ? \"number mark\" : \"number\", countOrMissing(kernel[figure]));",
+        "        }",
         "        add(row, \"td\", \"\", sizesOf(shape.group_size));",
         "        add(row, \"td\", \"\", sizesOf(shape.group_count));",
-        "        add(row, \"td\", \"number\", isNumber(kernel.occupancy) ? percent(kernel.occupancy) : MISSING);",
+        "        add(row, \"td\", \"number\", percent(kernel.occupancy));",
         "        add(row, \"td\", \"description\", kernel.advice || \"\");",
         "    }",
         "}",
         "",
         "function showCalls() {",
-        "    if (calls.length === 0) { return; }",
+        "    if (calls.length === 0) {",
+        "        return;",
+        "    }",
         "    addLink(\"calls\", \"Calls\");",
-        "    const figures = [[\"Total\", \"sum\"], [\"Mean\", \"mean\"], [\"Median\", \"median\"], [\"p95\", \"p95\"], [\"Max\", \"max\"]];",
-        "    const scaleOf = (some) => scaleFor(\"ns\", some.flatMap(([, figure]) => calls.map((call) => ownProperty(call.time_ns, figure))));",
-        "    const total = scaleOf(figures.slice(0, 1)), others = scaleOf(figures.slice(1)), scales = [total, others, others, others, others];",
-        "    const body = addTable(byId(\"calls\"), [[\"Call\"], [\"Count\", \"number\"], [\"Errors\", \"number\"],",
-        "        ...figures.map(([text], index) => [text, \"number\", scales[index].unit])]);",
+        "    /* Totals are in one unit; the figures of a call have another one. */",
+        "    const figureOfCall = (call, figure) => ownProperty(call.time_ns, figure);",
+        "    const scaleOf = (some) => scaleFor(\"ns\", some.flatMap((one) => calls.map((call) => figureOfCall(call, one))));",
+        "    const total = scaleOf([\"sum\"]);",
+        "    const others = scaleOf([\"mean\", \"median\", \"p95\", \"max\"]);",
+        "    const figures = [",
+        "        [\"Total\", \"sum\", total], [\"Mean\", \"mean\", others], [\"Median\", \"median\", others], [\"p95\", \"p95\", others],",
+        "        [\"Max\", \"max\", others],",
+        "    ];",
+        "    const body = addTable(byId(\"calls\"), [",
+        "        [\"Call\"], [\"Count\", \"number\"], [\"Errors\", \"number\"],",
+        "        ...figures.map(([text, , scale]) => [text, \"number\", scale.unit]),",
+        "    ]);",
         "    const sum = (call) => (call.time_ns || {}).sum || 0;",
         "    for (const call of calls.slice().sort((a, b) => sum(b) - sum(a))) {",
         "        const row = add(body, \"tr\");",
         "        add(row, \"th\", \"name\", call.name).scope = \"row\";",
         "        add(row, \"td\", \"number\", COUNT.format(call.count || 0));",
         "        add(row, \"td\", call.errors ? \"number mark\" : \"number\", COUNT.format(call.errors || 0));",
-        "        figures.forEach(([, figure], index) => add(row, \"td\", \"number\", scaled(ownProperty(call.time_ns, figure), scales[index])));",
+        "        for (const [, figure, scale] of figures) {",
+        "            add(row, \"td\", \"number\", scaled(figureOfCall(call, figure), scale));",
+        "        }",
         "    }",
         "}",
         "",
         "function showMetrics() {",
         "    const names = Object.keys(metrics);",
-        "    if (names.length === 0) { return; }",
+        "    if (names.length === 0) {",
+        "        return;",
+        "    }",
         "    addLink(\"metrics\", \"Metrics\");",
         "    const details = add(byId(\"metrics\"), \"details\");",
-        "    add(details, \"summary\", \"\", \"What each of the \" + plural(names.length, \"metric\") + \" means\");",
+        "    add(details, \"summary\", \"\", `What each of the ${plural(names.length, \"metric\")} means`);",
         "    const texts = [\"Metric\", \"Description\", \"Units\", \"Combined by\", \"Component\", \"Group\"].map((text) => [text]);",
         "    const body = addTable(details, [...texts, [\"Pass\", \"number\"]]);",
         "    for (const name of names) {",
-        "        const metric = metrics[name], row = add(body, \"tr\");",
+        "        const metric = metrics[name];",
+        "        const row = add(body, \"tr\");",
         "        add(row, \"th\", \"name\", name).scope = \"row\";",
         "        add(row, \"td\", \"description\", metric.description || MISSING);",
-        "        for (const fact of [metric.units, metric.aggregation, metric.component, metric.group]) { add(row, \"td\", \"\", fact || \"\"); }",
+        "        for (const fact of [metric.units, metric.aggregation, metric.component, metric.group]) {",
+        "            add(row, \"td\", \"\", fact || \"\");",
+        "        }",
         "        add(row, \"td\", \"number\", isNumber(metric.pass) ? metric.pass : MISSING);",
         "    }",
         "}",
@@ -34359,7 +34465,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "",
         "function showChoice() {",
         "    for (const column of columns.filter((one) => one.kind !== \"name\" && one.kind !== \"share\")) {",
-        "        const label = add(byId(\"choice\").lastElementChild, \"label\"), box = add(label, \"input\");",
+        "        const label = add(byId(\"choice\").lastElementChild, \"label\");",
+        "        const box = add(label, \"input\");",
         "        box.type = \"checkbox\";",
         "        box.checked = !column.isHidden;",
         "        label.append(\" \");",
@@ -34372,51 +34479,67 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }",
         "}",
         "",
-        "function listen() {",
-        "    const table = byId(\"regions\"), filter = byId(\"filter\");",
-        "    const buttons = () => [...table.querySelectorAll(\"tbody .name > button[aria-expanded]\")];",
+        "const rowButtons = () => [...byId(\"regions\").querySelectorAll(\"tbody .name > button[aria-expanded]\")];",
+        "",
+        "function listenToFilter() {",
+        "    const filter = byId(\"filter\");",
         "    filter.addEventListener(\"input\", () => {",
         "        view.rowLimit = FIRST_ROWS;",
         "        showRows();",
         "    });",
-        "    byId(\"nested\").addEventListener(\"change\", showRows);",
-        "    byId(\"more\").querySelector(\"button\").addEventListener(\"click\", () => {",
-        "        view.rowLimit += MORE_ROWS;",
-        "        showRows();",
-        "    });",
-        "    table.tBodies[0].addEventListener(\"click\", (event) => {",
-        "        const row = event.target.closest(\"tr[data-region]\");",
-        "        const isKey = event.detail === 0; /* a click of the mouse may be the end of selecting text instead */",
-        "        if (row && (isKey || !window.getSelection().toString())) { toggle(row); }",
-        "    });",
         "    filter.addEventListener(\"keydown\", (event) => {",
         "        if (event.key === \"ArrowDown\" || event.key === \"Enter\") {",
         "            event.preventDefault();",
-        "            focusRow(buttons()[0]);",
+        "            focusRow(rowButtons()[0]);",
         "        } else if (event.key === \"Escape\") {",
         "            filter.value = \"\";",
         "            showRows();",
         "        }",
         "    });",
-        "    table.tBodies[0].addEventListener(\"keydown\", (event) => {",
-        "        const all = buttons(), at = all.indexOf(event.target);",
+        "    byId(\"nested\").addEventListener(\"change\", showRows);",
+        "}",
+        "",
+        "function listenToTable() {",
+        "    const [body] = byId(\"regions\").tBodies;",
+        "    body.addEventListener(\"click\", (event) => {",
+        "        const row = event.target.closest(\"tr[data-region]\");",
+        "        const isKey = event.detail === 0; /* a click of the mouse may be the end of selecting text instead */",
+        "        if (row && (isKey || !window.getSelection().toString())) {",
+        "            toggle(row);",
+        "        }",
+        "    });",
+        "    body.addEventListener(\"keydown\", (event) => {",
+        "        const all = rowButtons();",
+        "        const at = all.indexOf(event.target);",
         "        const targets = new Map([[\"ArrowDown\", at + 1], [\"ArrowUp\", at - 1], [\"Home\", 0], [\"End\", all.length - 1]]);",
         "        if (at >= 0 && targets.has(event.key)) {",
         "            event.preventDefault();",
         "            focusRow(all[targets.get(event.key)]);",
         "        }",
         "    });",
+        "    byId(\"more\").querySelector(\"button\").addEventListener(\"click\", () => {",
+        "        view.rowLimit += MORE_ROWS;",
+        "        showRows();",
+        "    });",
+        "}",
+        "",
+        "function listenToKeys() {",
+        "    const filter = byId(\"filter\");",
+        "    const choice = byId(\"choice\");",
         "    document.addEventListener(\"keydown\", (event) => {",
-        "        if (event.key === \"/\" && event.target.tagName !== \"INPUT\" && !event.ctrlKey && !event.metaKey && !event.altKey) {",
+        "        const isCommand = event.ctrlKey || event.metaKey || event.altKey;",
+        "        if (event.key === \"/\" && event.target.tagName !== \"INPUT\" && !isCommand) {",
         "            event.preventDefault();",
         "            filter.focus();",
         "            filter.select();",
-        "        } else if (event.key === \"Escape\" && byId(\"choice\").open) {",
-        "            byId(\"choice\").open = false;",
-        "            byId(\"choice\").firstElementChild.focus();",
+        "        } else if (event.key === \"Escape\" && choice.open) {",
+        "            choice.open = false;",
+        "            choice.firstElementChild.focus();",
         "        }",
         "    });",
         "}",
+        "",
+        "/* ---- the start ---- */",
         "",
         "showHeading();",
         "if (regions.length) {",
@@ -34427,14 +34550,18 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    showRows();",
         "    showRoofline();",
         "    showTimeline();",
+        "    listenToFilter();",
+        "    listenToTable();",
+        "    listenToKeys();",
         "} else {",
-        "    document.querySelectorAll(\".tools, #regions\").forEach((node) => { node.hidden = true; });",
+        "    document.querySelectorAll(\".tools, #regions\").forEach((node) => {",
+        "        node.hidden = true;",
+        "    });",
         "}",
         "showKernels();",
         "showHotspots();",
         "showCalls();",
         "showMetrics();",
-        "listen();",
         "</script>",
         "</body>",
         "</html>",
@@ -34443,6 +34570,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
     *count = ZT__COUNT_OF(lines);
     return lines;
 }
+#endif
 
 #ifdef __cplusplus
 } /* extern "C" */
@@ -34454,6 +34582,971 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
 #endif /* ZT__IMPLEMENTED */
 
+/* ==========================================================================================================
+   THE PAGES
+   ==========================================================================================================
+
+   What only a few need. The manual at the head of this file lists the pages and refers to them by heading.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   OWN TIME
+
+       The own time of a region is the sum of its GPU times less the sum of the regions directly inside it.
+       It is always known for a region without regions inside. Otherwise it is NaN if
+
+       - samples of the region, or of regions directly inside it, are in flight, lost, dropped, or without
+         GPU time
+       - a region directly inside has ended after it: the two overlap, and the own time of the region around
+         both is not known either
+       - the list was executed several times without zt_execute: samples of the two may be from different
+         executions
+       - a sample is shorter than the samples inside it: the device has measured one of them wrongly
+       - regions are nested more than 64 deep, or on more than 65,536 paths: regions beyond count as not
+         nested
+
+       Own time includes the time that it takes to begin and end the regions inside, and work that was not
+       measured, such as launches that zt_trace_config.names leaves out.
+
+       If regions nest on a recorded list that is executed again, some drivers return a wrong GPU time for
+       the outer one. Then its sample is lost (ZT_LOST_IMPLAUSIBLE).
+
+       The share of a region is its own time divided by the sum of all own times, so nothing counts twice.
+       If the own time is not known, the share is estimated: from the GPU time of the region, less the
+       collected samples directly inside. A note reports how many regions have estimates. A table indents a
+       region below its parent if it has no other, sorts the parent by the sum of its share and theirs, and
+       has the column "own" if any region is inside another.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   UNREPORTED EXECUTIONS
+
+       What happens if a program calls Level Zero itself, and no tracer observes the list:
+
+       zeCommandQueueExecuteCommandLists   Of the executions between two collections, the last is measured,
+                                           and the number of the others is unknown. The list is counted
+                                           (zt_counts.unobserved_lists) and reported below the table; the
+                                           first one is logged. Until zt_release, regions whose execution
+                                           was not seen may be running: zt_collect waits for them, and
+                                           zt_close does not free their slots
+       zeCommandListReset                  The next zt_begin on the list frees slots that are known to have
+                                           run. Others stay in use, and in flight, until zt_execute has
+                                           executed a later region of the list
+       zeCommandListDestroy, no zt_release The slots stay in use, unless a new list has the same handle and
+                                           regions are begun on it. A program that repeats this reaches
+                                           config.max_slots, and regions are dropped (ZT_DROPPED_NO_SLOT)
+
+       zt_collect with a timeout waits for immediate lists, for recorded lists that zt_execute has
+       submitted, and for lists that have already run without zt_execute. Until the program first calls
+       zt_execute, it waits for all recorded regions, because nothing shows whether the program ever will.
+
+       Loaders before 1.16 cannot tell whether a list is immediate. So every list is treated as recorded:
+
+       - The slots of an immediate list are freed by the next region that is begun on it, or by zt_release.
+       - A list that is executed without zt_execute is noticed only at the second collection that finds a
+         sample of it.
+       - zt_collect with a timeout waits for all regions that have not run.
+       - Recorded lists that never ran are to be released before zt_close. Otherwise the memory of their
+         slots is not freed, because the device might still write to it.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   TILES
+
+       On a root device with several tiles, a region has the metrics of each tile (zt_get_tile_stats) and of
+       the whole device, which combines the tiles:
+
+       counts, bytes                      the sum
+       times, clock cycles, flags         the largest
+       averages                           the mean, weighted by the GPU time of the tiles
+       metrics that are not combined      the value of the first tile
+
+       A traced launch with times alone lasts from the first begin to the last end on any tile. Streams and
+       hot spots of such a device are refused: open a stream or a profiler on each sub-device.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   LATENCY
+
+       With config.timeline, zt_get_latency returns how long regions and traced launches have waited:
+
+       queue    from zt_begin, or the call that appends the launch, to the first execution of the recorded
+                list. Immediate lists have none
+       launch   from the call that executes the list, or that appends to an immediate list, to the begin on
+                the device. It includes waits for events and for earlier work. So the shortest latency of a
+                region is nearest to the cost of a launch, and the median is typical of its samples
+
+       A launch latency is not known if
+
+       - the list ran outside of zt_execute
+       - the device's clock may have overflowed
+       - the next execution of the list was submitted before the sample was collected
+       - the loader is older than 1.16, unless zt_execute has executed the list, or a tracer has seen its
+         creation
+
+       The error of a launch latency is bounded by the duration of a comparison of the two clocks, the drift
+       since then, and the resolution of the device's clock. Figures up to the largest error of the samples
+       are NaN.
+
+       A table has the median of the launch latency if the shortest one is at least half as long as the
+       region, or if config.columns names "launch". "queued" is the median of the queue latency.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   BYTES AND OVERLAP
+
+       Traced copies and fills have the bytes that they move, with or without a timeline. The bytes of
+       images are not known, because they depend on the format of the pixels.
+
+       With config.timeline, zt_get_overlap divides the time from the first begin of a kept sample to the
+       last end into parts: covered by traced kernels, by traced copies, by both at once, and by neither. No
+       time counts twice. Barriers, waits and all that is not measured are idle time, so trace all kernels
+       and copies (zt_trace_config.copies). If newer samples have replaced others, the time begins at the
+       last end of a replaced one.
+
+       Regions, and launches between queries or barriers, overlap with nothing. To see what the application
+       overlaps, trace with times alone (config.groups = "").
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   ROOFLINE
+
+       A roofline shows how far regions are from what the device can do: operations a second against
+       operations a byte of memory traffic, below the peaks of both. A page (.html) has one for the regions
+       whose traffic is measured. ZT_PEAKS or zt_set_peaks set the peaks. A measured peak is nearer to what
+       kernels reach than one from a data sheet:
+
+           zt_bench(profiler, &copy, &result);
+           zt_set_peaks(profiler, 2.0 * copied_bytes / (result.median * 1e-9), 14.6e12, "measured: a copy");
+
+       Otherwise the driver reports the peak bandwidth. zt_get_limit compares memory traffic with the same
+       peak. If the traffic exceeds 110% of it, the peak is wrong: zt_limit_info.text says so, and nothing
+       is concluded from it.
+
+       No metric counts operations, because the device does not report how many SIMD lanes an instruction
+       has. So zt_set_operations states them. Without it, the roofline has the instructions of the vector
+       and matrix engines, and only the roof of the bandwidth.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   STREAMED ROWS
+
+       All memory of a stream is allocated when it is opened. These reports are read and counted as
+       discarded:
+
+       - the first one of a stream
+       - reports that the driver cannot calculate
+       - reports whose rows neither a function nor a profiler receives
+
+       Reports that the device dropped before they were read leave gaps. The row after a gap is marked
+       (zt_row.gap), and zt_stream_counts.dropped is an estimate from the length of the gaps. When the
+       device executes a marker, the current row ends, and has the marker's name.
+
+       A row of an attached stream belongs to a sample if the middle of its period lies between begin and
+       end of the sample. So each region has the mean and the peak of every streamed metric
+       (zt_get_streamed):
+
+       - A row counts in full for each sample that it belongs to: an outer region includes the regions
+         inside it.
+       - A region that is shorter than the period has rows only by chance. Many samples still give a fair
+         average.
+       - Rows and samples are matched only while both are kept. If one is collected or read late, raise
+         config.timeline or zt_stream_config.timeline_rows.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   THE TIMELINE
+
+       With config.timeline, begin and end of the newest samples are kept. The clock of the device and
+       CLOCK_MONOTONIC of the host are compared when the profiler is opened, while it collects, and for
+       reports. Times between two comparisons are interpolated, which corrects drift.
+
+       The device's clock starts again from 0 when it overflows. If this may have happened before a sample
+       was collected, the sample is not kept, but counted in zt_timeline_info.lost_samples.
+
+       Kernel time stamps have a clock of their own. It is compared with the device's when the profiler is
+       opened, for which a barrier is executed; with metrics, when the profiler first traces with `every` or
+       `limit`.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   TRACE FILES
+
+       A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show. Its
+       process for the device has
+
+       - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
+         on separate tracks. Arguments of a region are its metrics, its latencies and the thread that has
+         appended it; of a traced launch number and size of its work-groups, of a traced copy its bytes and
+         rate, as far as the host knows them
+       - a counter for each metric of the attached streams. What adds up is a rate: bytes in GB/s, events a
+         second, times as a share of the time
+       - a track for each attached stream, with its markers, and a span for each gap
+       - an instant where a missing sample was submitted: one that is lost, dropped, or without a certain
+         time
+
+       The process for the program has a track for each thread, with the number and name of the system. Its
+       spans are calls that appended a region to an immediate list ("append saxpy"), executed recorded lists
+       ("execute lists"), or were timed. An arrow (a flow event) leads from there to each region.
+
+       config.columns chooses the metrics of counters and arguments. If it names none of a stream or of the
+       regions, up to eight are chosen: those that a table shows first.
+
+       Values of counters are rounded by less than 0.025%, and written only where they change. If more than
+       80,000 values remain, pairs of rows are merged into their mean until there are fewer; an instant at
+       the begin of the stream shows how many rows a value stands for. With fewer columns there are fewer
+       values. So the trace of a minute, with noise in a stream at 100 us beside 10,000 regions, is smaller
+       than 20 MB.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   REQUESTED REPORTS
+
+       ZT_REPORT and ZT_AUTO have paths as for zt_report, separated by commas, or "table" for one on
+       standard output. In a path, %p is the process ID, and %q{NAME} the value of a variable of the
+       environment, or nothing if it is not set. Processes that share a path overwrite each other's file:
+       name it run.%p.csv, or run.%q{PMIX_RANK}.csv. The second profiler of a process writes run.2.csv, and
+       so on. A relative path starts in the working directory at the time of zt_close. For a trace or a
+       page, config.timeline is 65,536 unless it is set. If a report cannot be written, the table is printed
+       on standard error instead.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   JSON
+
+       Dates are UTC. What is not known or does not apply is null. Figures are {"count", "sum", "mean",
+       "stddev", "min", "max", "median", "p95"}. The object has
+
+       "zetools"       the version of the library
+       "program"       the command line
+       "date"          of the report. "opened": when the profiler was opened
+       "availability"  of metrics
+       "gpu_time_ns"   the sum of own times, or of their estimates
+       "device"        {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
+       "counts"        zt_counts; "causes": of each zt_cause, by its name
+       "peaks"         {"bytes_per_second", "operations_per_second", "source"}; see ROOFLINE
+       "overlap"       zt_overlap, with config.timeline
+       "columns"       keys of the metrics that matter most, for a table
+       "metrics"       of each key: {"name", "group", "component", "units", "type", "aggregation", "pass",
+                       "description"}, and a short "label" for some of "columns". The key is the name, or
+                       "GROUP.NAME" if an earlier group has a metric of the same name. Shares that are
+                       derived from two metrics have no "group"
+       "streamed"      the same for metrics of attached streams
+       "regions"       an array in the order of zt_get_region, also of regions without samples
+       "paths"         zt_path_info of each path
+       "notes"         sentences about what is missing, why, and what to do: the notes below a table
+       "kernels"       {"name", "module", "region", "launches", "shapes", "other_launches", "occupancy",
+                       "advice"} and the numbers of zt_kernel_info. "shapes" is an array of zt_kernel_shape
+       "calls"         {"name", "count", "errors", "time_ns"}
+       "hotspots"      {"group", "period_ns", "counts", "kinds", "kernels"}: zt_hotspots_counts, the names
+                       of the kinds, and of each kernel {"name", "size", "samples", "share", "instructions",
+                       "sources"}. An instruction is {"offset", "samples", "kinds", "file", "line"}; a
+                       source {"file", "lines"}; a line {"line", "text", "samples", "kinds"}. Their "kinds"
+                       are counts in the order of the names. Lines without samples are around others. "text"
+                       is missing if the file cannot be read
+
+       A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share",
+       "with_metrics", "time_ns", "limit", "metrics"}. "parent" is an index, "share" is from 0 to 1, "limit"
+       is {"what", "why", "add"} as in zt_limit_info. Where they apply, a region also has
+       "queue_latency_ns", "launch_latency_ns", "copied_bytes", "copied_bytes_per_second" and
+
+       "differs"       with several passes
+       "pass_time_ns"  an array of the GPU times that metrics of each pass are divided by, with several
+                       passes or samples with times alone
+       "bytes"         the memory traffic a second. "operations" and "instructions" are likewise a second,
+                       of the samples with metrics; see ROOFLINE
+       "streamed"      of each key {"rows", "mean", "peak"}
+       "tiles"         an array with "metrics" of each
+       "histogram"     counts of the GPU times that are kept for quantiles. Bucket i begins at first_ns *
+                       ratio^i
+
+           import json
+           run = json.load(open("run.json"))
+           for region in run["regions"]:
+               print(region["name"], region["time_ns"]["mean"], region["metrics"]["GPU_BUSY"]["mean"])
+
+       A page (.html) loads nothing, and contains the same object. There the figures of "metrics" are arrays
+       in the order above, and "timeline" has the newest kept samples, at most 100,000: {"samples",
+       "begin_ns", "end_ns", "spans": [[region, begin, end], ...]}. "samples" is how many there were.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   CSV
+
+       A file begins with the same facts about program and device as JSON. What is not known is empty. A
+       region has a line for its GPU time, for "own GPU time", "total GPU time" and "share" (in percent),
+       and for each metric, also without samples. `tile` and `pass` are "all" or a number. Where they apply,
+       there are lines with
+
+       - "queue latency", "launch latency", "copied bytes" and "copied bytes a second" of a region
+       - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples
+         with times alone
+       - the pass "stream": a metric of an attached stream. `count` is the number of rows
+       - the component "profiler": a count or, with the aggregation "none", a text in the last column, such
+         as the "parent"
+       - no region, about the profiler: "overlap: ..." are times of zt_overlap, each "note" is one of the
+         "notes" of JSON
+       - the component "kernel": the index of the kernel as the group ("kernel 3"), its launches as the
+         count, a figure of it as the mean. A line "occupancy" for each shape has "64 of 256" as the text
+         for 64 work-groups of 256 items
+       - the component "hotspot": the samples of an instruction, a line for each kind. `region` is the
+         kernel, `count` all samples of the instruction, `sum` the samples of the kind, the text its offset
+         and source line
+
+           import csv
+           for line in csv.DictReader(open("run.csv", newline="")):
+               if line["metric"] == "GPU_BUSY" and line["tile"] == "all":
+                   print(line["region"], line["mean"])
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   OTHER FILES
+
+       Folded stacks (.folded) are what flamegraph.pl, speedscope and others draw flame graphs of: a line
+       for each path, with the names of its regions and its own time in whole nanoseconds. In names, ';' is
+       written as ':'. If the own time is not known, the last frame is "(estimate)", and the number is
+       estimated as for a share; see OWN TIME.
+
+           step;solve;gemm 314374
+
+       If hot spots were sampled, the own time of a region with the name of a kernel is divided among its
+       source lines in proportion to their samples: "step;gemm;gemm.cl:12 314374". Without such a region,
+       the numbers are samples.
+
+       Instances (.instances.csv) are a row for each sample that config.timeline keeps, in the form of
+       `unitrace -q`, so that scripts for unitrace read them: "=== Device #0 Metrics ===", a blank line, and
+       CSV with the columns Kernel, GlobalInstanceId, SubDeviceId (the tile) and each metric with its units,
+       such as GpuTime[ns] and XVE_STALL[%]. GlobalInstanceId counts samples from 1 in the order of
+       collection.
+
+           import pandas
+           print(pandas.read_csv("run.instances.csv", skiprows=2).groupby("Kernel")["GpuTime[ns]"].sum())
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   OPENMETRICS
+
+       A report to "run.prom" is OpenMetrics text, as Prometheus reads it from an endpoint, a push gateway
+       or the textfile collector of its node exporter. A program that serves it calls zt_write with
+       ZT_FORMAT_OPENMETRICS for each request. Its families, which begin with zetools_, are
+
+       info                                1, with version, device and availability of metrics as labels
+       region_gpu_time_seconds             a summary by region. The quantiles 0 and 1 are minimum and
+                                           maximum
+       region_own_gpu_time_seconds_total   by region: can be added up. Left out while not known; see OWN
+                                           TIME
+       region_pass_gpu_time_seconds_total  of the samples with metrics, which are to be divided by it: by
+                                           region, and by pass if there are several
+       region_queue_latency_seconds        and region_launch_latency_seconds: summaries by region; see
+                                           LATENCY
+       region_copied_bytes_total           of traced copies and fills, by region
+       region_lost_samples_total           and region_dropped_samples_total: by region
+       lost_samples_total                  and dropped_samples_total: by cause
+       collected_samples_total             and in_flight_samples, unobserved_lists_total
+       metric_NAME_UNIT                    of the device: by region, metric and group, and by pass if there
+                                           are several. What adds up is a counter, with _total; what is
+                                           averaged is a gauge
+       tile_metric_NAME_UNIT               the same of each tile, by tile, if there are several
+       streamed_mean_NAME_UNIT             and streamed_peak_NAME_UNIT: of the attached streams while
+                                           regions run: gauges by region, metric, group and stream
+       call_seconds                        and call_errors_total: host time as a summary, and failures, by
+                                           call
+
+       Names are in snake case and units are base units: GPU_BUSY in percent is
+       zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Flags of streams and metrics that
+       are not combined are left out, and so are kernels and hot spots. Counters begin at 0 with each
+       profiler.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   PACKED STATISTICS
+
+       The layout of what zt_pack writes. Little-endian; u32 and u64 are unsigned, f64 is a double of IEEE
+       754, text is a u32 length and that many bytes. Times are in nanoseconds. Facts about program and
+       device are those of the process that measured. Kernels and hot spots are left out; zt_merge does not
+       add them either.
+
+           "ZTPK"; u32 layout: 4; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           u32 metrics, regions, passes, tiles, config.samples, availability; text of it
+           text device, driver version, UUID, PCI address, program; "": not known
+           u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
+           u32 causes; that many u64 counts; u64 unobserved lists
+           each metric: text name, group, component, units, description; u32 type, aggregation, pass
+           each region: text name; u64 collected; u64 collected with metrics, of each pass; u64 lost,
+               dropped, bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency;
+               statistics of all samples; statistics of the samples with metrics. Statistics are:
+               each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
+               u32 kept samples; each: an f64 a column, NaN where there is no value
+           u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
+               u64 samples with a GPU time; f64 sum of these times; u64 samples without: in flight, lost,
+               dropped; u32 1 if it has outlived the outer one; u32 1 if its own time is not known
+
+       Columns of all samples are the GPU time and the latencies. Columns of samples with metrics are the
+       GPU time; the metrics; with several passes, the GPU time of each; with tiles, the metrics of each.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   BENCHMARK FILES
+
+       zt_report_benches writes a line of CSV for each result. "layout" is 1, and "results" the number of
+       lines below the first. Times are in nanoseconds, rates in units a second; what is not known is empty.
+       Each line has the date (UTC), the device, its driver version and core clock, and the version of the
+       library.
+
+       zt_compare_benches writes a row for each benchmark, with the change of its median and an interval
+       that contains the true change with a probability of at least 95%. A benchmark is slower or faster if
+       the whole interval is beyond its zt_bench_config.tolerance. Without a positive median it counts as
+       not measured. A note reports a device, driver or clock that is not the one in the file.
+
+       The interval does not include what differs between runs of the same program: placement in memory,
+       temperature, other users of the device. The tolerance has to cover them.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   TRACED LISTS
+
+       zt_trace_start makes a call itself and fails if this call is not traced, because loaders report
+       success even if their tracing layer is off. For a list that was created before, the driver is queried
+       for context and device. If it does not report them, the list is taken to belong to those of the
+       profiler.
+
+       Before a list is executed again, the samples of its last execution are collected. With metrics, this
+       waits up to config.wait_timeout_ns. If executions overlap nevertheless, because collecting took too
+       long or a call names the list twice, the earlier ones are lost: time stamps do not show to which
+       execution they belong. The last one is measured when zeCommandQueueSynchronize or the next execution
+       finds the queue idle.
+
+       When a list is reset or destroyed, its slots are freed. If the driver refuses the call, nothing
+       changes.
+
+       zt_trace_counts counts launches when they are appended, however often their list is executed later. A
+       launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
+       elsewhere, and reports note them:
+
+       - captured into a graph, or waiting for events while another list is captured
+       - on copy engines, if the profiler measures metrics
+       - on lists that can be cloned, because clones would write to the same queries and events
+       - on mutable lists, once the application has queried the identifier of a command, because nothing may
+         be appended before this command
+
+       Whether a list can be cloned is not known if it was created before zt_trace_start, and
+       zeCommandListGetFlags fails or the loader lacks it (before API version 1.17). Do not clone such
+       lists.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   TRACED LAUNCHES
+
+       With metrics, a launch is measured between two queries, and overlaps with nothing. If it waits for
+       events, the tracer appends the wait, then the begin of the region, then the launch. So the GPU time
+       does not include the wait. If the driver refuses the launch, the wait stays on the list.
+
+       With times alone, a launch is measured by the time stamps that the device writes with each kernel,
+       and overlaps as it does without the tracer. So is, with metrics, a launch outside of
+       zt_trace_config.every and limit.
+
+       no signal event    The launch signals an event of the library. Nothing is appended
+       list in order      The launch signals an event of the library. zeCommandListAppendSignalEvent
+                          follows, and signals the application's event
+       list not in order  The launch signals the application's event, which the tracer keeps: its time
+                          stamps are read when it has signalled, before the application resets, destroys or
+                          uses it again. Nothing is appended, except a copy of the time stamps and a barrier
+                          before a reset in the same list
+       event not kept     If the tracer cannot keep the event of a launch on a list not in order, the launch
+                          signals an event of the library. On a copy engine, which executes one command at a
+                          time, a barrier signals the application's event. On another immediate list
+                          zeCommandListAppendQueryKernelTimestamps does, which waits for the library's event
+                          alone: soon after the kernel has ended. A device that stops at such a wait begins
+                          later commands later, even if they do not depend on the event
+
+       To keep events, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see;
+       zeEventPoolGetFlags then has the flag, too. An event cannot be kept if
+
+       - it is counter-based, shared between processes, or not visible to the host
+       - its pool has extensions, or was created before zt_trace_start
+       - other commands that signal it may be in flight or are recorded
+
+       A kept event belongs to one launch at a time. The sample is lost (ZT_LOST_EVENT) if the event has not
+       signalled before another command that signals it is appended, before the host signals or destroys it,
+       or before zt_trace_stop has waited for config.wait_timeout_ns. Host functions, graphs and metric
+       queries that signal the event meanwhile are not seen.
+
+       Few launches are measured by time stamps between barriers, after a wait for their events:
+
+       - if the event cannot be kept, and the application may read its kernel time stamps
+       - if the event cannot be kept, and the recorded list is not in order, because the event of the
+         library may still be signalled when the list runs again
+       - if several profilers measure the launch, for all but the first, unless all keep the event
+       - if list or event were created before zt_trace_start, and the loader is too old to describe them
+
+       On lists not in order, these launches overlap with nothing; zt_trace_counts.serialised counts them.
+
+       A recorded list has one event for each launch. If it is executed again before the last execution has
+       ended, the tracer does not wait, and the last execution is lost (ZT_LOST_OVERWRITTEN).
+
+       Copies, fills and barriers are measured likewise (zt_trace_config.copies). A wait for events is
+       measured by time stamps before and after it on a list in order. On other lists it is counted as
+       elsewhere, as is a barrier that could only be measured between others.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   HOOKS
+
+       zt_trace_config.hooks are callbacks of the application around calls. Prologues run before the call,
+       in the order of the array; epilogues run after it, in reverse order. The tracer does its part between
+       them and the call. So the tracer measures what a prologue has changed, and a kernel that an epilogue
+       of zeKernelCreate puts in place of another is measured under its own name.
+
+       Calls of zt_trace_config.calls are timed on the host. Reports show them below the regions, and the
+       timeline has a track for each thread. Calls that the library or a hook makes are neither timed nor
+       traced.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   KERNELS
+
+       For each kernel that is launched on a list of the profiler, the tracer reports what it is made of,
+       and how much of the device its launches can fill: in zt_get_kernel and in reports, but not in
+       OpenMetrics, which is for figures that change. zt_trace_config.names chooses kernels. Launches count
+       when they are appended, also outside of zt_trace_config.every and limit.
+
+       Kernels with the same name and properties, in modules with the same native binary, are one. Others of
+       the same name are listed apart, and share a region. A table then has the column "module", the first
+       eight digits of zt_kernel_info.module. Of each kernel, ZT_KERNEL_SHAPES shapes are kept: size and
+       number of the work-groups of a launch. A size that was set before the tracer started, and a number
+       that the device reads from memory, are not known.
+
+       Properties are from zeKernelGetProperties, zetKernelGetProfileInfo, zeKernelGetBinaryExp, and the
+       description in the native binary of Intel's compiler (.ze_info), which is read when the first kernel
+       of a module is created. The driver is queried after the first launch of a handle, so no launch waits.
+       The module and the barriers of a kernel from before the tracer started are not known. Private memory
+       is mostly arrays with indices that the compiler does not know.
+
+       Occupancy is the share of the places for threads in a subslice (Xe-core) that work-groups of a size
+       can fill:
+
+           threads of a group = items / SIMD width, rounded up
+           threads of an EU   = as the compiler states; else 1024 / registers, at most those of the device
+           groups             = the least of
+                                  threads of an EU * EUs of a subslice / threads of a group
+                                  shared local memory of a subslice / that of a group
+                                  32 / barriers of a group
+           occupancy          = groups * threads of a group / (places of an EU * EUs of a subslice)
+           waves              = groups of the launch / (groups * subslices)
+
+       All but the waves is from Intel's "oneAPI GPU Optimization Guide", Thread Mapping and GPU Occupancy;
+       Intel's driver computes the size of cooperative launches likewise
+       (KernelHelper::getMaxWorkGroupCount). EUs of today have 1024 registers for all their threads, so the
+       large register file halves the threads; subslices have 32 barriers. The shared local memory of a
+       subslice is taken to be the most that a group can have.
+
+       The formula ignores that shared local memory is allocated in steps, that other kernels may run
+       meanwhile, that groups end at different times, and that a device may have fewer EUs and subslices
+       than the driver's maxima. Occupancy is not known if a figure of the formula is not, or if not even
+       one group fits. The metric XVE_THREADS_OCCUPANCY_ALL, or its counterpart on the device, shows what
+       was reached.
+
+       The rules of zt_kernel_info.advice are one table, with the source of each threshold: search for
+       zt__kernel_rules. A table has the advice for ten kernels.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   MODULES
+
+       With zt_trace_config.modules, each module that is created while tracing leaves files in a directory,
+       for disassemblers and symbolisers:
+
+           3f9c6a0d5e21b784.elf     the native binary. Its suffix is .elf, .ar for a fat binary, else .bin
+           3f9c6a0d5e21b784.debug   the debug information, ELF with DWARF, if there is some: build with -g
+
+       The name is the FNV-1a hash of the native binary, printed as %016llx, as JSON and CSV have it;
+       zt_kernel_info.module is the number. So processes may share a directory, and a module that is created
+       again is not written again. Two of 10,000 different modules have the same hash with a probability of
+       3 in 10^12. A file is written beside its name and then renamed, so nobody reads an incomplete one.
+       What cannot be written is logged once and noted in reports; the program goes on.
+
+       With zt_trace_config.profile_flags, -zet-profile-flags is added to the build flags of these modules,
+       so zetKernelGetProfileInfo describes their registers to tools that inject instructions. Set
+       ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 before zeInit; zt_auto does so if it is given profile flags. The
+       first module for each device is built twice, to see whether the driver accepts the flags. If not,
+       modules are built as the application says, which is logged once.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   REPLACEMENTS
+
+       zt_replace puts kernels of another module in place of the application's, which need not know of it.
+       So an instrumented build can count in a variable of its module what the kernels of a program do:
+
+           zt_replace(profiler, "solve*", instrumented, NULL);
+           zt_trace_start(profiler, NULL);
+           ...
+           zeModuleGetGlobalPointer(instrumented, "iterations", &size, &counter);
+
+       When a zeKernelCreate of the application has succeeded, the tracer creates the replacement, destroys
+       the first kernel, and returns the handle of the replacement, which is measured and listed under its
+       own name. Epilogues of hooks get the replacement and its module. What zeModuleGetFunctionPointer
+       returns is replaced likewise, if the other module has a function of the name; zeModuleGetKernelNames
+       is not changed. Reports note how much was replaced. The replacement ends when the application
+       destroys the other module while it is traced.
+
+       A kernel stays as it is
+
+       - if the replacement cannot be created, or has a different number of arguments. This is logged once
+       - if it was created before zt_replace or zt_trace_start
+       - if zt_replace has no name, and the other module has no kernel of the same name
+       - if it is of a module that replaces others
+       - if it is of another context or device than the profiler's. A module from before the tracer started
+         counts as the profiler's
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   SAMPLED INSTRUCTIONS
+
+       The metric group of hot spots is found by its metrics: an address of code, and counts of events.
+       "Active" counts threads that executed the instruction. The other counts are kinds of stall, with the
+       names of the driver. On an Arc B580 the thread waits for
+
+       SbidStall               a result of an earlier instruction
+       SendStall               room to send a message, such as a load
+       SyncStall               other threads
+       PipeStall, DistStall    the pipeline
+       InstrFetchStall         the instructions themselves
+
+       A stall is counted where the thread waits, which often is an instruction after the slow one.
+
+       The device reports addresses, so the profiler has to trace, if need be with
+       zt_trace_config.no_launches. The tracer knows where kernels lie that were created while it traced, or
+       launched while hot spots are sampled. Samples are read before a kernel or a module is destroyed,
+       because its address may later be another kernel's. Each counts for the kernel that is at its address
+       then. Kernels of the same name with the same instructions are one. Of a kernel that a hook has put in
+       place of another, source lines are not known. Samples elsewhere are counted by cause in
+       zt_hotspots_counts: the device also samples other processes, and reports only 32 bits of an address,
+       which two kernels may have in common.
+
+       Sampling uses a domain of its own. One profiler at a time samples a device.
+
+       Source lines come from the debug information of modules, which is read when a module with samples is
+       destroyed or sampling stops. Reports that show hot spots, and zt_hotspots_find_lines, pass it to
+       addr2line, llvm-addr2line or llvm-symbolizer, whichever the PATH has, in an environment without
+       LD_PRELOAD. Nothing else runs or needs a program. Without lines, hot spots have offsets from the
+       begin of the kernel, as disassemblers show them.
+
+       The table shows the 20 source lines with most samples: "active" is the share in which the instruction
+       was executed, "main stall" the most frequent stall and its share. A page shows the source, with the
+       samples beside each line.
+
+       With ZETOOLS_DEBUG, a device without such a group can be sampled by stops. zt_hotspots_start then
+       attaches a debugger to this process. A thread of the library stops all threads of the device
+       zt_hotspots_config.stops_a_second times a second, reads their instructions, and resumes them:
+
+       - Each thread is one sample, of the kind "Stopped": whether it executed or waited is not known.
+       - Nothing stays stopped when sampling stops or the process exits.
+       - No helper process is used, so the device must let a process debug itself.
+       - A device to which another debugger or zt_watch is attached cannot be sampled, and refuses them
+         while it is sampled.
+       - Stops delay the work. On the software device a stop takes some tenths of a millisecond: 10 a second
+         are not measurable, 100 make a kernel up to a twentieth longer, and 1000 a tenth to a quarter, or
+         more on a busy machine (bench/stops.c). No other device has been measured.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   DEBUG SESSIONS
+
+       Where the threads of a device are:
+
+           const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
+           zt_debug_open(device, pid, NULL, &debugger);
+           zt_debug_stop(debugger, all, 1000000000, &stops);
+           zt_debug_threads(debugger, threads, &count);
+           for (i = 0; i < count; i++) {
+               zt_debug_get_address(debugger, threads[i], &address);
+               zt_debug_where(debugger, address, &place);
+               printf("%s+0x%llx\n", place.kernel, (unsigned long long)place.offset);
+           }
+           zt_debug_close(debugger);
+
+       On Linux, the system may have to be prepared once, as root:
+
+           echo 1 > /sys/class/drm/card0/prelim_enable_eu_debug      i915
+           echo 1 > /sys/class/drm/card0/device/enable_eudebug       xe
+
+       If zt_debug_open cannot attach, its message has the remedy. One debugger at a time can attach to a
+       device for a process.
+
+       Call zt_debug_wait now and then, also without a function: a module that is loaded while a debugger is
+       attached does not run until its event is acknowledged. Up to 1024 events wait to be delivered.
+       Further ones stay in the driver, and a stop does not see its answer until there is room.
+
+       Threads that have stopped by themselves, because of a page fault or an exception, are listed and
+       resumed like others. The driver does not list stopped threads: zt_debug_threads tries each thread of
+       the device.
+
+       The register sets, and number and size of their registers, are as the driver reports them, and differ
+       between devices and versions. A vector register has the values of all items of a thread: the manual
+       of the device, or the debug information of the kernel, tells which is which.
+
+       The address of an instruction is the register isabase plus cr0.2. zt_debug_where looks it up in the
+       ELF files of modules, which are read from the memory of the process when they are loaded, up to
+       zt_debug_config.module_limit bytes. A module that is unloaded stays known until others need the room.
+       Source lines come from the same files, by the programs that SAMPLED INSTRUCTIONS names.
+
+       If a process ends with an open debugger, however it ends, the driver resumes all threads. When the
+       debugged process ends, its debugger gets ZT_DEBUG_DETACHED, and its functions return NOT_AVAILABLE at
+       once, except zt_debug_where.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   WATCHED REGIONS
+
+       zt_hang lists what a report has. zt_watch_config.leave_stopped is for a look at the memory of the
+       program with a debugger of the host.
+
+       The time of a region counts from the moment when the watch finds that it was submitted and that all
+       before it on its list has ended: up to an eighth of hang_ns, or a second, late. So it includes waits
+       for events and for other lists. Not seen are
+
+       - regions that are begun and not ended. Of nested regions, the innermost is reported
+       - recorded lists that are executed without zt_execute while nothing traces
+       - on loaders before 1.16, immediate lists, unless they were created while tracing
+       - regions that were dropped, launches that zt_trace_config leaves out, and all other work
+       - launches that are measured by an event of the application which the application then signals or
+         destroys itself
+
+       While a hang lasts, no other is reported, because what is behind it waits. Afterwards the times of
+       the others begin anew. Faults are always reported, except a page fault at the same address after the
+       work was resumed, which ends debugging. After a fault most drivers lose the device; a fault that
+       arrives after the loss is reported without a region.
+
+       While it watches, the library is attached as a debugger of this process (see PROGRAM DEBUG), and
+       acknowledges events at once, so modules run as without it. If the process may not debug itself, the
+       library starts a helper, unless the file of the program gives it privileges, as setcap does:
+
+       - The helper is the same program once more, in which a constructor of this header serves instead of
+         main. If the header is in a shared library, the helper is a shell with this library preloaded.
+       - Other constructors and static objects may run in it: of shared libraries, and with a priority below
+         101.
+       - It talks through a socket that nobody else can open. It is no child of the program.
+       - It ends with the watch, or when the program ends, however that happens. What it had stopped is
+         resumed.
+
+       If nobody can debug the process, hangs are reported without places. The reason is logged, in the
+       report and in zt_watch_get_info, and the next hang tries again.
+
+       While no region hangs, the watch wakes up eight times in hang_ns, at least once a second and, while
+       it is attached, ten times. It queries one event of each list that has work, and locks the profiler
+       briefly.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   INSIDE CALLBACKS
+
+       The type of a callback documents on which thread it runs. A log function runs on the thread that
+       causes the message, the functions of a benchmark on the thread that called zt_bench or zt_compare.
+
+       In a sample function, and in a log function that is called while samples are collected, no call with
+       the same profiler waits:
+
+       zt_collect, and zt_merge into it
+                                    return HANDLE_OBJECT_IN_USE
+       zt_begin                     drops the region if there is no slot
+       zt_execute                   executes its lists without collecting: they count as unobserved, and
+                                    [INSIDE_CALLBACK] is reported
+
+       Calls with another profiler wait as elsewhere, so two sample functions must not wait for each other.
+       While a sample function runs, no other thread collects. While a log function of a debugger runs,
+       other calls with the debugger may wait. Keep both short.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   WAITS
+
+       Each function documents what it waits for, and how long: for its timeout, or for
+       config.wait_timeout_ns, which is W in this list of the other waits:
+
+       zt_begin                 a thread that collects, if all config.max_slots are used  W
+       zt_open                  the first metric query                                    W
+       ZT_PASSES                the work of each pass                                     W
+       zt_bench, zt_compare     each of their runs                                        W
+       zt_close                 samples and dropped regions on their way                  W
+                                threads that match rows with samples                      W
+                                the end of the collecting thread                          2 seconds
+                                the ends of a watch, a tracer and hot spots               as their stops
+       end of a traced list or  commands of the library that follow launches              W
+       queue
+       zt_watch                 a helper process                                          15 seconds
+       zt_watch_stop            the end of its thread                                     2 seconds
+                                programs that look source lines up                        24 seconds
+       zt_report, zt_write,     programs that look source lines up, for each module with  24 seconds
+       zt_debug_where           hot spots or places
+       other zt_debug_...       calls of other threads                                    W
+
+       Threads of the library (config.thread, zt_stream_config.reader, hot spots, zt_watch) run from opening
+       or start to closing or stop. They block all signals except those of faults (SIGSEGV, ...), and end
+       before the process exits. A thread that does not end within 2 seconds, because the driver or a
+       function of the application does not return, is left behind.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   COPIES OF THE HEADER
+
+       Copies of this header are in plugins, in libraries with hidden symbols or loaded with RTLD_LOCAL, and
+       in files with ZETOOLS_STATIC. They must agree on which metric groups are active, and must not
+       calculate metrics at the same time. The number in the name ZETOOLS_PROCESS_3 is the layout of what
+       they share: copies with different layouts do not find each other. On Windows, the DLL that makes the
+       first call is not unloaded before the process ends.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   WINDOWS
+
+       - Link with ze_loader.lib, or with -lze_loader by mingw-w64.
+       - Visual Studio would have to be 2022, 17.9 or later, for x64. Its compiler has not been tried.
+       - Paths are UTF-8.
+       - An empty variable of the environment counts as not set. Changes by SetEnvironmentVariable after the
+         start of the program are not seen.
+       - Hot spots have no source lines, because no symboliser is run.
+       - A watch has no helper process.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   LOCKS
+
+       A thread locks timed mutexes first, then at most one mutex. Timed mutexes (zt__timed_mutex) know the
+       thread that holds them, because callbacks run under them.
+
+       timed mutex                   guards                                               held during
+                                                                                          driver  callbacks
+       collector, of a profiler      reading, calculating and delivering samples          yes     yes
+       reader, of a stream           reading, calculating and delivering rows             yes     yes
+       reading, of hot spots         reading and calculating samples, addresses of        yes     yes
+                                     kernels
+       finding, of hot spots         looking source lines up                              no      yes
+       opening, of a tracer          opening profilers for zt_auto                        yes     yes
+       delivering, of a debugger     delivering events                                    no      yes
+       session, of a debugger        calls of the driver with it, events, modules         yes     yes
+
+       mutex                         guards                                               held during
+                                                                                          driver  callbacks
+       of a profiler, a stream, hot  bookkeeping: names, lists, slots, counts,            no      no
+       spots or a debugger           statistics, rings of rows, samples of instructions
+       of a tracer                   records of handles, names, counts, times, modules    no      no
+                                     and kernels
+       of the modules of a tracer    replacements; devices that accept profile flags      no      no
+       of the process                activation and calculation of metric groups          yes     no
+       setup, of a copy of the       finding what all copies share                        no      no
+       header
+       setup, of the dispatcher      starting and stopping tracers                        yes     no
+       of the dispatcher             live tracers, and frames of calls; a frame becomes   no      no
+                                     CALLBACK or ABANDONED under it
+       of a thread, of the list of   waking, starting and stopping the library's own      no      no
+       threads                       threads
+
+       Order and exceptions:
+
+       - `delivering` and `reading` come before `session`, `opening` before the locks of the opened profiler
+         and the mutex of the tracer. zt_merge locks two collectors, the one of the lower address first.
+       - Other timed mutexes have no order: a callback under a collector may read a stream, and one under a
+         reader may collect. So a thread that waits for one has a deadline, and nothing waits for its own
+         thread: it skips collecting, or returns HANDLE_OBJECT_IN_USE.
+       - `setup` of the dispatcher is held during calls of the loader, none of which waits for a callback.
+         The mutex of the dispatcher may follow. At exit, the list of threads stays locked while they are
+         stopped.
+       - Mutexes are held briefly, except the one of the process and `setup` of the dispatcher. Memory is
+         allocated and messages are logged without a mutex, because allocators and log functions are
+         callbacks.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   THE LIFE OF A SLOT
+
+       A slot is what one sample in flight needs: a query for each metric group, an event, time stamps. Only
+       zt__move_slot changes its state, as the table zt__transitions allows. (+1) and (-1) change
+       zt_counts.begun.
+
+       state     means                             goes to
+       FREE      on no list; event and queries are OPEN (+1) by zt_begin; RETIRED if the first query of a
+                 reset                             pass, which the library executes, fails
+       OPEN      begun                             PENDING by zt_end on an immediate list, else RECORDED.
+                                                   When dropped, PARTIAL if it has commands on the list,
+                                                   else FREE
+       RECORDED  ended on a recorded list; no      PENDING by zt_execute; READING; FREE (-1) when it is
+                 execution is known                final and never ran, or zt_close knows that it cannot be
+                                                   running
+       PENDING   an execution is on its way        READING; if the driver refuses the execution, back to
+                                                   RECORDED, or to ARMED (-1)
+       READING   used by the collector alone       as zt__states_after_reading has it. If it was PENDING and
+                                                   is not on its list any more, RECORDED, then FREE
+       ARMED     read and reset; may run again     PENDING (+1) by zt_execute; READING, as it may run
+                                                   without zt_execute, or be final by now
+       PARTIAL   lacks commands, or is not reset;  READING, to be reset, when it is complete or its event
+                 its data is never read            may have signalled
+       RETIRED   never used again: it cannot be    nothing. zt_close also moves slots here that the device
+                 reset, or the device may still    may still write to, from OPEN, PENDING, PARTIAL and
+                 write to it                       RECORDED (-1)
+
+       A region is submitted when it has ended on an immediate list, an execution when zt_execute has moved
+       its slots to PENDING. A tracer does what zt_execute does for the executions that it sees, and the
+       tracer of zt_auto what zt_close does when it sees that the context of a profiler is destroyed.
+
+       If the driver refuses a command of a region, the commands before it are on the list already. So the
+       library appends a barrier that signals the event of the slot: the event shows when the device is done
+       with them. If the driver refuses the barrier, too, nothing shows this.
+
+       A slot is used again when it is final and complete. It is final when its commands can never run
+       again, and complete when the device is done with its last execution. A list numbers its slots as they
+       end, up to `ended`, and keeps four numbers:
+
+       ran_up_to          the newest slot that has run, or that zt_execute has submitted. Raised
+                          - to a slot whose event has signalled
+                          - by zt_execute to `ended`, and restored if the driver refuses the execution
+       final_up_to        the slots up to it are final. Raised
+                          - on an immediate list, to a slot whose event has signalled
+                          - to `ended` when zt_release, zt_reset or the tracer reports that the list is
+                            destroyed or reset
+                          - to `ended` when the handle comes back: the tracer sees that a list with it is
+                            created, or zt_begin that the list is of another kind
+                          - to ran_up_to when a region is begun. Later slots may belong to the recording
+                            that goes on
+       complete_up_to     the slots up to it are complete. Set to 0 by zt_execute, and raised
+                          - to a PENDING or a submitted PARTIAL slot whose event has signalled, as the end
+                            of a region waits for all before it. Not if executions overlap, or the list also
+                            runs without zt_execute: the event may be of another execution
+                          - when a region is begun: to final_up_to on a recorded list, because a list is
+                            reset only when the device is done with it; to ran_up_to if the list is or may
+                            be immediate
+                          - to `ended` when the handle comes back as a list of another kind, or all slots
+                            are final and none is on its way
+       unsubmitted_up_to  zt_execute neither submits nor counts the slots up to it, because they may have
+                          been recorded before a reset that nothing has reported. If they run all the same,
+                          they are read. Raised
+                          - by zt_execute on a list that may also run without it and has a RECORDED slot: to
+                            ran_up_to, but below the first such slot. Slots that have run while a later one
+                            has not are of an earlier list or recording, or still running
+                          - by zt_trace_stop to `ended`, because no reset is observed any more
+
+       The event of a launch that is measured by it, on a list that is not in order, says nothing of the
+       slots before it. It raises neither complete_up_to nor, on an immediate list, ran_up_to, and makes its
+       own slot alone final there.
+
+       A slot of a recorded list that is PENDING and complete, and whose event has not signalled, never ran:
+       it belongs to a recording that was reset.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   PATHS
+
+       A path is a region inside a path. A list knows its innermost open slot, and an open slot the one
+       around it, so zt_begin knows where a region is. A slot keeps its path for all its executions, because
+       commands that are nested once stay so.
+
+       A path adds up the GPU times of its samples, and counts in `missing` samples that were begun and not
+       collected. Both follow from the transitions of slots. The own time of a path is its sum less the sums
+       of the paths directly inside. This is right if all have the samples of the same executions, so it is
+       known only if none is missing. Executions outside of zt_execute are counted when they are noticed.
+       From the second execution of a slot on, others may have gone unnoticed, so each adds one to `missing`
+       for good.
+*/
 /*
    MIT License
 
@@ -34474,4 +35567,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 54481011b24ec84d */
+/* Joined from src/ by src/join.py: 422cd429e26d5141 */

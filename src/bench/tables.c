@@ -14,7 +14,7 @@
 
 /* ---- tables of results ----------------------------------------------------------------------------------- */
 
-/* The figures of a row: these, the metrics as rates, and the derived columns of >>advice. */
+/* The figures of a row: these, the metrics as rates, and the derived columns of results/advice. */
 enum {
     ZT__BENCH_MEDIAN,
     ZT__BENCH_INTERVAL,

@@ -36,7 +36,7 @@ typedef struct zt__list zt__list;
 
 typedef struct zt__slot zt__slot;
 
-/* THE LIFE OF A SLOT, at the beginning of the implementation, explains each state. */
+/* The page THE LIFE OF A SLOT explains each state. */
 typedef enum zt__slot_state {
     ZT__SLOT_FREE,
     ZT__SLOT_OPEN,
@@ -259,7 +259,7 @@ struct zt__list {
     ze_command_queue_handle_t queue; /* of the last execution and, if executions overlap, of all of these.
                                         NULL: not known, or not the same */
 
-    /* for >>watch, when it last looked: the first slot that had not signalled, its submission, and since when
+    /* for a watch, when it last looked: the first slot that had not signalled, its submission, and since when
        it is known to be the first; and the slots up to which all had, with the last submission of these */
     uint64_t watched_number, watched_submission_ns, watched_since_ns;
     uint64_t watched_signalled_up_to, watched_signalled_ns;

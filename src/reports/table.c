@@ -21,7 +21,7 @@
 
 /* ---- the table of regions -------------------------------------------------------------------------------- */
 
-/* The figures of a row: these, the metrics, and the derived columns of >>advice. */
+/* The figures of a row: these, the metrics, and the derived columns of results/advice. */
 enum {
     ZT__ROW_SHARE,
     ZT__ROW_COUNT,

@@ -26,7 +26,7 @@ struct zt_stream {
     zt_stream_info info;
     zt__driver driver;
     const char *opened_by;  /* the call, for messages */
-    int is_of_instructions; /* its reports are read by >>hotspots: they have no periods, and no rows */
+    int is_of_instructions; /* its reports are those of hot spots: they have no periods, and no rows */
     int is_group_optional;  /* that no group samples instructions is not reported */
     zt__diagnostics own_diagnostics;
     zt__diagnostics *diagnostics;                                      /* these, or those of the profiler */

@@ -13,7 +13,7 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
                                          const zt_stream_config *given);
 
 /* Finds the configured group; if none is configured, ComputeBasic, or else the first that is time-based. For
-   >>hotspots, that which samples instructions. Refuses a device with several tiles, whose reports have a
+   hot spots, the one that samples instructions. Refuses a device with several tiles, whose reports have a
    header, so that only one at a time could be calculated. */
 ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream);
 

@@ -12,20 +12,7 @@
    receives these callbacks and passes them to the live tracers: one for each profiler that traces, and one
    for zt_auto, which has a profiler for each context and device.
 
-   Locks:
-
-     setup, of the dispatcher   held while tracers start and stop, also during calls of the loader, none of
-                                which waits for a callback. The mutex of the dispatcher may follow
-     opening, of a tracer       held while zt_auto opens a profiler, whose locks may follow, as may the mutex
-                                of the tracer. Its owner is known; waits are bounded
-     mutex, of the dispatcher   guards the list of live tracers and that of frames. Held while a frame
-                                changes to CALLBACK or ABANDONED
-     mutex, of a tracer         guards the records of handles, names, counts and times; and the tables of
-                                modules and kernels, see >>loaded
-     mutex, of its modules      guards replacements, and devices that accept profile flags; see >>modules
-
-   The three mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
-   function of the application is called. Fields marked atomic are also read without a lock. */
+   The page LOCKS has the locks of the tracer. Fields marked atomic are also read without a lock. */
 
 /* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. These
    lists are X macros: where one is used, X(name) expands to a constant, a string or the callbacks of the

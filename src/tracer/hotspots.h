@@ -15,7 +15,7 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* A stream of the group that samples instructions is read into its ring by >>streams. Its reports are
+/* A stream of the group that samples instructions is read into the ring of the stream. Its reports are
    calculated here: a row has an address, and how often threads of the device were seen there, by what they
    did. Where the kernels lie is what the tracer observes: it records each kernel and module that is loaded
    (zt__loaded), and hot spots that are being sampled query the address of each (zt__place_kernel).

@@ -9,7 +9,7 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* Records that a kernel exists. If hot spots are sampled, passes it to >>hotspots, which queries its address.
+/* Records that a kernel exists. If hot spots are sampled, looks its address up.
    If their sampling begins later, that finds the kernel in the table. No mutex is held. */
 ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel);
 
