@@ -1,6 +1,6 @@
 /* ==== ZT_REGION, ZT_SCOPE and ZT_PASSES ================================================================= */
 
-/* The first screen documents ZT_REGION and ZT_SCOPE. "passes" documents ZT_PASSES. */
+/* ZT_REGION and ZT_SCOPE are documented on the first screen, ZT_PASSES with the functions of passes. */
 
 #define ZT__JOIN2(a, b) a##b
 #define ZT__JOIN(a, b) ZT__JOIN2(a, b)

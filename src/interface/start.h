@@ -3,7 +3,8 @@
 /* These rules hold everywhere. A declaration states only what differs.
 
    Threads         Any thread may call any function, also several at once. A function that takes a command
-                   list or a region is called by a thread that may use that list.
+                   list or a region is called by a thread that may use that list. No other call may use a
+                   profiler, stream or debugger while it is closed; see THREADS.
    NULL            A function accepts NULL for the profiler, stream or debugger, and then does nothing. It
                    returns ZE_RESULT_SUCCESS, 0, or what stands for nothing: UINT32_MAX for an index, NaN for
                    a figure. zt_execute and zt_reset still execute and reset, and ZT_PASSES runs its statement
@@ -129,8 +130,7 @@ struct zt_region {
        OUT_OF_HOST_MEMORY  also when 256 profilers are open in the process
        DEVICE_LOST
        INVALID_ARGUMENT    with config.require_metrics, the device has no such groups or metrics
-       otherwise the result of the call that failed; with config.require_metrics, also one that refused
-       metrics
+       otherwise the result of the call that failed, or that refused metrics with config.require_metrics
    Not by two threads for one device at once. */
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
                            zt_profiler **profiler);
@@ -170,8 +170,8 @@ ZT_API void zt_end(zt_region *region);
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence);
 
-/* Declares that what is on a list never runs again. Call it when the device is done with the list: before the
-   list is destroyed, or after it was reset. Never waits.
+/* Declares that what is on a list never runs again. Call it when the device is done with the list, before the
+   list is destroyed or after it was reset. It never waits.
    Slots of the list that are ready are freed now, others when they are collected. Regions that never ran no
    longer count as begun. Regions that are not ended are dropped. If the driver refuses to destroy the list,
    reset it before it is executed again.
@@ -183,8 +183,7 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
    Returns what zeCommandListReset returns. */
 ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list);
 
-/* Collects samples: those that are ready, and with a timeout also those that are on their way; see
-   COLLECTING.
+/* Collects samples that are ready, and with a timeout also those that are on their way; see COLLECTING.
    timeout_ns  how long it waits at the most, in nanoseconds. 0: not at all
    Returns SUCCESS; with a timeout NOT_READY if it expired, or if a region is not ended; DEVICE_LOST;
    HANDLE_OBJECT_IN_USE inside a sample function. */
