@@ -1,12 +1,14 @@
 #!/bin/sh
 # What README.md says holds: its size, links, targets and names; its program compiles as it stands and runs on the
-# software device; its other code compiles; its line for the preload library writes a page.
+# software device; its other code compiles; its lines for the preload library write a page. Of the other pages, links,
+# targets and the paths of files are looked up.
 # Usage: tests/readme.sh          all of it. Needs what `make run-preload` builds, in ${BUILD:-build}
 #        tests/readme.sh --text   what needs no compiler
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=${BUILD:-build}
 most=17000
+pages='README.md CONTRIBUTING.md tests/softgpu/README.md bench/README.md'
 status=0
 
 complain() { # HEADING, then the lines that prove it
@@ -16,8 +18,10 @@ complain() { # HEADING, then the lines that prove it
     fi
 }
 
-words() { # EXTENDED-REGULAR-EXPRESSION
-    grep -oE "$1" README.md | sort -u
+words() { # EXTENDED-REGULAR-EXPRESSION FILE...
+    expression=$1
+    shift
+    grep -ohE "$expression" "$@" | sort -u
 }
 
 # Code blocks of a language, each preceded by a line `// README.md:N`.
@@ -33,7 +37,7 @@ anchors() { # FILE
 }
 
 broken_links() {
-    for file in README.md CONTRIBUTING.md tests/softgpu/README.md bench/README.md; do
+    for file in $pages; do
         grep -oE '\]\([^)]*\)' "$file" | sed -e 's/^](//' -e 's/)$//' | sort -u | while read -r link; do
             path=$(dirname "$file")/${link%%#*}
             case $link in
@@ -47,13 +51,21 @@ broken_links() {
 
 # Targets that the Makefile has by name, or by the pattern of their prefix.
 missing_targets() {
-    words 'make [a-z][a-z-]*' | while read -r _ target; do
+    # shellcheck disable=SC2016,SC2086 # backquotes of Markdown, and words
+    words '(`|^)make [a-z][a-z_-]*([^a-z/_-]|$)' $pages | tr -dc 'a-z_ \n-' | sed 's, $,,' | sort -u | while read -r _ target; do
         grep -qE "^([a-z -]* )?$target( [a-z -]*)?:|^${target%%-*}-%:" Makefile || echo "make $target"
     done
 }
 
+missing_files() {
+    # shellcheck disable=SC2016,SC2086 # backquotes of Markdown, and words
+    words '`(src|examples|tests|bench)/[a-z0-9_./-]+`' $pages | tr -d '`' | while read -r path; do
+        [ -e "$path" ] || echo "$path"
+    done
+}
+
 missing_names() {
-    words '\b(zt|ZT|ZETOOLS)_[A-Za-z_]*[A-Za-z]' | while read -r name; do
+    words '\b(zt|ZT|ZETOOLS)_[A-Za-z_]*[A-Za-z]' README.md | while read -r name; do
         grep -qwF -- "$name" zetools.h || echo "$name"
     done
 }
@@ -62,7 +74,8 @@ check_text() {
     size=$(wc -c <README.md)
     complain "README.md has more than $most bytes:" "$([ "$size" -le $most ] || echo "$size")"
     complain 'links that lead nowhere:' "$(broken_links)"
-    complain 'targets that README.md has and the Makefile lacks:' "$(missing_targets)"
+    complain 'targets that the documentation has and the Makefile lacks:' "$(missing_targets)"
+    complain 'files that the documentation has and the repository lacks:' "$(missing_files)"
     complain 'names that README.md has and zetools.h lacks:' "$(missing_names)"
 }
 
