@@ -21,7 +21,8 @@ relative <simulate.html >page.html
 "$top/tests/page/picture.py" --to '#hotspots h3 ~ h3' page.html "$top/examples/page.png" 1120
 
 # A kernel that hangs.
-"$top/tests/run-on-device.sh" "$build/examples/hang" | relative | "$top/tests/picture.py" 'make run-hang' >"$top/examples/hang.svg"
+"$top/tests/run-on-device.sh" "$build/examples/hang" | relative |
+    "$top/tests/picture.py" 'make run-hang' >"$top/examples/hang.svg"
 
 # The times of a kernel that is launched for inputs of three sizes.
 "$top/tests/run-on-device.sh" "$build/examples/regions" >/dev/null

@@ -52,9 +52,9 @@ broken_links() {
 # Targets that the Makefile has by name, or by the pattern of their prefix.
 missing_targets() {
     # shellcheck disable=SC2016,SC2086 # backquotes of Markdown, and words
-    words '(`|^)make [a-z][a-z_-]*([^a-z/_-]|$)' $pages | tr -dc 'a-z_ \n-' | sed 's, $,,' | sort -u | while read -r _ target; do
+    words '(`|^)make [a-z][a-z_-]*([^a-z/_-]|$)' $pages | tr -dc 'a-z_ \n-' | while read -r _ target; do
         grep -qE "^([a-z -]* )?$target( [a-z -]*)?:|^${target%%-*}-%:" Makefile || echo "make $target"
-    done
+    done | sort -u
 }
 
 missing_files() {
@@ -101,12 +101,14 @@ check_code() { # DIRECTORY
         $compile -fsyntax-only "$file" || status=1
     done
     if ! $compile "$1/app.c" -o "$1/app" -lze_loader -lm -ldl -lpthread; then
-        complain 'the program of README.md does not compile' ' '
+        complain 'the program of README.md:' 'does not compile'
         return
     fi
-    ZT_DEVICE=software tests/run-on-device.sh "$1/app" >"$1/table" || complain 'the program of README.md fails:' "exit status $?"
+    ZT_DEVICE=software tests/run-on-device.sh "$1/app" >"$1/table" ||
+        complain 'the program of README.md fails:' "exit status $?"
     for row in 'copy .* 100 ' 'clear .* 1 '; do
-        grep -qE "^$row" "$1/table" || complain "no row '$row' in what the program of README.md prints:" "$(cat "$1/table")"
+        grep -qE "^$row" "$1/table" ||
+            complain "no row '$row' in what the program of README.md prints:" "$(cat "$1/table")"
     done
 }
 
@@ -117,8 +119,10 @@ check_preload() { # DIRECTORY
     case $build in
     /*) sed -i "s,\$PWD/$build,$build,g" "$1/preload.sh" ;;
     esac
-    sh -e "$1/preload.sh" >"$1/preload.log" 2>&1 || complain 'the preload lines of README.md fail:' "$(cat "$1/preload.log")"
-    grep -q '<html' "$1/run.html" 2>/dev/null || complain 'the preload lines of README.md write no page:' "$(cat "$1/preload.sh")"
+    sh -e "$1/preload.sh" >"$1/preload.log" 2>&1 ||
+        complain 'the preload lines of README.md fail:' "$(cat "$1/preload.log")"
+    grep -q '<html' "$1/run.html" 2>/dev/null ||
+        complain 'the preload lines of README.md write no page:' "$(cat "$1/preload.sh")"
 }
 
 check_text
