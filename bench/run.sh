@@ -7,6 +7,7 @@ set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-build}
 runs=${BENCH_RUNS:-1}
+load=$(cut -d ' ' -f 1 /proc/loadavg)
 status=0
 cd "$top" || exit 1
 lines=$build/bench.log
@@ -65,21 +66,27 @@ version() { # COMMAND
     command -v "$1" >/dev/null && "$@" --version | head -n 1
 }
 
+busy() {
+    if [ "${load%%.*}" -ge 1 ]; then
+        echo "Other programs ran meanwhile (a load of $load at the start), so some figures are noise."
+    fi
+}
+
 page() {
     cat <<END
 # What the library costs
 
 \`make bench\` writes this page, and build/bench.json. Everything is measured on the [device in software](../tests/softgpu),
 whose calls cost about what those of a real driver do: 7.4 microseconds for begin and end of a query on an immediate list,
-0.4 on a recorded one, and 2.4 to calculate one report of 64. Each ratio compares two pieces of work in turns on one machine, by
-the processor time of the submitting thread; by the clock where waiting is measured. So ratios carry over to other
-machines, and times do not. \`BENCH_RUNS=5 make bench\` takes the median of five runs.
+0.4 on a recorded one, and 2.4 to calculate one report of 64. Each ratio compares two pieces of work in turns, by the
+processor time of the submitting thread; by the clock where waiting is measured. Ratios carry over to other machines
+better than times do. \`BENCH_RUNS=5 make bench\` takes the median of five runs.
 
 **No GPU was measured.** Intel's own driver (26.27), over a stand-in for the kernel's device, has other proportions: there,
 regions on recorded lists cost 1.4 times the same calls from a bare loop, and a traced launch with an event of the
 application takes 4.3 microseconds more.
 
-Measured on: $(uname -sm), $(nproc) cores, load $(cut -d ' ' -f 1 /proc/loadavg); $(version "${CC:-cc}"). Runs: $runs.
+Measured on $(uname -sm) with $(nproc) cores, by $(version "${CC:-cc}"), $runs times. $(busy)
 END
     tables
 }
