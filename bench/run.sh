@@ -86,7 +86,8 @@ better than times do. \`BENCH_RUNS=5 make bench\` takes the median of five runs.
 regions on recorded lists cost 1.4 times the same calls from a bare loop, and a traced launch with an event of the
 application takes 4.3 microseconds more.
 
-Measured on $(uname -sm) with $(nproc) cores, by $(version "${CC:-cc}"), $runs times. $(busy)
+Measured on $(uname -sm) with $(nproc) cores, by $(version "${CC:-cc}"), $runs times.
+$(busy)
 END
     tables
 }
