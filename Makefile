@@ -547,12 +547,8 @@ format: ## bring all sources into shape
 	    xargs clang-format -i
 
 .PHONY: pictures
-pictures: build/examples/regions build/examples/timeline $(RUN_NEEDS) | deps-page ## the pictures of README.md, of runs of two examples
-	mkdir -p build/pictures
-	tests/run-on-device.sh build/examples/regions build/pictures | tests/picture.py 'make demo' >examples/table.svg
-	PYTHONDONTWRITEBYTECODE=1 tests/page/picture.py build/pictures/run.html examples/page.png
-	tests/run-on-device.sh $(RUN_timeline) build/examples/timeline build/pictures
-	tests/picture_of_trace.py build/pictures/run.trace.json 2 >examples/trace.svg
+pictures: build/libzt_auto.so build/examples/simulate build/examples/hang build/examples/regions $(RUN_NEEDS) | deps-page ## the pictures of README.md, of runs of the examples
+	tests/pictures.sh
 
 .PHONY: clean
 clean: ## remove what was built and what examples wrote (run.*), except the fetched suites

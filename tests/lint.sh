@@ -51,8 +51,6 @@ complain 'options that only one of code and manual has:' \
     "$(in_one_only "$options" "$(manual OPTIONS | grep -oE '^ {7}ZETOOLS_[A-Z_]+' | tr -d ' ' | sort -u)")"
 complain 'variables of the environment that only one of code and manual has:' \
     "$(in_one_only "$variables" "$(manual ENVIRONMENT | grep -oE 'ZT_[A-Z_]+' | sort -u)")"
-complain 'variables of the environment that README lacks:' \
-    "$(for name in $variables; do grep -qF "| \`$name\` |" README.md || echo "$name"; done)"
 
 complain 'private names that README has and the code lacks:' \
     "$(grep -oE 'zt__[a-z_]+' README.md | sort -u | while read -r name; do grep -qw "$name" zetools.h || echo "$name"; done)"
