@@ -445,7 +445,8 @@ extern "C" {
 /* These rules hold everywhere. A declaration states only what differs.
 
    Threads         Any thread may call any function, also several at once. A function that takes a command
-                   list or a region is called by a thread that may use that list.
+                   list or a region is called by a thread that may use that list. No other call may use a
+                   profiler, stream or debugger while it is closed; see THREADS.
    NULL            A function accepts NULL for the profiler, stream or debugger, and then does nothing. It
                    returns ZE_RESULT_SUCCESS, 0, or what stands for nothing: UINT32_MAX for an index, NaN for
                    a figure. zt_execute and zt_reset still execute and reset, and ZT_PASSES runs its statement
@@ -571,8 +572,7 @@ struct zt_region {
        OUT_OF_HOST_MEMORY  also when 256 profilers are open in the process
        DEVICE_LOST
        INVALID_ARGUMENT    with config.require_metrics, the device has no such groups or metrics
-       otherwise the result of the call that failed; with config.require_metrics, also one that refused
-       metrics
+       otherwise the result of the call that failed, or that refused metrics with config.require_metrics
    Not by two threads for one device at once. */
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
                            zt_profiler **profiler);
@@ -612,8 +612,8 @@ ZT_API void zt_end(zt_region *region);
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence);
 
-/* Declares that what is on a list never runs again. Call it when the device is done with the list: before the
-   list is destroyed, or after it was reset. Never waits.
+/* Declares that what is on a list never runs again. Call it when the device is done with the list, before the
+   list is destroyed or after it was reset. It never waits.
    Slots of the list that are ready are freed now, others when they are collected. Regions that never ran no
    longer count as begun. Regions that are not ended are dropped. If the driver refuses to destroy the list,
    reset it before it is executed again.
@@ -625,8 +625,7 @@ ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t li
    Returns what zeCommandListReset returns. */
 ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list);
 
-/* Collects samples: those that are ready, and with a timeout also those that are on their way; see
-   COLLECTING.
+/* Collects samples that are ready, and with a timeout also those that are on their way; see COLLECTING.
    timeout_ns  how long it waits at the most, in nanoseconds. 0: not at all
    Returns SUCCESS; with a timeout NOT_READY if it expired, or if a region is not ended; DEVICE_LOST;
    HANDLE_OBJECT_IN_USE inside a sample function. */
@@ -2261,7 +2260,7 @@ ZT_API const char *zt_version(void);
 
 /* ==== ZT_REGION, ZT_SCOPE and ZT_PASSES ================================================================= */
 
-/* The first screen documents ZT_REGION and ZT_SCOPE. "passes" documents ZT_PASSES. */
+/* ZT_REGION and ZT_SCOPE are documented on the first screen, ZT_PASSES with the functions of passes. */
 
 #define ZT__JOIN2(a, b) a##b
 #define ZT__JOIN(a, b) ZT__JOIN2(a, b)
@@ -8323,7 +8322,7 @@ typedef struct zt__list zt__list;
 
 typedef struct zt__slot zt__slot;
 
-/* THE LIFE OF A SLOT, at the beginning of the implementation, explains each state. */
+/* The page THE LIFE OF A SLOT explains each state. */
 typedef enum zt__slot_state {
     ZT__SLOT_FREE,
     ZT__SLOT_OPEN,
@@ -8546,7 +8545,7 @@ struct zt__list {
     ze_command_queue_handle_t queue; /* of the last execution and, if executions overlap, of all of these.
                                         NULL: not known, or not the same */
 
-    /* for >>watch, when it last looked: the first slot that had not signalled, its submission, and since when
+    /* for a watch, when it last looked: the first slot that had not signalled, its submission, and since when
        it is known to be the first; and the slots up to which all had, with the last submission of these */
     uint64_t watched_number, watched_submission_ns, watched_since_ns;
     uint64_t watched_signalled_up_to, watched_signalled_ns;
@@ -15360,7 +15359,7 @@ struct zt_stream {
     zt_stream_info info;
     zt__driver driver;
     const char *opened_by;  /* the call, for messages */
-    int is_of_instructions; /* its reports are read by >>hotspots: they have no periods, and no rows */
+    int is_of_instructions; /* its reports are those of hot spots: they have no periods, and no rows */
     int is_group_optional;  /* that no group samples instructions is not reported */
     zt__diagnostics own_diagnostics;
     zt__diagnostics *diagnostics;                                      /* these, or those of the profiler */
@@ -15428,7 +15427,7 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
                                          const zt_stream_config *given);
 
 /* Finds the configured group; if none is configured, ComputeBasic, or else the first that is time-based. For
-   >>hotspots, that which samples instructions. Refuses a device with several tiles, whose reports have a
+   hot spots, the one that samples instructions. Refuses a device with several tiles, whose reports have a
    header, so that only one at a time could be calculated. */
 ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream);
 
@@ -19564,20 +19563,7 @@ ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger) {
    receives these callbacks and passes them to the live tracers: one for each profiler that traces, and one
    for zt_auto, which has a profiler for each context and device.
 
-   Locks:
-
-     setup, of the dispatcher   held while tracers start and stop, also during calls of the loader, none of
-                                which waits for a callback. The mutex of the dispatcher may follow
-     opening, of a tracer       held while zt_auto opens a profiler, whose locks may follow, as may the mutex
-                                of the tracer. Its owner is known; waits are bounded
-     mutex, of the dispatcher   guards the list of live tracers and that of frames. Held while a frame
-                                changes to CALLBACK or ABANDONED
-     mutex, of a tracer         guards the records of handles, names, counts and times; and the tables of
-                                modules and kernels, see >>loaded
-     mutex, of its modules      guards replacements, and devices that accept profile flags; see >>modules
-
-   The three mutexes are held briefly. Under them no other lock is locked, and neither the driver nor a
-   function of the application is called. Fields marked atomic are also read without a lock. */
+   The page LOCKS has the locks of the tracer. Fields marked atomic are also read without a lock. */
 
 /* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. These
    lists are X macros: where one is used, X(name) expands to a constant, a string or the callbacks of the
@@ -20076,7 +20062,7 @@ ZT__PRIVATE uint64_t zt__read_size(zt__call call, const void *parameters, zt__or
 
 #ifdef ZETOOLS_TRACER
 
-/* A stream of the group that samples instructions is read into its ring by >>streams. Its reports are
+/* A stream of the group that samples instructions is read into the ring of the stream. Its reports are
    calculated here: a row has an address, and how often threads of the device were seen there, by what they
    did. Where the kernels lie is what the tracer observes: it records each kernel and module that is loaded
    (zt__loaded), and hot spots that are being sampled query the address of each (zt__place_kernel).
@@ -23087,7 +23073,7 @@ ZT__PRIVATE int zt__copy_kept_call(const zt_profiler *profiler, uint64_t index, 
 
 #ifdef ZETOOLS_TRACER
 
-/* Records that a kernel exists. If hot spots are sampled, passes it to >>hotspots, which queries its address.
+/* Records that a kernel exists. If hot spots are sampled, looks its address up.
    If their sampling begins later, that finds the kernel in the table. No mutex is held. */
 ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel);
 
@@ -28934,7 +28920,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document);
 
 /* ---- the table of regions -------------------------------------------------------------------------------- */
 
-/* The figures of a row: these, the metrics, and the derived columns of >>advice. */
+/* The figures of a row: these, the metrics, and the derived columns of results/advice. */
 enum {
     ZT__ROW_SHARE,
     ZT__ROW_COUNT,
@@ -31486,7 +31472,7 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
 
 /* ---- tables of results ----------------------------------------------------------------------------------- */
 
-/* The figures of a row: these, the metrics as rates, and the derived columns of >>advice. */
+/* The figures of a row: these, the metrics as rates, and the derived columns of results/advice. */
 enum {
     ZT__BENCH_MEDIAN,
     ZT__BENCH_INTERVAL,
@@ -35567,4 +35553,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 422cd429e26d5141 */
+/* Joined from src/ by src/join.py: f8e629fedc75cc55 */
