@@ -435,13 +435,13 @@ void assert_contains_(const char *text, const char *part, const char *file, int 
 
 /* ==== the software device ================================================================================= */
 
+#ifndef BUILD_DIRECTORY /* the Makefile defines these */
+#define BUILD_DIRECTORY "build/"
+#define SOURCE_DIRECTORY ""
+#endif
 #ifdef _WIN32
-#define BUILD_DIRECTORY "build/windows/"
 #define DRIVER_FILE "ze_softgpu.dll"
 #else
-#ifndef BUILD_DIRECTORY /* the Makefile defines it for other machines */
-#define BUILD_DIRECTORY "build/"
-#endif
 #define DRIVER_FILE "libze_softgpu.so"
 #endif
 
@@ -488,23 +488,14 @@ static void program_directory(char path[PATH_MAX]) {
     *strrchr(path, '/') = 0;
 }
 
-/* Programs lie in build/tests, or one deeper in that of a variant. For another system, all that is built
- * does. */
+/* A name that begins with build/ is of what was built; any other is of the sources. */
 void find_file(const char *name, char *path, size_t size) {
-    const char *const up[] = {"../..", "../../.."};
-    const char *build = BUILD_DIRECTORY;
-    char directory[PATH_MAX];
-    program_directory(directory);
-    if (strncmp(name, "build/", 6) == 0)
-        name += 6;
+    if (strncmp(name, "build/", strlen("build/")) == 0)
+        snprintf(path, size, "%s%s", BUILD_DIRECTORY, name + strlen("build/"));
     else
-        build = "";
-    for (int i = 0; i < 2; i++) {
-        if ((size_t)snprintf(path, size, "%s/%s/%s%s", directory, up[i], build, name) < size &&
-            access(path, R_OK) == 0)
-            return;
-    }
-    fail_msg("there is no %s", name);
+        snprintf(path, size, "%s%s", SOURCE_DIRECTORY, name);
+    if (access(path, R_OK) != 0)
+        fail_msg("there is no %s", path);
 }
 
 const char *driver_path(void) {

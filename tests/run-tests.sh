@@ -1,95 +1,67 @@
 #!/bin/sh
-# Runs the test programs through the Level Zero loader on the software device, and counts.
-# Usage: tests/run-tests.sh              every program in every variant
-#        tests/run-tests.sh PROGRAM...   these, plain
-#        tests/run-tests.sh --variant VARIANT [PROGRAM...]
-#                                        these, or every program, in one variant
-# Each program's output is in build/logs/VARIANT/PROGRAM.log; that of a failing one is printed. The last line is
-# the sum, `N passed, N failed`. A program that crashes, hangs or reports nothing counts as failed.
+# Runs test programs through the Level Zero loader on the software device, and counts.
+# Usage: tests/run-tests.sh [VARIANT...] [-- PROGRAM...]     default: plain, every program that was built for the variant
+# Each program's output is in build/logs/VARIANT/PROGRAM.log; that of a failing one is printed. build/logs/VARIANT/seconds
+# has how long each took. The last line is the sum, `N passed, N failed`. A program that crashes, hangs or reports nothing
+# counts as failed.
 #
-# ZT_UNSTEADY=n, as in CI: up to n programs may fail beside others, if each then passes three times alone. They are
-# named as unsteady above the sum. If more have failed, none is repeated. Default: 0.
+# A variant is a directory of programs and what is put before them on the command line. VARIANT-SUITE runs on the loader
+# of another Debian suite, any other on the one of this system. windows is for tests/run-windows.sh.
 set -u
-top=$(cd "$(dirname "$0")/.." && pwd)
-build=$top/build
-cd "$top" || exit 1
+cd "$(dirname "$0")/.." || exit 1
+mkdir -p "${BUILD:-build}"
+build=$(cd "${BUILD:-build}" && pwd)
 limit=${ZT_TEST_TIMEOUT:-120}
 
-# A variant is a directory of programs and what is put before them on the command line. LAYER runs on the loader
-# of this system, LAYER-SUITE on the one of another Debian suite.
-# drivers is with two drivers in the loader, of which the tests use the first.
-# headers-SUITE is compiled against the newest headers, and runs on the loader of that suite. arm64 and i386 are programs
-# and a loader for these machines, musl for that C library. windows is for tests/run-windows.sh.
+# What is compiled for a variant is in a directory of that name. The others run the plain programs.
+directory_of() { # VARIANT
+    if [ -d "$build/${1%%-*}/tests" ]; then echo "$build/${1%%-*}"; else echo "$build"; fi
+}
+
 run_in_variant() { # VARIANT PROGRAM
-    directory=$build
-    driver=
+    directory=$(directory_of "$1")
+    program=$directory/tests/$2
     launcher=
-    validation=ZE_ENABLE_VALIDATION_LAYER=1
     case $1 in
     *-*) launcher=$build/suites/${1#*-}/run ;;
     esac
     case $1 in
-    plain | loader-*) set -- "$2" ;;
-    lto | o0 | native | fast | hidden)
-        directory=$build/$1
-        set -- "$2"
-        ;;
+    asan) set -- ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 ;;
+    # ThreadSanitizer of some compilers cannot live with many bits of address randomisation.
+    tsan) if setarch -R true 2>/dev/null; then set -- setarch -R; else set --; fi ;;
+    coverage*) set -- GCOV_PREFIX="$build/coverage/data/$2" ;;
+    # With parameter validation and the leak checker, which are parts of it. The loader of bookworm has no checkers.
+    validation*) set -- ZE_ENABLE_VALIDATION_LAYER=1 ZE_ENABLE_PARAMETER_VALIDATION=1 ZEL_ENABLE_BASIC_LEAK_CHECKER=1 ;;
+    events*) set -- ZE_ENABLE_VALIDATION_LAYER=1 ZEL_ENABLE_EVENTS_CHECKER=1 ;;
+    intercept*) set -- ZE_ENABLE_LOADER_INTERCEPT=1 ;;
+    # Two drivers in the loader, of which the tests use the first.
+    drivers*) set -- ZE_ENABLE_ALT_DRIVERS="$build/libze_softgpu.so,$build/libze_second.so" ;;
     arm64)
-        directory=$build/arm64
         root=/usr/aarch64-linux-gnu
         launcher="qemu-aarch64 -L $root -E LD_LIBRARY_PATH=$directory/lib:$root/lib"
-        set -- "$2"
-        ;;
-    i386 | musl)
-        directory=$build/$1
-        set -- "$2"
+        set --
         ;;
     windows)
-        directory=$build/windows
-        driver=$(winepath -w "$directory/ze_softgpu.dll")
         launcher=wine
-        set -- "$2.exe"
+        program=$program.exe
+        set -- ZE_ENABLE_ALT_DRIVERS="$(winepath -w "$directory/ze_softgpu.dll")"
         ;;
-    headers-*)
-        directory=$build/headers
-        set -- "$2"
-        ;;
-    asan)
-        directory=$build/asan
-        set -- "$2" ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
-        ;;
-    tsan)
-        directory=$build/tsan
-        set -- "$2"
-        # ThreadSanitizer of some compilers cannot live with many bits of address randomisation.
-        if setarch -R true 2>/dev/null; then set -- "$@" setarch -R; fi
-        ;;
-    coverage*)
-        directory=$build/coverage
-        set -- "$2" GCOV_PREFIX="$build/coverage/data/$2"
-        ;;
-    validation*) set -- "$2" $validation ZE_ENABLE_PARAMETER_VALIDATION=1 ;;
-    leaks*) set -- "$2" $validation ZEL_ENABLE_BASIC_LEAK_CHECKER=1 ;;
-    drivers*)
-        driver=$build/libze_softgpu.so,$build/libze_second.so
-        set -- "$2"
-        ;;
-    events*) set -- "$2" $validation ZEL_ENABLE_EVENTS_CHECKER=1 ;;
-    intercept*) set -- "$2" ZE_ENABLE_LOADER_INTERCEPT=1 ;;
+    *) set -- ;;
     esac
-    program=$directory/tests/$1
-    shift
+    device=$directory/libze_softgpu.so
+    [ -e "$device" ] || device=$build/libze_softgpu.so
     # shellcheck disable=SC2086 # there may be no launcher
-    timeout -k 10 "$limit" env CMOCKA_MESSAGE_OUTPUT=tap ZET_ENABLE_METRICS=1 \
-        ZE_ENABLE_ALT_DRIVERS="${driver:-$directory/libze_softgpu.so}" "$@" $launcher "$program"
+    timeout -k 10 "$limit" env CMOCKA_MESSAGE_OUTPUT=tap ZET_ENABLE_METRICS=1 ZE_ENABLE_ALT_DRIVERS="$device" "$@" \
+        $launcher "$program"
 }
 
 run_one() { # VARIANT PROGRAM
     log=$build/logs/$1/$2.log
-    mkdir -p "$(dirname "$log")"
-    rm -f "$log.counts"
+    begin=$(date +%s%N)
     run_in_variant "$1" "$2" >"$log" 2>&1 </dev/null
     status=$?
+    seconds=$(awk -v begin="$begin" -v end="$(date +%s%N)" 'BEGIN { printf "%.1f", (end - begin) / 1e9 }')
+    echo "$seconds $2" >>"$build/logs/$1/seconds"
     sed -i 's/\r$//' "$log"
     tests/count-tap.sh "$status" <"$log" >"$log.counts"
     read -r passed failed skipped <"$log.counts"
@@ -112,47 +84,24 @@ $(tail -n 200 "$log")"
     printf '%s\n' "$line"
 }
 
+# Those of the largest sources first, since these take longest.
 programs() { # DIRECTORY
-    find "$1/tests" -maxdepth 1 -type f -name 'test_*' ! -name '*.*' 2>/dev/null | sed 's|.*/||' | sort
-}
-
-variants() {
-    echo plain
-    echo asan
-    echo tsan
-    echo validation
-    echo intercept
-    echo drivers
-    for options in lto o0 native fast hidden; do
-        [ ! -d "$build/$options/tests" ] || echo "$options"
-    done
-    own=$(ldd "$build/tests/$(programs "$build" | head -n 1)" | awk '/libze_loader/ { print $3; exit }')
-    for suite in bookworm trixie sid; do
-        if [ ! -x "$build/suites/$suite/run" ]; then
-            echo "not run under the loader of Debian $suite: 'make suites' fetches it" >&2
-            continue
-        fi
-        [ "$suite" != bookworm ] || [ ! -d "$build/headers/tests" ] || echo headers-bookworm
-        cmp -s "$own" "$build/suites/$suite/lib/libze_loader.so.1" ||
-            printf '%s\n' "loader-$suite" "validation-$suite" "intercept-$suite" "drivers-$suite"
-        # The loader of bookworm has no checkers.
-        [ "$suite" = bookworm ] || printf '%s\n' "leaks-$suite" "events-$suite"
+    find tests -maxdepth 1 -name 'test_*.c*' -printf '%s %f\n' | sort -rn | sed 's/^[0-9]* //; s/\..*//' | while read -r program; do
+        [ ! -e "$1/tests/$program" ] || echo "$program"
     done
 }
 
-# What cannot be run in a variant, through no fault of the library.
+# What cannot be run in a layer, through no fault of the library.
 fits() { # VARIANT PROGRAM
     case $1:$2 in
-    # These pass wrong handles, which interception, with one driver or two, and the events checker dereference.
-    intercept*:test_softgpu* | drivers*:test_softgpu* | events*:test_softgpu*) false ;;
+    # A layer checks the library's calls, not those of the device's own tests.
+    validation*:test_softgpu* | intercept*:test_softgpu* | drivers*:test_softgpu* | events*:test_softgpu*) false ;;
+    # These fail calls and leave lists to the device, which layers take for mistakes.
+    validation*:test_sequences | intercept*:test_sequences | drivers*:test_sequences | events*:test_sequences) false ;;
+    validation*:test_every_call | intercept*:test_every_call | drivers*:test_every_call | events*:test_every_call) false ;;
     # The events checker remembers every use of every event: memory grows.
     events*:test_completeness) false ;;
-    # These fail calls and leave lists to the device, which layers take for mistakes.
-    validation*:test_sequences | intercept*:test_sequences | drivers*:test_sequences | leaks*:test_sequences | events*:test_sequences) false ;;
-    validation*:test_every_call | intercept*:test_every_call | drivers*:test_every_call | leaks*:test_every_call | events*:test_every_call) false ;;
-    # Statistics without optimisation take minutes, and need no driver.
-    headers*:test_bench) false ;;
-    # The events checker is not thread-safe: with bare calls on two threads it corrupts the heap as well.
+    # It is not thread-safe: with bare calls on two threads it corrupts the heap as well.
     events*) ! grep -qE 'pthread_t|[.]thread = [^0]|zt_watch[(]' "tests/$2".c* ;;
     *) true ;;
     esac
@@ -162,38 +111,11 @@ fits() { # VARIANT PROGRAM
 leaks() { # VARIANT PROGRAM LOG
     case $1:$2 in
     # These exit with objects alive, let destruction fail, or leave what the device may still write to.
-    *:test_auto | *:test_bad_input | *:test_debug | *:test_faults | *:test_lost | *:test_process | *:test_reader | *:test_softgpu* | *:test_stamps | *:test_thread | *:test_watch) false ;;
+    *:test_auto | *:test_bad_input | *:test_debug | *:test_faults | *:test_lost | *:test_process | *:test_reader | *:test_stamps | *:test_thread | *:test_watch) false ;;
     # Threads count without a lock, so that fewer may seem to be created than destroyed.
-    leaks-*) grep -q 'LEAK = [0-9]' "$3" ;;
+    validation*) grep -q 'LEAK = [0-9]' "$3" ;;
     *) false ;;
     esac
-}
-
-plan() {
-    for variant in $(variants); do
-        directory=$build/${variant%%-*}
-        [ -d "$directory/tests" ] || directory=$build
-        for program in $(programs "$directory"); do
-            ! fits "$variant" "$program" || echo "$variant $program"
-        done
-    done
-}
-
-has_passed() { # VARIANT PROGRAM
-    read -r _ failed _ <"$build/logs/$1/$2.log.counts" && [ "$failed" -eq 0 ]
-}
-
-# Runs programs that have failed three times more each, one at a time, until one run fails.
-repeat_alone() { # LINES OF VARIANT PROGRAM
-    echo "$1" | while read -r variant program; do
-        first=$build/logs/$variant/$program.first.log
-        cp "$build/logs/$variant/$program.log" "$first"
-        for _ in 1 2 3; do
-            tests/run-tests.sh --one "$variant" "$program"
-            has_passed "$variant" "$program" || break
-        done
-        has_passed "$variant" "$program" && echo "unsteady: $variant $program failed in one of four runs; $first"
-    done
 }
 
 if [ "${1:-}" = --one ]; then
@@ -201,33 +123,32 @@ if [ "${1:-}" = --one ]; then
     exit 0
 fi
 
-variant=plain
-if [ "${1:-}" = --variant ]; then
-    variant=$2
-    shift 2
-    directory=$build/${variant%%-*}
-    [ -d "$directory/tests" ] || directory=$build
-    # shellcheck disable=SC2046 # words
-    [ $# -gt 0 ] || set -- $(programs "$directory")
-fi
-if [ $# -gt 0 ]; then
-    work=$(printf '%s\n' "$@" | sed "s/^/$variant /")
-else
-    work=$(plan)
-fi
-echo "$work" | xargs -n 2 -P "$(nproc)" tests/run-tests.sh --one
-
-failing=$(echo "$work" | while read -r variant program; do
-    has_passed "$variant" "$program" || echo "$variant $program"
+variants=
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    variants="$variants $1"
+    shift
+done
+[ $# -eq 0 ] || shift
+work=$(for variant in ${variants:-plain}; do
+    for program in ${*:-$(programs "$(directory_of "$variant")")}; do
+        ! fits "$variant" "$program" || echo "$variant $program"
+    done
 done)
-[ -z "$failing" ] || [ "$(echo "$failing" | wc -l)" -gt "${ZT_UNSTEADY:-0}" ] || repeat_alone "$failing"
+for variant in ${variants:-plain}; do
+    mkdir -p "$build/logs/$variant"
+    rm -f "$build/logs/$variant/seconds" "$build/logs/$variant"/*.counts
+done
+echo "$work" | BUILD=$build xargs -n 2 -P "$(nproc)" tests/run-tests.sh --one
 
 sum=$(echo "$work" | while read -r variant program; do
-    cat "$build/logs/$variant/$program.log.counts"
+    cat "$build/logs/$variant/$program.log.counts" 2>/dev/null || echo 0 1
 done | awk '
     { passed += $1; failed += $2 }
     END { printf "%d passed, %d failed\n", passed, failed; exit failed > 0 || passed == 0 }')
 status=$?
+for variant in ${variants:-plain}; do
+    awk -v variant="$variant" '{ sum += $1 } END { printf "%s: %.0f seconds of programs\n", variant, sum }' "$build/logs/$variant/seconds"
+done
 echo "$sum"
 
 # make reports a failure below the sum, which is to be the last line: it is printed again when make has ended.

@@ -2175,7 +2175,7 @@ static const char of_system[] = "system:";
 /* Becomes the example, with the fault that progress->text names. */
 static void execute_example(const char *name, const char *calls_path) {
     char file[64], path[PATH_MAX];
-    snprintf(file, sizeof file, "build/examples/%s", name);
+    snprintf(file, sizeof file, "build/examples-O0/%s", name);
     find_file(file, path, sizeof path);
     unsetenv("LD_LIBRARY_PATH"); /* of the loader that the tests run on */
     set_path("ZE_ENABLE_ALT_DRIVERS", "build/libze_softgpu.so");
@@ -2183,7 +2183,7 @@ static void execute_example(const char *name, const char *calls_path) {
     int is_simulate = strcmp(name, "simulate") == 0;
     char failing[PATH_MAX], library[PATH_MAX], preloaded[2 * PATH_MAX + 1] = "";
     const char *failure = strchr(progress->text, ':') + 1;
-    find_file("build/libzt_auto.so", library, sizeof library);
+    find_file("build/examples-O0/libzt_auto.so", library, sizeof library);
     if (strncmp(failure, of_system, strlen(of_system)) == 0) {
         find_file("build/tests/plugins/failing.so", failing, sizeof failing);
         snprintf(preloaded, sizeof preloaded, "%s%s%s", failing, is_simulate ? ":" : "",

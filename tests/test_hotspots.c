@@ -2741,7 +2741,7 @@ static const char *run_program(const char *variables, const char *name, const ch
 /* The example fails unless the costly line of its kernel has most samples. */
 static void the_dear_line_of_the_example(void **state) {
     (void)state;
-    const char *text = run_program("", "build/examples/hotspots", "output");
+    const char *text = run_program("", "build/examples-O0/hotspots", "output");
     assert_contains(text, "results: right");
     assert_contains(text, "/* the costly line */");
 }
@@ -2749,9 +2749,9 @@ static void the_dear_line_of_the_example(void **state) {
 static void a_program_that_nobody_changed(void **state) {
     (void)state;
     char library[4096], variables[3 * 4096];
-    find_file("build/libzt_auto.so", library, sizeof library);
+    find_file("build/examples-O0/libzt_auto.so", library, sizeof library);
     snprintf(variables, sizeof variables, "LD_PRELOAD='%s' ZT_HOTSPOTS=1 ZT_AUTO=run.json", library);
-    const char *text = run_program(variables, "build/examples/simulate", "run.json");
+    const char *text = run_program(variables, "build/examples-O0/simulate", "run.json");
     assert_contains(text, "\"name\":\"saxpy\"");
     assert_contains(text, "\"hotspots\":{\"group\":\"EuStallSampling\"");
     assert_contains(text, "saxpy.cl\",\"lines\":[");

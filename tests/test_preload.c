@@ -36,7 +36,7 @@ static const char *text_of(const char *name) {
 /* Runs a command in the directory under the library, which `variables` configure. Returns its status. */
 static int run_preloaded(const char *variables, const char *command) {
     char library[PATH_MAX], whole[4 * PATH_MAX];
-    find_file("build/libzt_auto.so", library, sizeof library);
+    find_file("build/examples-O0/libzt_auto.so", library, sizeof library);
     snprintf(whole, sizeof whole, "cd '%s' && exec env LD_PRELOAD='%s' %s %s >output 2>errors",
              test_directory, library, variables, command);
     return system(whole);
@@ -49,7 +49,7 @@ static void assert_no_messages(void) {
 
 static const char *simulate(void) {
     static char path[PATH_MAX];
-    find_file("build/examples/simulate", path, sizeof path);
+    find_file("build/examples-O0/simulate", path, sizeof path);
     return path;
 }
 

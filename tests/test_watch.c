@@ -2578,7 +2578,7 @@ static void the_example_finds_its_line(void **state) {
     char program[PATH_MAX], device[PATH_MAX], command[4 * PATH_MAX];
     static char text[1 << 15];
     (void)state;
-    find_file("build/examples/hang", program, sizeof program);
+    find_file("build/examples-O0/hang", program, sizeof program);
     find_file("build/libze_softgpu.so", device, sizeof device);
     snprintf(command, sizeof command,
              "cd '%s' && exec env ZE_ENABLE_ALT_DRIVERS='%s' ZET_ENABLE_METRICS=1 '%s' >output 2>&1",

@@ -498,6 +498,10 @@ void fuzz_read_elf(const uint8_t *bytes, size_t size) {
 
 fuzz_world world;
 
+#ifndef BUILD_DIRECTORY /* the Makefile defines it */
+#define BUILD_DIRECTORY "build/"
+#endif
+
 #define ok(call) must((call) == ZE_RESULT_SUCCESS)
 
 ze_module_handle_t fuzz_create_module(void) {
@@ -505,7 +509,7 @@ ze_module_handle_t fuzz_create_module(void) {
     static size_t size;
     ze_module_handle_t module;
     if (!code) {
-        FILE *file = fopen("build/kernels/saxpy.so", "rb");
+        FILE *file = fopen(BUILD_DIRECTORY "kernels/saxpy.so", "rb");
         must(file);
         fseek(file, 0, SEEK_END);
         size = (size_t)ftell(file);
@@ -552,7 +556,7 @@ int open_fuzz_world(void) {
     ze_command_queue_desc_t queue = {
         ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, NULL, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS,
         ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
-    setenv("ZE_ENABLE_ALT_DRIVERS", "build/libze_softgpu.so", 0);
+    setenv("ZE_ENABLE_ALT_DRIVERS", BUILD_DIRECTORY "libze_softgpu.so", 0);
     setenv("ZET_ENABLE_METRICS", "1", 0);
     ok(zeInit(0));
     ok(zeDriverGet(&one, &world.driver));
