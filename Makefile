@@ -73,7 +73,7 @@ NEEDS_fuzz = clang:clang libclang-rt-$(CLANG_VERSION:%=%-)dev python3:python3
 NEEDS_matrix = gcc g++ clang g++-mingw-w64-x86-64-posix g++-mingw-w64-i686-posix
 NEEDS_coverage = gcc g++
 NEEDS_analysis = gcc clang-tidy:clang-tidy cppcheck:cppcheck valgrind:valgrind
-NEEDS_lint = clang-format shellcheck python3:python3
+NEEDS_lint = clang-format shellcheck eslint:eslint tidy:tidy python3:python3
 NEEDS_arm64 = gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user $(CROSS_NEEDS)
 NEEDS_i386 = gcc-i686-linux-gnu g++-i686-linux-gnu libc6-dev-i386-cross $(CROSS_NEEDS)
 NEEDS_musl = musl-tools $(CROSS_NEEDS)
