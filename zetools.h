@@ -440,8 +440,6 @@ extern "C" {
 
 /* ==== interface/start.h ================================================================================= */
 
-/* ==== interface ========================================================================================= */
-
 /* These rules hold everywhere. A declaration states only what differs.
 
    Threads         Any thread may call any function, also several at once. A function that takes a command
@@ -722,8 +720,6 @@ struct zt_allocator {
 };
 
 /* ==== interface/results.h =============================================================================== */
-
-/* ==== results =========================================================================================== */
 
 /* ---- regions and their times --------------------------------------------------------------------------- */
 
@@ -1076,8 +1072,6 @@ ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t regio
 
 /* ==== interface/reports.h =============================================================================== */
 
-/* ==== reports =========================================================================================== */
-
 /* zt_report, on the first screen, writes a report to a file. */
 
 /* Formats of reports; see REPORTS. */
@@ -1115,8 +1109,6 @@ ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t 
 /* ==== interface/tracer.h ================================================================================ */
 
 #ifdef ZETOOLS_TRACER
-
-/* ==== the tracer ======================================================================================== */
 
 /* zt_trace_start, zt_trace_stop and zt_auto are on the first screen. */
 
@@ -1286,8 +1278,6 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_ca
 
 /* ==== interface/streams.h =============================================================================== */
 
-/* ==== streams =========================================================================================== */
-
 /* ---- opening a stream, reading it, and closing it ------------------------------------------------------ */
 
 /* How a stream is opened. Start from zt_stream_config_default(). */
@@ -1450,8 +1440,6 @@ ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region,
 #endif
 
 /* ==== interface/bench.h ================================================================================= */
-
-/* ==== benchmarks ======================================================================================== */
 
 /* ---- one benchmark ------------------------------------------------------------------------------------- */
 
@@ -1624,8 +1612,6 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
 
 #ifdef ZETOOLS_TRACER
 
-/* ==== hot spots ========================================================================================= */
-
 /* ---- sampling instructions ----------------------------------------------------------------------------- */
 
 /* How hot spots are sampled. Start from zt_hotspots_config_default(). */
@@ -1734,8 +1720,6 @@ ZT_API ze_result_t zt_hotspots_find_lines(zt_profiler *profiler);
 
 /* ==== interface/ranks.h ================================================================================= */
 
-/* ==== ranks: statistics of several profilers or processes =============================================== */
-
 #ifndef ZETOOLS_DISABLE
 
 /* Adds the statistics and counts of one profiler to those of another. Both must measure the same metrics in
@@ -1776,8 +1760,6 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 /* ==== interface/watch.h ================================================================================= */
 
 #ifdef ZETOOLS_DEBUG
-
-/* ==== watching ========================================================================================== */
 
 /* The most places in a report of a watch. */
 enum { ZT_MAX_PLACES = 32 };
@@ -1876,8 +1858,6 @@ ZT_API zt_watch_info zt_watch_get_info(const zt_profiler *profiler);
 /* ==== interface/debug.h ================================================================================= */
 
 #ifdef ZETOOLS_DEBUG
-
-/* ==== program debug ===================================================================================== */
 
 /* ---- sessions and events ------------------------------------------------------------------------------- */
 
@@ -2131,8 +2111,6 @@ ZT_API ze_result_t zt_debug_write_registers(zt_debugger *debugger, zt_debug_thre
 
 /* ==== interface/settings.h ============================================================================== */
 
-/* ==== settings ========================================================================================== */
-
 /* ---- of a profiler ------------------------------------------------------------------------------------- */
 
 /* One collected sample. */
@@ -2258,8 +2236,6 @@ ZT_API const char *zt_version(void);
 
 /* ==== interface/macros.h ================================================================================ */
 
-/* ==== ZT_REGION, ZT_SCOPE and ZT_PASSES ================================================================= */
-
 /* ZT_REGION and ZT_SCOPE are documented on the first screen, ZT_PASSES with the functions of passes. */
 
 #define ZT__JOIN2(a, b) a##b
@@ -2344,8 +2320,6 @@ struct zt__all_passes {
 /* ==== interface/disabled.h ============================================================================== */
 
 #ifdef ZETOOLS_DISABLE
-
-/* ==== disabled ========================================================================================== */
 
 /* Each function returns what stands for nothing, with figures of 0, and fills in empty structures. */
 
@@ -2589,7 +2563,26 @@ typedef zt__disabled_scope zt_scope;
 
 /* ==========================================================================================================
    IMPLEMENTATION
-   ========================================================================================================== */
+   ==========================================================================================================
+
+   This file is joined from parts, and a line such as the one above names the part that begins there. A change
+   is made in the part. The folders of the parts are floors: a part uses its own floor and those before it. Where
+   an earlier floor has to call a later one, it holds a pointer to a function, which the later one sets.
+
+       base      memory, text, threads, files, messages; linux.c and windows.c have all that differs
+       metrics   the loader's functions, metric groups: look-up, selection, activation; statistics
+       regions   profilers and their slots: begin, end, execute, read, collect
+       results   what was measured, as numbers: merging, the timeline, advice, roofline
+       streams   sampling by the clock
+       modules   modules and kernels: names, ELF, source lines, what kernels are made of
+       debug     a device's threads, stopped and examined
+       tracer    regions around the launches of others, hot spots, replacements
+       reports   table, CSV, JSON, OpenMetrics, folded stacks, trace, page
+       watch     regions that hang, and where
+       bench     benchmarks and comparisons
+       open      opening and closing, settings of the environment, zt_auto
+
+   The pages LOCKS, THE LIFE OF A SLOT and PATHS at the end of this file explain what crosses parts. */
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
 #define ZT__IMPLEMENTED
@@ -35553,4 +35546,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: f8e629fedc75cc55 */
+/* Joined from src/ by src/join.py: 681319f80a0a8f9c */

@@ -1,7 +1,5 @@
 #ifdef ZETOOLS_DEBUG
 
-/* ==== program debug ===================================================================================== */
-
 /* ---- sessions and events ------------------------------------------------------------------------------- */
 
 /* How a process is debugged. Start from zt_debug_config_default(). */

@@ -1,7 +1,5 @@
 #ifdef ZETOOLS_DISABLE
 
-/* ==== disabled ========================================================================================== */
-
 /* Each function returns what stands for nothing, with figures of 0, and fills in empty structures. */
 
 #ifdef ZT__HAVE_LEVEL_ZERO

@@ -1,7 +1,5 @@
 #ifdef ZETOOLS_TRACER
 
-/* ==== hot spots ========================================================================================= */
-
 /* ---- sampling instructions ----------------------------------------------------------------------------- */
 
 /* How hot spots are sampled. Start from zt_hotspots_config_default(). */

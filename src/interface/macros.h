@@ -1,5 +1,3 @@
-/* ==== ZT_REGION, ZT_SCOPE and ZT_PASSES ================================================================= */
-
 /* ZT_REGION and ZT_SCOPE are documented on the first screen, ZT_PASSES with the functions of passes. */
 
 #define ZT__JOIN2(a, b) a##b

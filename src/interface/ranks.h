@@ -1,5 +1,3 @@
-/* ==== ranks: statistics of several profilers or processes =============================================== */
-
 #ifndef ZETOOLS_DISABLE
 
 /* Adds the statistics and counts of one profiler to those of another. Both must measure the same metrics in

@@ -1,5 +1,3 @@
-/* ==== reports =========================================================================================== */
-
 /* zt_report, on the first screen, writes a report to a file. */
 
 /* Formats of reports; see REPORTS. */

@@ -1,5 +1,3 @@
-/* ==== results =========================================================================================== */
-
 /* ---- regions and their times --------------------------------------------------------------------------- */
 
 /* Statistics of one figure over the samples of a region. What does not apply is NaN. */

@@ -1,5 +1,3 @@
-/* ==== interface ========================================================================================= */
-
 /* These rules hold everywhere. A declaration states only what differs.
 
    Threads         Any thread may call any function, also several at once. A function that takes a command

@@ -1,5 +1,3 @@
-/* ==== streams =========================================================================================== */
-
 /* ---- opening a stream, reading it, and closing it ------------------------------------------------------ */
 
 /* How a stream is opened. Start from zt_stream_config_default(). */

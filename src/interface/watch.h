@@ -1,7 +1,5 @@
 #ifdef ZETOOLS_DEBUG
 
-/* ==== watching ========================================================================================== */
-
 /* The most places in a report of a watch. */
 enum { ZT_MAX_PLACES = 32 };
 
