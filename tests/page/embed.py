@@ -28,10 +28,24 @@ def page_lines(folder):
 
 
 def c_string(line):
-    """Returns a literal of C99 and C++11. \\? keeps two question marks from being a trigraph."""
-    if len(line) > 4095 or not re.fullmatch(r"[ -~]*", line):
+    """Returns a literal of C99 and C++11 with the line and its end. \\? keeps two question marks from being a trigraph."""
+    if not re.fullmatch(r"[ -~]{0,4000}", line):
         raise ValueError("no literal of C holds this line: " + line)
-    return '"' + re.sub(r'["\\]|(?<=\?)\?', lambda match: "\\" + match[0], line) + '"'
+    return '"' + re.sub(r'["\\]|(?<=\?)\?', lambda match: "\\" + match[0], line) + '\\n"'
+
+
+def page_strings(lines):
+    """Returns the elements of an array of strings, a line a literal. @DATA@ is one alone. The others are as long as C99
+    allows, 4,095 characters, because each element costs 32 bytes of a program for its address and relocation."""
+    literals, size, last = [], 0, ""
+    for line in lines:
+        if literals and (size + len(line) + 1 > 4000 or "@DATA@" in (line, last)):
+            literals[-1] += ","
+            size = 0
+        literals.append(c_string(line))
+        size += len(line) + 1
+        last = line
+    return literals[:-1] + [literals[-1] + ","]
 
 
 def main():
@@ -39,7 +53,7 @@ def main():
     if path == "--print":
         print("\n".join(page_lines(FOLDER)))
         return
-    page = "".join(f"    {c_string(line)},\n" for line in page_lines(FOLDER))
+    page = "".join(f"        {literal}\n" for literal in page_strings(page_lines(FOLDER)))
     with open(path, encoding="utf-8") as file:
         text = file.read()
     match = re.search(r"(?m)^.*\bzt__page\[\] = \{\n((?:.*\n)*?) *\};\n", text)
