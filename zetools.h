@@ -378,7 +378,7 @@
        ZETOOLS_NO_THREADS       with ZETOOLS_IMPLEMENTATION: the library starts no threads. config.thread
                                 has no effect, zt_stream_config.reader and zt_watch are refused, and
                                 zt_collect reads samples of hot spots
-       ZETOOLS_NO_PAGE          with ZETOOLS_IMPLEMENTATION: leaves out the page of run.html (65 KB);
+       ZETOOLS_NO_PAGE          with ZETOOLS_IMPLEMENTATION: leaves out the page of run.html (70 KB);
                                 zt_report says so if one is asked for
 
    PAGES
@@ -645,7 +645,8 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
    some of these, fewer users can read the new one. A pipe that nobody reads and a limit on the size of files
    are errors, and raise neither SIGPIPE nor SIGXFSZ.
    Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace or instances without config.timeline;
-   UNKNOWN if the file cannot be written, and zt_get_last_error has the reason. */
+   UNSUPPORTED_FEATURE for .html with ZETOOLS_NO_PAGE; UNKNOWN if the file cannot be written, and
+   zt_get_last_error has the reason. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Collects what is on its way, writes the reports that ZT_REPORT names, and frees the profiler. Call it
@@ -1095,7 +1096,7 @@ typedef int (*zt_write_fn)(const void *bytes, size_t size, void *user);
 /* Passes the bytes of a report to a function.
    write  is called with the next bytes and `user`, until it returns nonzero
    Returns SUCCESS; INVALID_ENUMERATION; INVALID_ARGUMENT for a trace or instances without config.timeline;
-   UNKNOWN if `write` stopped it. */
+   UNSUPPORTED_FEATURE for ZT_FORMAT_HTML with ZETOOLS_NO_PAGE; UNKNOWN if `write` stopped it. */
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user);
 
 /* Names a command list, for the trace: regions that are begun on it from now on are on a track with this
@@ -4781,6 +4782,8 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
                       ".trace.json, .html, .htm, .prom, .folded and .instances.csv. Use one of these.")      \
     X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \
+    X(NO_PAGE, "zt_write: ZETOOLS_NO_PAGE is defined, so there is no page. Write another format, or "        \
+               "compile the implementation without it.")                                                     \
     X(NO_KEPT_SAMPLES, "zt_write: this report shows the timeline, and this profiler keeps none. Set "        \
                        "config.timeline to the number of samples to keep, such as 65536.")                   \
     X(LAYOUTS_DIFFER,                                                                                        \
@@ -27600,7 +27603,8 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
 
 /* The page that run.html is. */
 
-/* The lines of the page, which stand at the end of the header. The document of ZT_FORMAT_JSON replaces the line @DATA@. */
+/* Returns the page, in strings of several lines each, which src/join.py writes at the end of the header. The document
+   of ZT_FORMAT_JSON replaces the string "@DATA@\n"; nothing is loaded from elsewhere. NULL with ZETOOLS_NO_PAGE. */
 ZT__PRIVATE const char *const *zt__get_page(uint32_t *count);
 
 ZT__PRIVATE void zt__write_html(zt__document *document);
@@ -27612,15 +27616,14 @@ ZT__PRIVATE void zt__write_html(zt__document *document);
 ZT__PRIVATE void zt__write_html(zt__document *document) {
     zt__writer *writer = &document->writer;
     uint32_t i, count;
-    const char *const *lines = zt__get_page(&count);
+    const char *const *page = zt__get_page(&count);
     for (i = 0; i < count; i++) {
-        if (strcmp(lines[i], "@DATA@") == 0) {
+        if (strcmp(page[i], "@DATA@\n") == 0) {
             writer->is_in_html = 1;
             zt__write_json(document);
             writer->is_in_html = 0;
         } else {
-            zt__write_text(writer, lines[i]);
-            zt__write_text(writer, "\n");
+            zt__write_text(writer, page[i]);
         }
     }
 }
@@ -29396,6 +29399,9 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     }
     if ((format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES) && !profiler->config.timeline) {
         return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
+    if (format == ZT_FORMAT_HTML && !zt__get_page(&i)) {
+        return zt__report(diagnostics, NO_PAGE, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     }
     allocator = &profiler->config.allocator;
     document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
@@ -32863,1693 +32869,1696 @@ ZT_API void zt_close(zt_profiler *profiler) {
 
 /* ==== reports/page/ ===================================================================================== */
 
-#ifndef ZETOOLS_NO_PAGE
 ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
+#ifdef ZETOOLS_NO_PAGE
+    *count = 0;
+    return NULL;
+#else
     /* clang-format off */
-    static const char *const lines[] = {
-        "<!DOCTYPE html>",
-        "<html lang=\"en\">",
-        "<head>",
-        "<meta charset=\"utf-8\">",
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">",
-        "<meta name=\"color-scheme\" content=\"light dark\">",
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline';",
-        " img-src data:; base-uri 'none'; form-action 'none'\">",
-        "<link rel=\"icon\" href=\"data:,\">",
-        "<title>GPU profile</title>",
-        "<style>",
-        ":root {",
-        "    --page: #ffffff; --raised: #f4f6f8; --text: #1b1f24; --muted: #57606a; --line: #d5dae0; --link: #0b57a4;",
-        "    --bar: #3f76b5; --nested: #a9c4e2; --track: #e9edf1; --warn: #a04c00; --warn-page: #fff6ea;",
-        "    --mono: ui-monospace, \"SF Mono\", Menlo, Consolas, \"DejaVu Sans Mono\", monospace;",
-        "    --sans: system-ui, \"Segoe UI\", \"Helvetica Neue\", Arial, sans-serif;",
-        "}",
-        "@media screen and (prefers-color-scheme: dark) {",
-        "    :root {",
-        "        --page: #14171a; --raised: #1d2226; --text: #e2e6ea; --muted: #9da7b1; --line: #30363d; --link: #7db4f0;",
-        "        --bar: #5b94d6; --nested: #2f4d70; --track: #262c32; --warn: #e5a54b; --warn-page: #2a2217;",
-        "    }",
-        "}",
-        "* { box-sizing: border-box; }",
-        "[hidden] { display: none !important; }",
-        "html { scroll-padding-top: 3rem; }",
-        "/* The table may be wider than the window. All else (.fixed) keeps to the window while the table is scrolled. */",
-        "body { margin: 0; padding: 0.9rem 1rem 2rem; width: max-content; min-width: 100%; background: var(--page); color: var(--text); font: 13px/1.45 var(--sans); }",
-        ".fixed { position: sticky; left: 1rem; width: calc(100vw - 3rem); max-width: 1500px; }",
-        "h1 { font: 600 17px/1.4 var(--mono); margin: 0 0 0.2rem; overflow-wrap: anywhere; }",
-        "h2 { font-size: 14px; margin: 1.6rem 0 0.4rem; }",
-        "h3 { font: 600 12px/1.4 var(--mono); margin: 0 0 0.3rem; overflow-wrap: anywhere; }",
-        "p { margin: 0.2rem 0 0.5rem; max-width: 75rem; overflow-wrap: anywhere; }",
-        "a { color: var(--link); }",
-        "nav a { margin-right: 1rem; }",
-        ".name { white-space: nowrap; }",
-        ".name, .code { font: 400 12px/18px var(--mono); }",
-        ".muted { color: var(--muted); }",
-        ".source { white-space: pre; tab-size: 4; }",
-        ":focus-visible { outline: 2px solid var(--link); outline-offset: 1px; }",
-        "dl { display: flex; flex-wrap: wrap; gap: 0 1.4rem; margin: 0 0 0.4rem; }",
-        "dl div { display: flex; gap: 0.4rem; }",
-        "dt { color: var(--muted); white-space: nowrap; }",
-        "dd { margin: 0; overflow-wrap: anywhere; }",
-        "#notes { border-left: 4px solid var(--warn); background: var(--warn-page); padding: 0.4rem 0.8rem; margin: 0.6rem 0; }",
-        "#notes h2 { margin: 0; color: var(--warn); font-size: 13px; }",
-        "#notes ul { margin: 0.1rem 0; padding-left: 1.1rem; overflow-wrap: anywhere; }",
-        ".tools { display: flex; flex-wrap: wrap; align-items: center; gap: 0.3rem 1.2rem; margin: 0.8rem 0 0.4rem; }",
-        "input { accent-color: var(--bar); vertical-align: -2px; }",
-        "input[type=search], .more button { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--muted); border-radius: 3px; padding: 0.15rem 0.4rem; }",
-        "input[type=search] { width: 16rem; max-width: 60vw; vertical-align: baseline; }",
-        "input::placeholder { color: var(--muted); opacity: 1; }",
-        "summary { cursor: pointer; }",
-        "#choice[open] { flex-basis: 100%; }",
-        "#choice > div { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: 0 1rem; padding: 0.4rem 0.8rem;",
-        "    max-height: 50vh; overflow: auto; background: var(--raised); border: 1px solid var(--line); }",
-        "#choice label { overflow-wrap: anywhere; }",
-        "table { border-collapse: separate; border-spacing: 0; }",
-        "th, td { padding: 2px 0.5rem; line-height: 18px; text-align: left; vertical-align: baseline; border-bottom: 1px solid var(--line); }",
-        "thead th { vertical-align: bottom; font-weight: 600; border-bottom-color: var(--muted); background: var(--page); }",
-        "thead th, thead button { line-height: 16px; }",
-        ".number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }",
-        ".unit { color: var(--muted); font-weight: 400; white-space: nowrap; }",
-        "#regions button { font: inherit; color: inherit; background: none; border: 0; padding: 0; text-align: inherit; white-space: nowrap; cursor: pointer; }",
-        "#regions > thead th { position: sticky; top: 0; z-index: 2; }",
-        "#regions > thead .metric { font-size: 11px; }",
-        "#regions > thead .metric button { max-width: 11rem; overflow: hidden; text-overflow: ellipsis; }",
-        "#regions > thead > tr::after, #regions > tbody > tr[data-region]::after { content: \"\"; display: table-cell; border-bottom: 1px solid var(--line); }",
-        "#regions > thead > tr::after { position: sticky; top: 0; background: var(--page); border-bottom-color: var(--muted); }",
-        "#regions { min-width: calc(100vw - 3rem); }",
-        "#regions > thead th { width: 1px; }",
-        "#regions .pinned { position: sticky; left: 0; z-index: 1; background: var(--page); }",
-        "#regions > thead .pinned { z-index: 3; }",
-        "#regions > thead th[aria-sort]::after { content: \"\\2193\"; position: absolute; right: 0; bottom: 2px; color: var(--link); font-size: 11px; line-height: 1; }",
-        "#regions > thead th[aria-sort]:not(.number)::after { position: static; margin-left: 0.2rem; }",
-        "#regions > thead th[aria-sort=ascending]::after { content: \"\\2191\"; }",
-        "#regions > tbody > tr[data-region] { cursor: pointer; }",
-        "#regions > tbody > tr[data-region]:hover > * { background: var(--raised); }",
-        ".name button { unicode-bidi: isolate; }",
-        ".name button::before { content: \"\\25b8\"; color: var(--muted); display: inline-block; width: 1rem; }",
-        ".name button[aria-expanded=true]::before { content: \"\\25be\"; }",
-        "tr.context > * { color: var(--muted); }",
-        ".share { white-space: nowrap; }",
-        ".share .number { display: inline-block; width: 2.9rem; }",
-        ".bar { display: inline-flex; width: 60px; height: 9px; margin-left: 0.5rem; background: var(--track); }",
-        ".bar i { background: var(--bar); }",
-        ".bar i + i { background: var(--nested); }",
-        ".limit { white-space: nowrap; }",
-        ".mark { color: var(--warn); }",
-        "tr.details > td { padding: 0.6rem 0 1rem; background: var(--raised); }",
-        ".detail { position: sticky; left: 1rem; width: calc(100vw - 3rem); max-width: 1200px; padding: 0 1rem; }",
-        ".scroll { overflow-x: auto; }",
-        ".detail thead th { background: none; }",
-        ".detail td { white-space: nowrap; }",
-        ".detail details:not([open]) p { display: none; }",
-        ".detail .pair { display: flex; flex-wrap: wrap; gap: 0.4rem 2rem; }",
-        ".detail .pair > div { flex: 1 1 24rem; }",
-        ".detail details p { white-space: normal; margin: 0 0 0.3rem 1rem; font: 13px/1.4 var(--sans); max-width: 28rem; }",
-        ".description { min-width: 16rem; max-width: 44rem; }",
-        "svg { display: block; max-width: 100%; height: auto; overflow: visible; }",
-        "svg text { font: 11px var(--sans); fill: var(--text); font-variant-numeric: tabular-nums; }",
-        "svg text.muted { fill: var(--muted); }",
-        ".axis { stroke: var(--muted); fill: none; }",
-        ".grid { stroke: var(--line); }",
-        ".column, .point { fill: var(--bar); }",
-        ".point { fill-opacity: 0.55; stroke: var(--bar); cursor: pointer; }",
-        ".point-name { paint-order: stroke; stroke: var(--page); stroke-width: 3px; stroke-linejoin: round; }",
-        ".roof { stroke: var(--text); stroke-width: 1.5; fill: none; }",
-        ".marker { stroke: var(--warn); stroke-dasharray: 3 2; }",
-        ".strip { display: grid; grid-template-columns: fit-content(40%) minmax(0, 1fr) max-content; gap: 3px 0.8rem; align-items: center; }",
-        ".strip svg { width: 100%; height: 16px; background: var(--track); }",
-        ".strip path { fill: var(--bar); }",
-        ".strip path.lost { fill: var(--warn); }",
-        ".strip .name { overflow: hidden; text-overflow: ellipsis; }",
-        ".times { display: flex; justify-content: space-between; font-variant-numeric: tabular-nums; color: var(--muted); }",
-        "@media print {",
-        "    @page { size: landscape; margin: 10mm; }",
-        "    body { font-size: 9px; padding: 0; width: auto; }",
-        "    .name, .code, h3, #regions > thead .metric { font-size: 8px; }",
-        "    .tools label, .tools details, .more button, nav, .screen { display: none; }",
-        "    .fixed, .detail, #regions > thead th, #regions .pinned { position: static; width: auto; background: none; }",
-        "    th, td, .name, thead th, thead button { line-height: 12px; }",
-        "    th, td { padding: 1px 0.35rem; }",
-        "    tr[data-region], .detail tr, svg, .strip, #notes { break-inside: avoid; }",
-        "    h2, h3, section > p { break-after: avoid; }",
-        "    .bar, .bar i, .strip svg, #notes { print-color-adjust: exact; -webkit-print-color-adjust: exact; }",
-        "    .bar { width: 40px; }",
-        "    #regions button { display: contents; } /* buttons are not painted where the heading is repeated */",
-        "    #regions .name button::before { content: none; }",
-        "    svg text { font-size: 10px; }",
-        "}",
-        "</style>",
-        "</head>",
-        "<body>",
-        "<header class=\"fixed\">",
-        "<h1 id=\"program\">GPU profile</h1>",
-        "<dl id=\"facts\"></dl>",
-        "<p id=\"summary\"></p>",
-        "<section id=\"notes\" aria-labelledby=\"notes-heading\" hidden><h2 id=\"notes-heading\">What to know about these figures</h2><ul></ul></section>",
-        "<nav aria-label=\"Parts of this page\"></nav>",
-        "</header>",
-        "<noscript><p>This page draws its data with JavaScript, which is switched off. The data is in the source of the page, as JSON.</p></noscript>",
-        "<main>",
-        "<div class=\"tools fixed\">",
-        "<label>Filter <input id=\"filter\" type=\"search\" autocomplete=\"off\" spellcheck=\"false\" placeholder=\"part of a name, !not this\"></label>",
-        "<label id=\"nesting\" hidden><input id=\"nested\" type=\"checkbox\" checked> Nested</label>",
-        "<span id=\"shown\" role=\"status\"></span>",
-        "<span class=\"muted screen\">Keys: / filters, &uarr; &darr; move, Enter opens</span>",
-        "<details id=\"choice\"><summary>Columns</summary><div></div></details>",
-        "</div>",
-        "<table id=\"regions\"><thead></thead><tbody></tbody></table>",
-        "<p class=\"more fixed\" id=\"more\" hidden><span></span> <button type=\"button\">Show 500 more</button></p>",
-        "<p class=\"muted fixed\" id=\"legend\"></p>",
-        "<section class=\"fixed\" id=\"hotspots\" hidden><h2>Hot spots in kernels</h2></section>",
-        "<section class=\"fixed\" id=\"roofline\" hidden><h2>Roofline</h2></section>",
-        "<section class=\"fixed\" id=\"timeline\" hidden><h2>Timeline</h2></section>",
-        "<section class=\"fixed\" id=\"kernels\" hidden><h2>Kernels</h2></section>",
-        "<section class=\"fixed\" id=\"calls\" hidden><h2>Calls of the host</h2></section>",
-        "<section class=\"fixed\" id=\"metrics\" hidden><h2>Metrics</h2></section>",
-        "</main>",
-        "<script type=\"application/json\" id=\"data\">",
-        "@DATA@",
-        "</script>",
-        "<script>",
-        "\"use strict\";",
-        "/* Data reaches the page through textContent and setAttribute alone, never as HTML: names of regions may be any text. */",
-        "",
-        "const MISSING = \"\\u2013\";",
-        "",
-        "const byId = (id) => document.getElementById(id);",
-        "",
-        "function add(parent, tag, className, text) {",
-        "    const node = document.createElement(tag);",
-        "    if (className) {",
-        "        node.className = className;",
-        "    }",
-        "    if (text !== undefined) {",
-        "        node.textContent = text;",
-        "    }",
-        "    parent.appendChild(node);",
-        "    return node;",
-        "}",
-        "",
-        "function addSvg(parent, tag, attributes, text) {",
-        "    const node = document.createElementNS(\"http://www.w3.org/2000/svg\", tag);",
-        "    for (const [name, value] of Object.entries(attributes)) {",
-        "        node.setAttribute(name, value);",
-        "    }",
-        "    if (text !== undefined) {",
-        "        node.textContent = text;",
-        "    }",
-        "    parent.appendChild(node);",
-        "    return node;",
-        "}",
-        "",
-        "/* ---- numbers and units ---- */",
-        "",
-        "const isNumber = (value) => typeof value === \"number\" && isFinite(value);",
-        "",
-        "const PREFIXES = [[1, \"\"], [1e3, \"k\"], [1e6, \"M\"], [1e9, \"G\"], [1e12, \"T\"], [1e15, \"P\"]];",
-        "const TIMES = [[1, \"ns\"], [1e3, \"\\u00b5s\"], [1e6, \"ms\"], [1e9, \"s\"]];",
-        "/* Units that are written with a prefix, and units that are written as they are. */",
-        "const PREFIXED = new Map([[\"bytes\", \"B\"], [\"B/s\", \"B/s\"], [\"op/s\", \"op/s\"], [\"Hz\", \"Hz\"], [\"W\", \"W\"]]);",
-        "const FIXED = new Map([[\"percent\", \"%\"], [\"%\", \"%\"], [\"kHz\", \"kHz\"], [\"MHz\", \"MHz\"], [\"GHz\", \"GHz\"]]);",
-        "",
-        "/* Returns the units that values in the units of a metric may be written in, from small to large: [size, unit]. */",
-        "function stepsOf(units) {",
-        "    const rate = /^([KMGT]?B)p[Ss]$/.exec(units); /* GBpS */",
-        "    if (rate) {",
-        "        return [[1, `${rate[1]}/s`]];",
-        "    }",
-        "    if (FIXED.has(units)) {",
-        "        return [[1, FIXED.get(units)]];",
-        "    }",
-        "    const time = TIMES.find(([, unit]) => unit === units.replace(\"us\", \"\\u00b5s\"));",
-        "    if (time) {",
-        "        return TIMES.map(([size, unit]) => [size / time[0], unit]);",
-        "    }",
-        "    const symbol = PREFIXED.get(units);",
-        "    return PREFIXES.map(([size, prefix]) => [size, symbol ? prefix + symbol : `${prefix} ${units}`.trim()]);",
-        "}",
-        "",
-        "function formatter(decimals) {",
-        "    return new Intl.NumberFormat(\"en-US\", {minimumFractionDigits: decimals, maximumFractionDigits: decimals});",
-        "}",
-        "",
-        "const DIGITS = new Intl.NumberFormat(\"en-US\", {maximumSignificantDigits: 3});",
-        "const COUNT = formatter(0);",
-        "const SHARES = {size: 1, smallest: 0.1, format: formatter(1)};",
-        "",
-        "function decimalsFor(largest, unit) {",
-        "    if (unit === \"%\" || largest >= 1000) {",
-        "        return 1;",
-        "    }",
-        "    return largest >= 100 ? 2 : 3;",
-        "}",
-        "",
-        "/* Chooses one unit and one number of decimals for all values of a column. */",
-        "function scaleFor(units, values) {",
-        "    let largest = 0;",
-        "    let areWhole = true;",
-        "    for (const value of values.filter(isNumber)) {",
-        "        largest = Math.max(largest, Math.abs(value));",
-        "        areWhole = areWhole && Number.isInteger(value);",
-        "    }",
-        "    const steps = stepsOf(units);",
-        "    const [size, unit] = steps.find((step) => largest / step[0] < 10000) || steps[steps.length - 1];",
-        "    const decimals = areWhole && size === 1 ? 0 : decimalsFor(largest / size, unit);",
-        "    return {size, unit, smallest: Math.pow(10, -decimals), format: formatter(decimals)};",
-        "}",
-        "",
-        "function scaled(value, scale) {",
-        "    if (!isNumber(value)) {",
-        "        return MISSING;",
-        "    }",
-        "    const size = Math.abs(value / scale.size);",
-        "    if (size > 0 && size < scale.smallest / 2) {",
-        "        return `<${scale.format.format(scale.smallest)}`;",
-        "    }",
-        "    return scale.format.format(value / scale.size);",
-        "}",
-        "",
-        "/* Returns a value in three digits with the unit that suits it, or that suits `other`, for sentences and axes. */",
-        "function quantity(value, units, other) {",
-        "    if (!isNumber(value)) {",
-        "        return MISSING;",
-        "    }",
-        "    const most = Math.abs(isNumber(other) ? other : value);",
-        "    const steps = stepsOf(units);",
-        "    const [size, unit] = steps.findLast((step) => most >= step[0] * 0.9995) || steps[0];",
-        "    const digits = Math.abs(value / size) >= 999.5 ? COUNT.format(value / size) : DIGITS.format(value / size);",
-        "    return unit ? `${digits}\\u00a0${unit}` : digits;",
-        "}",
-        "",
-        "const percent = (share) => isNumber(share) ? `${scaled(100 * share, SHARES)}\\u00a0%` : MISSING;",
-        "const countOrMissing = (value) => isNumber(value) ? COUNT.format(value) : MISSING;",
-        "const plural = (count, word) => `${COUNT.format(count)} ${word}${count === 1 ? \"\" : \"s\"}`;",
-        "const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);",
-        "const sumOf = (list, valueOf) => list.reduce((sum, one) => sum + (valueOf(one) || 0), 0);",
-        "",
-        "/* ---- the document ---- */",
-        "",
-        "const doc = readDocument();",
-        "const metrics = doc.metrics || {};",
-        "const regions = doc.regions || [];",
-        "const kernels = doc.kernels || [];",
-        "const calls = doc.calls || [];",
-        "",
-        "function readDocument() {",
-        "    try {",
-        "        return JSON.parse(byId(\"data\").textContent);",
-        "    } catch (error) {",
-        "        byId(\"summary\").textContent = `The data of this page cannot be read: ${error.message}. Write the report again.`;",
-        "        throw error;",
-        "    }",
-        "}",
-        "",
-        "const ownProperty = (object, name) => object && Object.hasOwn(object, name) ? object[name] : undefined;",
-        "",
-        "const STATS = [\"count\", \"sum\", \"mean\", \"stddev\", \"min\", \"max\", \"median\", \"p95\"];",
-        "",
-        "/* Returns one of STATS of a metric in a region. The document holds them as an object, or as an array in this order. */",
-        "function figureOf(region, name, figure) {",
-        "    const stats = ownProperty(region.metrics, name);",
-        "    return Array.isArray(stats) ? stats[STATS.indexOf(figure)] : ownProperty(stats, figure);",
-        "}",
-        "",
-        "/* Returns the names of the metrics of the columns, then of those that have means, then of the others. */",
-        "function orderMetrics() {",
-        "    const isChosen = new Set((doc.columns || []).filter((name) => ownProperty(metrics, name)));",
-        "    const others = Object.keys(metrics).filter((name) => !isChosen.has(name));",
-        "    const hasMean = (name) => metrics[name].aggregation === \"sum\" || metrics[name].aggregation === \"mean\";",
-        "    return [...isChosen, ...others.filter(hasMean), ...others.filter((name) => !hasMean(name))];",
-        "}",
-        "",
-        "const metricNames = orderMetrics();",
-        "",
-        "/* Which figure of a metric the table shows, other than the mean. Of flags, it is in how many samples they were set. */",
-        "const SHOWN_FIGURES = new Map([[\"flag\", \"sum\"], [\"none\", \"max\"]]);",
-        "const shownFigure = (metric) => SHOWN_FIGURES.get(metric.aggregation) || \"mean\";",
-        "",
-        "/* Describes in sentences what the figures of a region leave open. */",
-        "function notesOf(region) {",
-        "    const notes = [...(region.notes || [])];",
-        "    if (region.own_ns === null && isNumber(region.share)) {",
-        "        notes.push(\"Its own time is not known, because samples are missing or regions overlap. \" +",
-        "            \"Its share is estimated.\");",
-        "    }",
-        "    if (region.differs && region.differs !== \"no\") {",
-        "        const texts = {",
-        "            missing: \"it is missing in some\",",
-        "            count: \"its samples are not equally many\",",
-        "            time: \"its GPU time differs\",",
-        "        };",
-        "        const ways = region.differs.split(\"+\").map((way) => texts[way] || way).join(\", \");",
-        "        notes.push(`The passes differ: ${ways}. Do not compare metrics of different passes.`);",
-        "    }",
-        "    return notes;",
-        "}",
-        "",
-        "/* Returns the parent of a region, or null. A chain of parents that ends nowhere is cut. */",
-        "function parentOf(region) {",
-        "    let above = regions[region.parent];",
-        "    for (let steps = 0; above && steps < regions.length; steps++) {",
-        "        above = regions[above.parent];",
-        "    }",
-        "    return above ? null : regions[region.parent] || null;",
-        "}",
-        "",
-        "/* Completes the regions, and links them to their parents. */",
-        "function linkRegions() {",
-        "    regions.forEach((region, index) => {",
-        "        region.index = index;",
-        "        region.time_ns = region.time_ns || {};",
-        "        region.limit = region.limit || {};",
-        "        region.limit.what = region.limit.what === \"unknown\" ? \"\" : region.limit.what;",
-        "        region.share = region.count > 0 ? region.share : null;",
-        "        region.notes = notesOf(region);",
-        "        region.children = [];",
-        "        region.shareWithChildren = 0;",
-        "    });",
-        "    for (const region of regions) {",
-        "        region.above = parentOf(region);",
-        "        if (region.above) {",
-        "            region.above.children.push(region);",
-        "        }",
-        "    }",
-        "    for (const region of regions) {",
-        "        for (let above = region; above; above = above.above) {",
-        "            above.shareWithChildren += isNumber(region.share) ? region.share : 0;",
-        "        }",
-        "    }",
-        "}",
-        "",
-        "/* Without own times in the document, regions may be inside others. Then a bar is a region's GPU time over that of all,",
-        "   which orders the rows, and no share or sum is shown. */",
-        "const hasOwnTimes = regions.some((region) => region.own_ns !== undefined);",
-        "",
-        "function addShares() {",
-        "    const total = sumOf(regions, (region) => (region.time_ns || {}).sum);",
-        "    for (const region of regions) {",
-        "        region.own_ns = (region.time_ns || {}).sum;",
-        "        region.share = total > 0 && isNumber(region.own_ns) ? region.own_ns / total : null;",
-        "    }",
-        "}",
-        "",
-        "if (!hasOwnTimes) {",
-        "    addShares();",
-        "}",
-        "linkRegions();",
-        "const hasNesting = regions.some((region) => region.above);",
-        "const hasLosses = regions.some((region) => region.lost || region.dropped);",
-        "/* ---- columns of the table of regions ---- */",
-        "",
-        "/* The table shows a part of its rows at once, so that 5,000 regions are as fast as 10. */",
-        "const FIRST_ROWS = 100;",
-        "const MORE_ROWS = 500;",
-        "",
-        "function timeColumn(label, figure, description, isHidden) {",
-        "    return {",
-        "        label, units: \"ns\", scaleGroup: \"sample\", isHidden, description,",
-        "        value: (region) => region.time_ns[figure],",
-        "    };",
-        "}",
-        "",
-        "function metricColumn(name, isHidden) {",
-        "    const metric = metrics[name];",
-        "    return {",
-        "        label: metric.label || name,",
-        "        units: metric.aggregation === \"flag\" ? \"samples\" : metric.units || \"\",",
-        "        metric: name,",
-        "        isHidden,",
-        "        description: `${name}: ${metric.description || \"\"}`,",
-        "        value: (region) => figureOf(region, name, shownFigure(metric)),",
-        "    };",
-        "}",
-        "",
-        "/* Latencies, and what copies moved, as far as any region has them. Launching matters where even the shortest launch",
-        "   takes half as long as the region. */",
-        "function latencyColumns() {",
-        "    const isSlow = ({launch_latency_ns: launch, time_ns: time}) => launch && launch.min >= 0.5 * time.mean;",
-        "    return [",
-        "        {",
-        "            label: \"Queued\", units: \"ns\", scaleGroup: \"latency\", isHidden: true,",
-        "            description: \"Median time from the append to the execution of the list\",",
-        "            value: (region) => (region.queue_latency_ns || {}).median,",
-        "        },",
-        "        {",
-        "            label: \"Launch\", units: \"ns\", scaleGroup: \"latency\", isHidden: !regions.some(isSlow),",
-        "            description: \"Median time from the submission by the host to the begin on the device\",",
-        "            value: (region) => (region.launch_latency_ns || {}).median,",
-        "        },",
-        "        {",
-        "            label: \"Copied\", units: \"B/s\",",
-        "            description: \"Bytes that copies and fills moved, a second of GPU time\",",
-        "            value: (region) => region.copied_bytes_per_second,",
-        "        },",
-        "    ].filter((column) => regions.some((region) => isNumber(column.value(region))));",
-        "}",
-        "",
-        "/* A column: `value` returns a number in `units`, or a text where `isText`. Columns of a `scaleGroup` are written in one",
-        "   unit. */",
-        "function makeColumns() {",
-        "    const isChosen = new Set(doc.columns || []);",
-        "    return [",
-        "        {",
-        "            label: hasOwnTimes ? \"Share\" : \"GPU time\", kind: \"share\",",
-        "            description: hasOwnTimes",
-        "                ? \"Own time as a share of all GPU time\" : \"Total GPU time, nested regions included\",",
-        "            value: (region) => region.share,",
-        "        },",
-        "        {",
-        "            label: \"Region\", kind: \"name\", isText: true,",
-        "            value: (region) => region.name,",
-        "        },",
-        "        {",
-        "            label: \"Count\", units: \"\",",
-        "            description: \"Collected samples\",",
-        "            value: (region) => region.count,",
-        "        },",
-        "        {",
-        "            label: \"Lost\", kind: \"lost\", units: \"\", isHidden: !hasLosses,",
-        "            description: \"Samples lost or dropped: their data is missing or invalid, or they were not measured\",",
-        "            value: (region) => (region.lost || 0) + (region.dropped || 0),",
-        "        },",
-        "        {",
-        "            label: \"Total\", units: \"ns\", scaleGroup: \"all\",",
-        "            description: \"GPU time of all samples, nested regions included\",",
-        "            value: (region) => region.time_ns.sum,",
-        "        },",
-        "        {",
-        "            label: \"Own\", units: \"ns\", scaleGroup: \"all\", isHidden: !hasNesting,",
-        "            description: \"GPU time outside of nested regions\",",
-        "            value: (region) => region.own_ns,",
-        "        },",
-        "        timeColumn(\"Mean\", \"mean\", \"Mean GPU time of a sample\"),",
-        "        timeColumn(\"Median\", \"median\", \"Half of the samples take less\"),",
-        "        timeColumn(\"p95\", \"p95\", \"95 % of the samples take less\"),",
-        "        timeColumn(\"Min\", \"min\", \"The shortest sample\", true),",
-        "        timeColumn(\"Max\", \"max\", \"The longest sample\", true),",
-        "        timeColumn(\"Std dev\", \"stddev\", \"Standard deviation of the samples\", true),",
-        "        ...latencyColumns(),",
-        "        {",
-        "            label: \"What limits it\", kind: \"limit\", isText: true,",
-        "            value: (region) => region.limit.what || \"\",",
-        "        },",
-        "        ...metricNames.map((name) => metricColumn(name, !isChosen.has(name))),",
-        "    ];",
-        "}",
-        "",
-        "const columns = makeColumns();",
-        "const view = {sortBy: columns[0], isAscending: false, rowLimit: FIRST_ROWS, opened: new Set(), rows: [], fullBar: 1};",
-        "",
-        "const shownColumns = () => columns.filter((column) => !column.isHidden);",
-        "",
-        "function scaleOfColumn(column) {",
-        "    const isAlike = (other) => other === column || (column.scaleGroup && other.scaleGroup === column.scaleGroup);",
-        "    return scaleFor(column.units, columns.filter(isAlike).flatMap((one) => regions.map(one.value)));",
-        "}",
-        "",
-        "/* Writes a heading on at most two lines: a long name breaks at the underscore nearest to its middle. */",
-        "function fillHeading(node, label, unit) {",
-        "    const distance = (at) => Math.abs(at - label.length / 2);",
-        "    const breaks = [...label.matchAll(/_/g)].map((match) => match.index + 1);",
-        "    const [at] = breaks.sort((a, b) => distance(a) - distance(b));",
-        "    if (label.length > 12 && at) {",
-        "        node.append(label.slice(0, at));",
-        "        add(node, \"br\");",
-        "        node.append(label.slice(at));",
-        "    } else {",
-        "        node.append(label);",
-        "    }",
-        "    if (unit) {",
-        "        add(node, \"span\", \"unit\", ` ${unit}`);",
-        "    }",
-        "}",
-        "",
-        "function classOfHeading(column) {",
-        "    if (column.kind === \"name\") {",
-        "        return \"pinned\";",
-        "    }",
-        "    if (column.kind === \"share\") {",
-        "        return \"\";",
-        "    }",
-        "    return (column.isText ? \"\" : \"number \") + (column.metric ? \"metric\" : \"\");",
-        "}",
-        "",
-        "function unitOfHeading(column) {",
-        "    if (column.kind === \"share\" && hasOwnTimes) {",
-        "        return \"%\";",
-        "    }",
-        "    return column.scale ? column.scale.unit : \"\";",
-        "}",
-        "",
-        "function showHeadings() {",
-        "    const head = byId(\"regions\").tHead;",
-        "    head.replaceChildren();",
-        "    const row = add(head, \"tr\");",
-        "    for (const column of shownColumns()) {",
-        "        const cell = add(row, \"th\", classOfHeading(column));",
-        "        const button = add(cell, \"button\");",
-        "        cell.scope = \"col\";",
-        "        button.type = \"button\";",
-        "        button.title = column.description || \"\";",
-        "        if (column.units !== undefined) {",
-        "            column.scale = column.scale || scaleOfColumn(column);",
-        "        }",
-        "        fillHeading(button, column.label, unitOfHeading(column));",
-        "        button.addEventListener(\"click\", () => {",
-        "            view.isAscending = view.sortBy === column ? !view.isAscending : Boolean(column.isText);",
-        "            view.sortBy = column;",
-        "            showRows();",
-        "        });",
-        "        column.heading = cell;",
-        "    }",
-        "}",
-        "",
-        "/* Marks the column that the rows are sorted by. */",
-        "function markSorted() {",
-        "    for (const column of shownColumns()) {",
-        "        if (column === view.sortBy) {",
-        "            column.heading.setAttribute(\"aria-sort\", view.isAscending ? \"ascending\" : \"descending\");",
-        "        } else {",
-        "            column.heading.removeAttribute(\"aria-sort\");",
-        "        }",
-        "    }",
-        "}",
-        "",
-        "/* ---- rows of the table of regions ---- */",
-        "",
-        "const collator = new Intl.Collator(\"en\", {numeric: true});",
-        "",
-        "const isNested = () => hasNesting && byId(\"nested\").checked;",
-        "",
-        "/* What is missing comes last in either order. */",
-        "function compare(a, b) {",
-        "    const column = view.sortBy;",
-        "    const direction = view.isAscending ? 1 : -1;",
-        "    const isTree = column.kind === \"share\" && isNested();",
-        "    const left = isTree ? a.shareWithChildren : column.value(a);",
-        "    const right = isTree ? b.shareWithChildren : column.value(b);",
-        "    const isMissing = column.isText ? (value) => value === \"\" : (value) => !isNumber(value);",
-        "    const difference = column.isText ? collator.compare : (one, other) => one - other;",
-        "    if (isMissing(left) || isMissing(right)) {",
-        "        return isMissing(left) - isMissing(right) || a.index - b.index;",
-        "    }",
-        "    return direction * difference(left, right) || a.index - b.index;",
-        "}",
-        "",
-        "/* Returns which regions pass the filter: each word is part of the name; none that follows a ! is. */",
-        "function filterRegions() {",
-        "    const words = byId(\"filter\").value.toLowerCase().split(/\\s+/).filter((word) => word && word !== \"!\");",
-        "    return regions.filter((region) => {",
-        "        const name = String(region.name).toLowerCase();",
-        "        return words.every((word) => word[0] === \"!\" ? !name.includes(word.slice(1)) : name.includes(word));",
-        "    });",
-        "}",
-        "",
-        "/* Returns the rows in order: {region, depth, isContext}. Context rows are parents of regions that pass the filter. */",
-        "function orderRows(matching) {",
-        "    if (!isNested()) {",
-        "        return matching.sort(compare).map((region) => ({region, depth: 0}));",
-        "    }",
-        "    const matches = new Set(matching);",
-        "    const kept = new Set();",
-        "    for (const region of matching) {",
-        "        for (let above = region; above && !kept.has(above); above = above.above) {",
-        "            kept.add(above);",
-        "        }",
-        "    }",
-        "    const rows = [];",
-        "    const pending = [];",
-        "    const push = (siblings, depth) => {",
-        "        const sorted = siblings.filter((region) => kept.has(region)).sort(compare);",
-        "        sorted.reverse().forEach((region) => pending.push({region, depth, isContext: !matches.has(region)}));",
-        "    };",
-        "    push(regions.filter((region) => !region.above), 0);",
-        "    while (pending.length) {",
-        "        const row = pending.pop();",
-        "        rows.push(row);",
-        "        push(row.region.children, row.depth + 1);",
-        "    }",
-        "    return rows;",
-        "}",
-        "",
-        "const nameLength = () => window.innerWidth < 900 ? 30 : 56;",
-        "",
-        "/* Shortens a long name: first by the arguments of a C++ signature, which say least, then in its middle, because names",
-        "   differ at both ends. */",
-        "function shortName(name, most) {",
-        "    const whole = String(name).trim() || \"(no name)\";",
-        "    if (Array.from(whole).length <= most) {",
-        "        return whole;",
-        "    }",
-        "    const letters = Array.from(whole.replace(/^void /, \"\").replace(/\\([^()]+\\)$/, \"(\\u2026)\"));",
-        "    if (letters.length <= most) {",
-        "        return letters.join(\"\");",
-        "    }",
-        "    const head = Math.floor(most * 0.6);",
-        "    const tail = letters.length - (most - head - 1);",
-        "    return `${letters.slice(0, head).join(\"\")}\\u2026${letters.slice(tail).join(\"\")}`;",
-        "}",
-        "",
-        "function addShare(row, region) {",
-        "    const cell = add(row, \"td\", \"share\");",
-        "    if (hasOwnTimes) {",
-        "        add(cell, \"span\", \"number\", scaled(isNumber(region.share) ? 100 * region.share : null, SHARES));",
-        "    }",
-        "    const bar = add(cell, \"span\", \"bar\");",
-        "    const own = region.share || 0;",
-        "    add(bar, \"i\").style.width = `${100 * own / view.fullBar}%`;",
-        "    if (isNested()) {",
-        "        add(bar, \"i\").style.width = `${100 * (region.shareWithChildren - own) / view.fullBar}%`;",
-        "    }",
-        "}",
-        "",
-        "function addName(row, region, depth) {",
-        "    const cell = add(row, \"th\", \"name pinned\");",
-        "    const button = add(cell, \"button\", \"\", shortName(region.name, nameLength()));",
-        "    cell.scope = \"row\";",
-        "    cell.style.paddingLeft = `${0.55 + 1.1 * Math.min(depth, 12)}rem`;",
-        "    button.type = \"button\";",
-        "    button.title = region.name;",
-        "    button.tabIndex = -1;",
-        "    button.setAttribute(\"aria-expanded\", view.opened.has(region));",
-        "    if (region.notes.length) {",
-        "        add(cell, \"span\", \"mark\", \" !\").title = region.notes.join(\" \");",
-        "    }",
-        "}",
-        "",
-        "function addCell(row, region, column) {",
-        "    const value = column.value(region);",
-        "    const cell = add(row, \"td\", \"number\", scaled(value, column.scale));",
-        "    if (column.kind === \"lost\") {",
-        "        cell.classList.add(value > 0 ? \"mark\" : \"muted\");",
-        "    }",
-        "}",
-        "",
-        "function addRow(body, {region, depth, isContext}) {",
-        "    const row = add(body, \"tr\", isContext ? \"context\" : \"\");",
-        "    row.dataset.region = region.index;",
-        "    for (const column of shownColumns()) {",
-        "        if (column.kind === \"share\") {",
-        "            addShare(row, region);",
-        "        } else if (column.kind === \"name\") {",
-        "            addName(row, region, depth);",
-        "        } else if (column.kind === \"limit\") {",
-        "            add(row, \"td\", \"limit\", region.limit.what || MISSING).title = region.limit.why || \"\";",
-        "        } else {",
-        "            addCell(row, region, column);",
-        "        }",
-        "    }",
-        "    if (view.opened.has(region)) {",
-        "        addDetails(row, region);",
-        "    }",
-        "}",
-        "",
-        "/* Returns the share of some regions, after `before`. Returns \"\" if shares are not known. */",
-        "function shareText(before, some) {",
-        "    return hasOwnTimes ? `${before}${percent(sumOf(some, (region) => region.share))} of GPU time` : \"\";",
-        "}",
-        "",
-        "function legendText() {",
-        "    const texts = [\"A full bar is the GPU time of the longest region.\"];",
-        "    if (hasOwnTimes) {",
-        "        texts[0] = `A full bar is ${percent(view.fullBar)} of all GPU time.`;",
-        "    }",
-        "    if (isNested()) {",
-        "        texts.push(\"The strong part of a bar is the region's own time, the faint part that of regions inside it.\");",
-        "    }",
-        "    if (metricNames.length) {",
-        "        texts.push(\"Metrics are means of a sample; rates and shares are weighted by GPU time.\");",
-        "    }",
-        "    return texts.join(\" \");",
-        "}",
-        "",
-        "function showRows() {",
-        "    const body = byId(\"regions\").tBodies[0];",
-        "    const matching = filterRegions();",
-        "    const barOf = (region) => (isNested() ? region.shareWithChildren : region.share) || 0;",
-        "    markSorted();",
-        "    view.fullBar = Math.max(1e-9, ...regions.map(barOf));",
-        "    view.rows = orderRows(matching);",
-        "    body.replaceChildren();",
-        "    view.rows.slice(0, view.rowLimit).forEach((row) => addRow(body, row));",
-        "    const first = body.querySelector(\"button\");",
-        "    if (first) {",
-        "        first.tabIndex = 0;",
-        "    }",
-        "    const all = plural(regions.length, \"region\");",
-        "    byId(\"shown\").textContent = matching.length === regions.length",
-        "        ? all : `${COUNT.format(matching.length)} of ${all}${shareText(\", \", matching)}`;",
-        "    byId(\"legend\").textContent = legendText();",
-        "    const hidden = view.rows.slice(view.rowLimit).map((row) => row.region);",
-        "    byId(\"more\").hidden = hidden.length === 0;",
-        "    byId(\"more\").firstElementChild.textContent = `${plural(hidden.length, \"more row\")}${shareText(\" with \", hidden)}.`;",
-        "}",
-        "",
-        "/* Opens or closes the details of the region of a row. */",
-        "function toggle(row) {",
-        "    const region = regions[row.dataset.region];",
-        "    const isOpen = view.opened.has(region);",
-        "    if (isOpen) {",
-        "        view.opened.delete(region);",
-        "        row.nextElementSibling.remove();",
-        "    } else {",
-        "        view.opened.add(region);",
-        "        addDetails(row, region);",
-        "    }",
-        "    row.querySelector(\"button\").setAttribute(\"aria-expanded\", !isOpen);",
-        "}",
-        "",
-        "/* Moves the keyboard to a row: one row at a time is a stop of the Tab key. */",
-        "function focusRow(button) {",
-        "    if (button) {",
-        "        byId(\"regions\").querySelectorAll(\"tbody .name > button[tabindex='0']\").forEach((other) => {",
-        "            other.tabIndex = -1;",
-        "        });",
-        "        button.tabIndex = 0;",
-        "        button.focus();",
-        "    }",
-        "}",
-        "",
-        "/* Opens a region from elsewhere on the page. */",
-        "function reveal(region) {",
-        "    byId(\"filter\").value = \"\";",
-        "    showRows();",
-        "    const position = view.rows.findIndex((row) => row.region === region);",
-        "    if (position >= view.rowLimit) {",
-        "        view.rowLimit = position + 1;",
-        "        showRows();",
-        "    }",
-        "    const row = byId(\"regions\").querySelector(`tr[data-region='${region.index}']`);",
-        "    if (!view.opened.has(region)) {",
-        "        toggle(row);",
-        "    }",
-        "    focusRow(row.querySelector(\"button\"));",
-        "}",
-        "",
-        "/* ---- details of a region ---- */",
-        "",
-        "const FIGURES = [\"mean\", \"stddev\", \"min\", \"median\", \"p95\", \"max\"];",
-        "",
-        "function addDetails(row, region) {",
-        "    const detailsRow = document.createElement(\"tr\");",
-        "    detailsRow.className = \"details\";",
-        "    row.after(detailsRow);",
-        "    const cell = add(detailsRow, \"td\");",
-        "    cell.colSpan = row.cells.length + 1; /* and what fills the row */",
-        "    const box = add(cell, \"div\", \"detail\");",
-        "    add(box, \"h3\", \"\", region.name);",
-        "    const pair = add(box, \"div\", \"pair\");",
-        "    addFacts(add(pair, \"div\"), region);",
-        "    addHistogram(pair, region);",
-        "    addFigures(box, region);",
-        "    addStreamed(box, region);",
-        "}",
-        "",
-        "/* Adds what limits a region, where it is nested, its notes, and what it does a second. */",
-        "function addFacts(box, region) {",
-        "    if (region.limit.why) {",
-        "        addLimit(add(box, \"p\", \"\", \"What limits it: \"), region.limit);",
-        "    }",
-        "    if (region.above) {",
-        "        const path = [];",
-        "        for (let above = region.above; above; above = above.above) {",
-        "            path.unshift(above.name);",
-        "        }",
-        "        add(box, \"p\", \"\", `Inside ${path.join(\" \\u203a \")}.`);",
-        "    }",
-        "    for (const note of region.notes) {",
-        "        add(box, \"p\", \"mark\", note);",
-        "    }",
-        "    const rates = ratesOf(region);",
-        "    if (rates.length) {",
-        "        add(box, \"p\", \"\", `While it runs: ${rates.join(\", \")}.`);",
-        "    }",
-        "}",
-        "",
-        "function addLimit(text, limit) {",
-        "    if (limit.what) {",
-        "        add(text, \"strong\", \"\", limit.what);",
-        "        text.append(\". \");",
-        "    }",
-        "    text.append(limit.why);",
-        "    if (limit.what && limit.add) {",
-        "        text.append(` To know more, add ${limit.add}.`);",
-        "    }",
-        "}",
-        "",
-        "function ratesOf(region) {",
-        "    const rates = [];",
-        "    if (isNumber(region.bytes)) {",
-        "        rates.push(`memory traffic ${quantity(region.bytes, \"B/s\")}`);",
-        "    }",
-        "    if (isNumber(region.operations)) {",
-        "        rates.push(quantity(region.operations, \"op/s\"));",
-        "    }",
-        "    if (isNumber(region.instructions)) {",
-        "        rates.push(quantity(region.instructions, \"instr/s\"));",
-        "    }",
-        "    if (region.bytes > 0 && region.operations > 0) {",
-        "        rates.push(quantity(region.operations / region.bytes, \"op/B\"));",
-        "    }",
-        "    return rates;",
-        "}",
-        "",
-        "/* Adds a table with one row of headings, and returns its body. Headings are [text, class, unit]. */",
-        "function addTable(parent, headings) {",
-        "    const table = add(add(parent, \"div\", \"scroll\"), \"table\");",
-        "    const row = add(add(table, \"thead\"), \"tr\");",
-        "    for (const [text, className, unit] of headings) {",
-        "        const cell = add(row, \"th\", className);",
-        "        cell.scope = \"col\";",
-        "        fillHeading(cell, text, unit);",
-        "    }",
-        "    return add(table, \"tbody\");",
-        "}",
-        "",
-        "function addFigures(box, region) {",
-        "    const numbers = [\"Samples\", \"Mean\", \"Std dev\", \"Min\", \"Median\", \"p95\", \"Max\"].map((text) => [text, \"number\"]);",
-        "    const body = addTable(box, [[\"Metric\"], ...numbers, [\"Unit\"], [\"Sum\", \"number\"], [\"Component\"]]);",
-        "    const time = {units: \"ns\", description: \"Time from the begin to the end of the region on the device.\"};",
-        "    addFigureRow(body, \"GPU time\", time, (figure) => region.time_ns[figure]);",
-        "    const times = region.with_metrics < region.count ? region.pass_time_ns || [] : [];",
-        "    const withMetrics = {",
-        "        units: \"ns\",",
-        "        description: \"GPU time of the samples that have metrics. The others have times alone.\",",
-        "    };",
-        "    times.forEach((ofPass, pass) => {",
-        "        const name = `GPU time with metrics${times.length > 1 ? `, pass ${pass}` : \"\"}`;",
-        "        addFigureRow(body, name, withMetrics, (figure) => ofPass[figure]);",
-        "    });",
-        "    const isMeasured = (name) => figureOf(region, name, \"count\") > 0;",
-        "    for (const name of metricNames.filter(isMeasured)) {",
-        "        addFigureRow(body, name, metrics[name], (figure) => figureOf(region, name, figure));",
-        "    }",
-        "    const missing = metricNames.filter((name) => !isMeasured(name));",
-        "    if (missing.length) {",
-        "        add(box, \"p\", \"muted\", `Not measured here: ${missing.join(\", \")}.`);",
-        "    }",
-        "}",
-        "",
-        "/* Figures of a row are in one unit; the sum has its own. */",
-        "function addFigureRow(body, name, metric, valueOf) {",
-        "    const row = add(body, \"tr\");",
-        "    const units = metric.units || \"\";",
-        "    const sum = valueOf(\"sum\");",
-        "    const scale = scaleFor(units, FIGURES.map(valueOf));",
-        "    const isFlag = metric.aggregation === \"flag\" && isNumber(sum);",
-        "    addDescribed(add(row, \"th\", \"name\"), name, metric.description);",
-        "    add(row, \"td\", \"number\", countOrMissing(valueOf(\"count\")));",
-        "    for (const figure of FIGURES) {",
-        "        add(row, \"td\", \"number\", scaled(valueOf(figure), scale));",
-        "    }",
-        "    add(row, \"td\", \"unit\", scale.unit);",
-        "    add(row, \"td\", \"number\", isFlag ? plural(sum, \"sample\") : quantity(sum, units));",
-        "    add(row, \"td\", \"muted\", metric.component || \"\");",
-        "}",
-        "",
-        "function addDescribed(cell, name, description) {",
-        "    cell.scope = \"row\";",
-        "    if (!description) {",
-        "        cell.textContent = name;",
-        "        return;",
-        "    }",
-        "    const details = add(cell, \"details\");",
-        "    add(details, \"summary\", \"\", name);",
-        "    add(details, \"p\", \"\", description);",
-        "}",
-        "",
-        "/* Adds the metrics of streams that were sampled while the region ran. */",
-        "function addStreamed(box, region) {",
-        "    const names = Object.keys(region.streamed || {});",
-        "    if (names.length === 0) {",
-        "        return;",
-        "    }",
-        "    const numbers = [\"Rows\", \"Mean\", \"Peak\"].map((text) => [text, \"number\"]);",
-        "    const body = addTable(box, [[\"Streamed metric\"], ...numbers, [\"Unit\"], [\"Component\"]]);",
-        "    for (const name of names) {",
-        "        const streamed = region.streamed[name];",
-        "        const metric = ownProperty(doc.streamed, name) || {};",
-        "        const row = add(body, \"tr\");",
-        "        const scale = scaleFor(metric.units || \"\", [streamed.mean, streamed.peak]);",
-        "        add(row, \"th\", \"name\", name).scope = \"row\";",
-        "        add(row, \"td\", \"number\", COUNT.format(streamed.rows || 0));",
-        "        add(row, \"td\", \"number\", scaled(streamed.mean, scale));",
-        "        add(row, \"td\", \"number\", scaled(streamed.peak, scale));",
-        "        add(row, \"td\", \"\", scale.unit);",
-        "        add(row, \"td\", \"\", metric.component || \"\");",
-        "    }",
-        "}",
-        "/* ---- drawings ---- */",
-        "",
-        "function drawing(parent, width, height, label) {",
-        "    const viewBox = `0 0 ${width} ${height}`;",
-        "    return addSvg(parent, \"svg\", {width, height, viewBox, role: \"img\", \"aria-label\": label});",
-        "}",
-        "",
-        "/* Returns a function from a value to a coordinate on a logarithmic axis. */",
-        "function logAxis(low, high, from, to) {",
-        "    return (value) => from + (to - from) * Math.log(value / low) / Math.log(high / low);",
-        "}",
-        "",
-        "/* Returns the step of an axis that is `length` long, for about 5 ticks. */",
-        "function stepOf(length) {",
-        "    const size = Math.pow(10, Math.floor(Math.log10(length)));",
-        "    if (length / size < 2.5) {",
-        "        return size / 2;",
-        "    }",
-        "    return length / size < 5 ? size : 2 * size;",
-        "}",
-        "",
-        "/* Returns ticks of a logarithmic axis: powers of ten and, where there is room, 2 and 5 times these; below a decade,",
-        "   equal steps. */",
-        "function ticksOf(low, high) {",
-        "    const decades = Math.log10(high / low);",
-        "    const ticks = [];",
-        "    if (decades < 1) {",
-        "        const step = stepOf(high - low);",
-        "        for (let tick = Math.ceil(low / step) * step; tick <= high; tick += step) {",
-        "            ticks.push(tick);",
-        "        }",
-        "    } else {",
-        "        const digits = decades < 2.5 ? [1, 2, 5] : [1];",
-        "        for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {",
-        "            ticks.push(...digits.map((digit) => digit * Math.pow(10, power)));",
-        "        }",
-        "    }",
-        "    return ticks.filter((tick) => tick >= low && tick <= high);",
-        "}",
-        "",
-        "/* ---- the distribution of a region's times ---- */",
-        "",
-        "function addHistogram(box, region) {",
-        "    const histogram = region.histogram || {};",
-        "    const counts = histogram.counts || [];",
-        "    const first = counts.findIndex((count) => count > 0);",
-        "    if (first < 0 || !(histogram.first_ns > 0) || !(histogram.ratio > 1)) {",
-        "        return;",
-        "    }",
-        "    const last = counts.findLastIndex((count) => count > 0);",
-        "    const margin = Math.max(1, Math.ceil((11 - (last - first)) / 2));",
-        "    const beginOf = (index) => histogram.first_ns * Math.pow(histogram.ratio, index);",
-        "    const low = beginOf(first - margin);",
-        "    const high = beginOf(last + 1 + margin);",
-        "    const plot = {left: 90, right: 620, top: 34, bottom: 130, low, high};",
-        "    plot.x = logAxis(low, high, plot.left, plot.right);",
-        "    const time = region.time_ns;",
-        "    const svg = drawing(box, 640, 150,",
-        "        `Distribution of GPU time: minimum ${quantity(time.min, \"ns\")}, median ${quantity(time.median, \"ns\")}, ` +",
-        "        `95th percentile ${quantity(time.p95, \"ns\")}, maximum ${quantity(time.max, \"ns\")}`);",
-        "    addCaption(svg, plot, time, sumOf(counts, (count) => count));",
-        "    addColumns(svg, plot, counts, beginOf);",
-        "    addTimeAxis(svg, plot);",
-        "    addMarker(svg, plot, \"median\", time.median, \"end\");",
-        "    addMarker(svg, plot, \"p95\", time.p95, \"start\");",
-        "}",
-        "",
-        "/* If fewer samples are `kept` than there were, the drawing is of these. */",
-        "function addCaption(svg, plot, time, kept) {",
-        "    const samples = plural(Math.max(kept, time.count || 0), \"sample\");",
-        "    const text = kept < time.count ? `${COUNT.format(kept)} of ${samples}, chosen at random` : samples;",
-        "    addSvg(svg, \"text\", {x: plot.left, y: 10, class: \"muted\"}, `GPU time of ${text}, logarithmic`);",
-        "}",
-        "",
-        "function addColumns(svg, plot, counts, beginOf) {",
-        "    const most = Math.max(...counts);",
-        "    addSvg(svg, \"text\", {x: plot.left - 6, y: plot.top + 8, \"text-anchor\": \"end\"}, plural(most, \"sample\"));",
-        "    counts.forEach((count, index) => {",
-        "        if (!(count > 0)) {",
-        "            return;",
-        "        }",
-        "        const x = plot.x(beginOf(index));",
-        "        const width = Math.max(0.5, plot.x(beginOf(index + 1)) - x - 1);",
-        "        const height = Math.max(1, (plot.bottom - plot.top) * count / most);",
-        "        const column = addSvg(svg, \"rect\", {x, y: plot.bottom - height, width, height, class: \"column\"});",
-        "        const range = `from ${quantity(beginOf(index), \"ns\")} to ${quantity(beginOf(index + 1), \"ns\")}`;",
-        "        addSvg(column, \"title\", {}, `${plural(count, \"sample\")} ${range}`);",
-        "    });",
-        "}",
-        "",
-        "function addTimeAxis(svg, plot) {",
-        "    addSvg(svg, \"path\", {d: `M${plot.left} ${plot.bottom}H${plot.right}`, class: \"axis\"});",
-        "    for (const tick of ticksOf(plot.low, plot.high)) {",
-        "        const x = plot.x(tick);",
-        "        addSvg(svg, \"path\", {d: `M${x} ${plot.bottom}v4`, class: \"axis\"});",
-        "        addSvg(svg, \"text\", {x, y: plot.bottom + 16, \"text-anchor\": \"middle\"}, quantity(tick, \"ns\"));",
-        "    }",
-        "}",
-        "",
-        "/* Marks a time, with its name on the left (anchor \"end\") or on the right (\"start\"). */",
-        "function addMarker(svg, plot, name, time, anchor) {",
-        "    if (time >= plot.low && time <= plot.high) {",
-        "        const at = plot.x(time);",
-        "        const x = anchor === \"end\" ? at - 4 : at + 4;",
-        "        addSvg(svg, \"path\", {d: `M${at} ${plot.top - 12}V${plot.bottom}`, class: \"marker\"});",
-        "        addSvg(svg, \"text\", {x, y: plot.top - 4, \"text-anchor\": anchor}, `${name} ${quantity(time, \"ns\")}`);",
-        "    }",
-        "}",
-        "",
-        "/* ---- roofline ---- */",
-        "",
-        "const ROOFLINE_POINTS = 150;",
-        "const ROOFLINE_NAMES = 12;",
-        "",
-        "/* Draws what regions do a second: operations where the program has stated them, else instructions of any width, which",
-        "   no peak of operations holds for. */",
-        "function showRoofline() {",
-        "    const peaks = doc.peaks || {};",
-        "    const kind = regions.some((region) => region.operations > 0) ? \"operations\" : \"instructions\";",
-        "    const roofs = {",
-        "        kind,",
-        "        unit: kind === \"operations\" ? \"op/s\" : \"instr/s\",",
-        "        bytes: peaks.bytes_per_second > 0 ? peaks.bytes_per_second : 0,",
-        "        most: kind === \"operations\" && peaks.operations_per_second > 0 ? peaks.operations_per_second : 0,",
-        "    };",
-        "    const points = regions.filter((region) => region.bytes > 0 && region[kind] > 0)",
-        "        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS)",
-        "        .map((region) => ({region, intensity: region[kind] / region.bytes, rate: region[kind]}));",
-        "    if ((roofs.bytes || roofs.most) && points.length) {",
-        "        addLink(\"roofline\", \"Roofline\");",
-        "        add(byId(\"roofline\"), \"p\", \"muted\", rooflineText(roofs, peaks.source));",
-        "        const plot = plotOf(points, roofs);",
-        "        const svg = drawing(byId(\"roofline\"), plot.width, 345,",
-        "            `Roofline of ${plural(points.length, \"region\")}; the figures are in the details of each region`);",
-        "        addGrid(svg, plot, roofs);",
-        "        addRoofs(svg, plot, roofs);",
-        "        addPoints(svg, plot, roofs, points);",
-        "    }",
-        "}",
-        "",
-        "function rooflineText({kind, unit, bytes, most}, source) {",
-        "    const peaks = [bytes ? quantity(bytes, \"B/s\") : \"\", most ? quantity(most, unit) : \"\"].filter(Boolean).join(\", \");",
-        "    const text = `${capital(kind)} a second against ${kind} a byte of memory traffic, while each region runs. ` +",
-        "        \"Larger points have a larger share of GPU time. \" +",
-        "        `Peak, ${source || \"of unknown source\"}: ${peaks}.`;",
-        "    return kind === \"operations\" ? text : `${text} Instructions are those of the vector and matrix engines, each of ` +",
-        "        \"which does several operations: zt_set_operations states how many of these a region does.\";",
-        "}",
-        "",
-        "/* Returns the axes, so long that all points and the ridge, where the roofs meet, are in the drawing. */",
-        "function plotOf(points, {bytes, most}) {",
-        "    const width = window.innerWidth < 900 ? 640 : 960;",
-        "    const plot = {width, left: 80, right: width - 20, top: 10, bottom: 300};",
-        "    const rates = points.map((point) => point.rate);",
-        "    const intensities = points.map((point) => point.intensity);",
-        "    if (bytes && most) {",
-        "        intensities.push(most / bytes);",
-        "    }",
-        "    plot.lowX = Math.min(...intensities) / 3;",
-        "    plot.highX = Math.max(...intensities) * 5;",
-        "    plot.lowY = Math.min(...rates, bytes ? plot.lowX * bytes : Infinity) / 2;",
-        "    plot.highY = Math.max(...rates, most) * 3;",
-        "    plot.x = logAxis(plot.lowX, plot.highX, plot.left, plot.right);",
-        "    plot.y = logAxis(plot.lowY, plot.highY, plot.bottom, plot.top);",
-        "    return plot;",
-        "}",
-        "",
-        "function addGrid(svg, plot, roofs) {",
-        "    const {left, right, top, bottom} = plot;",
-        "    for (const tick of ticksOf(plot.lowX, plot.highX)) {",
-        "        const x = plot.x(tick);",
-        "        addSvg(svg, \"path\", {d: `M${x} ${top}V${bottom}`, class: \"grid\"});",
-        "        addSvg(svg, \"text\", {x, y: bottom + 15, \"text-anchor\": \"middle\"}, quantity(tick, \"\"));",
-        "    }",
-        "    for (const tick of ticksOf(plot.lowY, plot.highY)) {",
-        "        const y = plot.y(tick);",
-        "        addSvg(svg, \"path\", {d: `M${left} ${y}H${right}`, class: \"grid\"});",
-        "        addSvg(svg, \"text\", {x: left - 6, y: y + 4, \"text-anchor\": \"end\"}, quantity(tick, roofs.unit));",
-        "    }",
-        "    addSvg(svg, \"text\", {x: right, y: bottom + 32, \"text-anchor\": \"end\", class: \"muted\"}, `${roofs.kind} a byte`);",
-        "    addSvg(svg, \"path\", {d: `M${left} ${top}V${bottom}H${right}`, class: \"axis\"});",
-        "}",
-        "",
-        "function addRoofs(svg, plot, {bytes, most, unit}) {",
-        "    const {lowX, highX, right} = plot;",
-        "    const ridge = bytes ? Math.min(highX, (most || plot.highY) / bytes) : lowX;",
-        "    if (bytes) {",
-        "        const [x, y] = [plot.x(lowX), plot.y(lowX * bytes)];",
-        "        addSvg(svg, \"path\", {d: `M${x} ${y}L${plot.x(ridge)} ${plot.y(ridge * bytes)}`, class: \"roof\"});",
-        "        addSvg(svg, \"text\", {x: x + 8, y: y + 14}, quantity(bytes, \"B/s\"));",
-        "    }",
-        "    if (most) {",
-        "        const y = plot.y(most);",
-        "        addSvg(svg, \"path\", {d: `M${plot.x(ridge)} ${y}H${right}`, class: \"roof\"});",
-        "        addSvg(svg, \"text\", {x: right, y: y - 5, \"text-anchor\": \"end\"}, quantity(most, unit));",
-        "    }",
-        "}",
-        "",
-        "/* Draws the points, small ones on top, and names those of the largest share where names do not overlap. */",
-        "function addPoints(svg, plot, roofs, points) {",
-        "    const names = [];",
-        "    for (const {region, intensity, rate} of points) {",
-        "        const [x, y] = [plot.x(intensity), plot.y(rate)];",
-        "        const radius = 3 + 9 * Math.sqrt(region.share || 0);",
-        "        const point = addSvg(svg, \"circle\", {cx: x, cy: y, r: radius, class: \"point\"});",
-        "        const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, \"B/s\")} of memory traffic`];",
-        "        if (hasOwnTimes) {",
-        "            texts.push(`${percent(region.share)} of GPU time`);",
-        "        }",
-        "        addSvg(point, \"title\", {}, `${region.name}: ${texts.join(\", \")}`);",
-        "        point.addEventListener(\"click\", () => reveal(region));",
-        "        const name = placeName(shortName(region.name, 42), x, y, radius + 3, x > plot.width * 2 / 3);",
-        "        const isFree = names.every((other) => Math.abs(other.y - name.y) > 14 || other.left > name.right ||",
-        "            other.right < name.left);",
-        "        if (names.length < ROOFLINE_NAMES && isFree) {",
-        "            names.push(name);",
-        "        }",
-        "    }",
-        "    for (const {text, left, right, y, anchor} of names) {",
-        "        const x = anchor === \"end\" ? right : left;",
-        "        addSvg(svg, \"text\", {x, y: y + 4, \"text-anchor\": anchor, class: \"point-name\"}, text);",
-        "    }",
-        "}",
-        "",
-        "/* Returns where the name of a point stands. Its width is estimated. */",
-        "function placeName(text, x, y, distance, isOnLeft) {",
-        "    const width = 7 * text.length;",
-        "    return isOnLeft",
-        "        ? {text, y, left: x - distance - width, right: x - distance, anchor: \"end\"}",
-        "        : {text, y, left: x + distance, right: x + distance + width, anchor: \"start\"};",
-        "}",
-        "",
-        "/* ---- timeline ---- */",
-        "",
-        "const TIMELINE_ROWS = 8;",
-        "const BINS = 1000;",
-        "",
-        "/* Adds a span to the bins, each of which holds how much of it is covered. */",
-        "function cover(bins, from, to) {",
-        "    const last = Math.min(BINS - 1, Math.floor(to));",
-        "    for (let bin = Math.max(0, Math.floor(from)); bin <= last; bin++) {",
-        "        bins[bin] += Math.min(to, bin + 1) - Math.max(from, bin);",
-        "    }",
-        "}",
-        "",
-        "/* Draws the bins in four shades, so that the size of the drawing does not depend on the number of spans. */",
-        "function drawBins(svg, bins, className) {",
-        "    for (let shade = 1; shade <= 4; shade++) {",
-        "        let path = \"\";",
-        "        let from = -1;",
-        "        for (let bin = 0; bin <= BINS; bin++) {",
-        "            const isShade = bin < BINS && bins[bin] > 0 && Math.min(4, Math.ceil(4 * bins[bin])) === shade;",
-        "            if (isShade && from < 0) {",
-        "                from = bin;",
-        "            } else if (!isShade && from >= 0) {",
-        "                path += `M${from} 0H${bin}V1H${from}z`;",
-        "                from = -1;",
-        "            }",
-        "        }",
-        "        if (path) {",
-        "            addSvg(svg, \"path\", {d: path, class: className, \"fill-opacity\": (shade + 1) / 5});",
-        "        }",
-        "    }",
-        "}",
-        "",
-        "/* Returns the spans of the timeline, as far as it shows them: {region, begin, end, isLost}, in time from its begin. */",
-        "function spansOf(timeline, duration) {",
-        "    const spans = [];",
-        "    for (const [index, begin, end, isLost] of timeline.spans || []) {",
-        "        if (regions[index] && isNumber(begin) && isNumber(end)) {",
-        "            spans.push({",
-        "                region: regions[index],",
-        "                begin: Math.max(begin - timeline.begin_ns, 0),",
-        "                end: Math.min(end - timeline.begin_ns, duration),",
-        "                isLost,",
-        "            });",
-        "        }",
-        "    }",
-        "    return spans.filter((span) => span.begin <= span.end);",
-        "}",
-        "",
-        "/* Returns how long at least one of the spans lasts. */",
-        "function coveredTime(spans) {",
-        "    let covered = 0;",
-        "    let latest = -Infinity;",
-        "    for (const {begin, end} of spans.slice().sort((a, b) => a.begin - b.begin)) {",
-        "        covered += Math.max(0, end - Math.max(latest, begin));",
-        "        latest = Math.max(latest, end);",
-        "    }",
-        "    return covered;",
-        "}",
-        "",
-        "/* Adds a row of the timeline: a name, when its spans run, and how much of the time they cover. */",
-        "function addStrip(parent, name, title, spans, duration) {",
-        "    const bins = new Float64Array(BINS);",
-        "    const lost = new Float64Array(BINS);",
-        "    for (const {begin, end, isLost} of spans) {",
-        "        const from = BINS * begin / duration;",
-        "        cover(isLost ? lost : bins, from, Math.max(BINS * end / duration, from + 1e-6));",
-        "    }",
-        "    add(parent, \"span\", \"name\", name).title = title;",
-        "    const svg = addSvg(parent, \"svg\", {viewBox: `0 0 ${BINS} 1`, preserveAspectRatio: \"none\", role: \"img\",",
-        "        \"aria-label\": plural(spans.length, \"sample\")});",
-        "    drawBins(svg, bins, \"\");",
-        "    drawBins(svg, lost, \"lost\");",
-        "    add(parent, \"span\", \"number\", percent(coveredTime(spans) / duration));",
-        "}",
-        "",
-        "/* Describes how kernels, copies and idle time share the time of the device. */",
-        "function overlapText() {",
-        "    const overlap = doc.overlap || {};",
-        "    const part = (time) => percent(time / overlap.span_ns);",
-        "    if (overlap.missing) {",
-        "        return `The idle time of the device is not known: ${plural(overlap.missing, \"sample\")} missing.`;",
-        "    }",
-        "    if (!(overlap.span_ns > 0) || !isNumber(overlap.busy_ns)) {",
-        "        return \"\";",
-        "    }",
-        "    const idle = `In ${part(overlap.idle_ns)}, nothing that is measured runs.`;",
-        "    const kernelTime = `Kernels take ${part(overlap.kernel_ns)}`;",
-        "    if (overlap.copy_ns > 0) {",
-        "        return `${kernelTime}, copies ${part(overlap.copy_ns)}, both at once ${part(overlap.both_ns)}. ${idle}`;",
-        "    }",
-        "    return overlap.kernel_ns > 0 ? `${kernelTime}. ${idle}` : idle;",
-        "}",
-        "",
-        "function timelineText(spans, duration, samples) {",
-        "    const lost = spans.filter((span) => span.isLost).length;",
-        "    const shown = samples > spans.length",
-        "        ? `The newest ${COUNT.format(spans.length)} of ${plural(samples, \"sample\")},` : plural(spans.length, \"sample\");",
-        "    const texts = [",
-        "        `${shown} in ${quantity(duration, \"ns\")}; regions run for ${percent(coveredTime(spans) / duration)} of it.`,",
-        "        \"A row's figure is how much of the time its region runs.\",",
-        "        lost ? `${COUNT.format(lost)} lost, in the second colour.` : \"\",",
-        "        overlapText(),",
-        "    ];",
-        "    return texts.filter(Boolean).join(\" \");",
-        "}",
-        "",
-        "/* Draws the regions that run longest, a row each, and all others in one row. */",
-        "function showTimeline() {",
-        "    const timeline = doc.timeline || {};",
-        "    const duration = timeline.end_ns - timeline.begin_ns;",
-        "    const spans = spansOf(timeline, duration);",
-        "    if (!(duration > 0) || spans.length === 0) {",
-        "        return;",
-        "    }",
-        "    const byRegion = new Map(spans.map((span) => [span.region, []]));",
-        "    spans.forEach((span) => byRegion.get(span.region).push(span));",
-        "    const rows = [...byRegion].map(([region, list]) => ({region, list, covered: coveredTime(list)}));",
-        "    rows.sort((a, b) => b.covered - a.covered);",
-        "    const others = rows.splice(TIMELINE_ROWS);",
-        "    addLink(\"timeline\", \"Timeline\");",
-        "    add(byId(\"timeline\"), \"p\", \"muted\", timelineText(spans, duration, timeline.samples));",
-        "    const strip = add(byId(\"timeline\"), \"div\", \"strip\");",
-        "    for (const {region, list} of rows) {",
-        "        addStrip(strip, shortName(region.name, nameLength()), region.name, list, duration);",
-        "    }",
-        "    if (others.length) {",
-        "        addStrip(strip, plural(others.length, \"other region\"), \"\", others.flatMap((row) => row.list), duration);",
-        "    }",
-        "    add(strip, \"span\");",
-        "    const times = add(strip, \"span\", \"times\");",
-        "    for (let quarter = 0; quarter <= 4; quarter++) {",
-        "        add(times, \"span\", \"\", quantity(quarter * duration / 4, \"ns\", duration));",
-        "    }",
-        "}",
-        "/* ---- heading ---- */",
-        "",
-        "const readable = (date) => String(date || \"\").replace(\"T\", \" \").replace(\"Z\", \" UTC\");",
-        "",
-        "/* Shows a part of the page, with a link to it at the top. */",
-        "function addLink(id, text) {",
-        "    byId(id).hidden = false;",
-        "    const link = add(byId(\"notes\").parentElement.querySelector(\"nav\"), \"a\", \"\", text);",
-        "    link.href = `#${id}`;",
-        "}",
-        "",
-        "/* Returns the groups of the metrics, or why there are none. */",
-        "function metricsText() {",
-        "    const [, availability, explanation] = String(doc.availability || \"\").match(/^(\\[\\w+\\])? ?(.*)/);",
-        "    if (availability === \"[AVAILABLE]\") {",
-        "        return [...new Set(Object.values(metrics).map((metric) => metric.group).filter(Boolean))].join(\", \");",
-        "    }",
-        "    return capital(explanation.replace(/^zt_\\w+: /, \"\"));",
-        "}",
-        "",
-        "function showHeading() {",
-        "    const device = doc.device || {};",
-        "    const facts = [",
-        "        [\"Device\", device.name],",
-        "        [\"Driver\", device.driver_version],",
-        "        [\"PCI\", device.pci],",
-        "        [\"UUID\", device.uuid],",
-        "        [\"Core clock\", isNumber(device.core_clock_mhz) ? `${COUNT.format(device.core_clock_mhz)} MHz` : \"\"],",
-        "        [\"Timer\", isNumber(device.timer_hz) ? quantity(device.timer_hz, \"Hz\") : \"\"],",
-        "        [\"Date\", readable(doc.date)],",
-        "        [\"Measured from\", readable(doc.opened)],",
-        "        [\"zetools\", doc.zetools],",
-        "        [\"Metrics\", metricsText()],",
-        "    ];",
-        "    document.title = `${doc.program || \"Program\"}: GPU profile`;",
-        "    byId(\"program\").textContent = doc.program || \"GPU profile\";",
-        "    for (const [term, fact] of facts) {",
-        "        if (fact) {",
-        "            const pair = add(byId(\"facts\"), \"div\");",
-        "            add(pair, \"dt\", \"\", term);",
-        "            add(pair, \"dd\", \"\", fact);",
-        "        }",
-        "    }",
-        "    showSummary();",
-        "    showNotes();",
-        "    if (regions.length) {",
-        "        addLink(\"regions\", \"Regions\");",
-        "    }",
-        "}",
-        "",
-        "/* Answers in a sentence each: where the time goes, and what limits it there. */",
-        "function showSummary() {",
-        "    const summary = byId(\"summary\");",
-        "    if (regions.length === 0) {",
-        "        summary.textContent = \"No region was measured.\";",
-        "        return;",
-        "    }",
-        "    const samples = plural((doc.counts || {}).collected || 0, \"sample\");",
-        "    if (hasOwnTimes) {",
-        "        const own = isNumber(doc.gpu_time_ns) ? doc.gpu_time_ns : sumOf(regions, (region) => region.own_ns);",
-        "        add(summary, \"strong\", \"\", `${quantity(own, \"ns\")} of GPU time`);",
-        "        summary.append(\" in \");",
-        "    }",
-        "    summary.append(`${plural(regions.length, \"region\")}, ${samples}. `);",
-        "    if (hasOwnTimes) {",
-        "        summary.append(limitsText());",
-        "    }",
-        "}",
-        "",
-        "function limitsText() {",
-        "    const shares = new Map();",
-        "    for (const {limit, share} of regions) {",
-        "        if (limit.what && isNumber(share)) {",
-        "            shares.set(limit.what, (shares.get(limit.what) || 0) + share);",
-        "        }",
-        "    }",
-        "    if (shares.size === 0) {",
-        "        return \"\";",
-        "    }",
-        "    const largest = [...shares].sort((a, b) => b[1] - a[1]).slice(0, 5);",
-        "    const unknown = sumOf(regions, (region) => region.limit.what ? 0 : region.share);",
-        "    if (unknown >= 0.0005) {",
-        "        largest.push([\"not known\", unknown]);",
-        "    }",
-        "    return `What limits it: ${largest.map(([what, share]) => `${what}\\u00a0${percent(share)}`).join(\", \")}.`;",
-        "}",
-        "",
-        "function showNotes() {",
-        "    const list = byId(\"notes\").querySelector(\"ul\");",
-        "    for (const note of doc.notes || []) {",
-        "        add(list, \"li\", \"\", note);",
-        "    }",
-        "    byId(\"notes\").hidden = list.childElementCount === 0;",
-        "}",
-        "",
-        "/* ---- hot spots ---- */",
-        "",
-        "const HOT_KERNELS = 20;",
-        "",
-        "/* Returns the kind of stall with most samples, and their share: \"SbidStall 62 %\". */",
-        "function mainStall(kinds, row) {",
-        "    let most = 0;",
-        "    let name = \"\";",
-        "    (row.kinds || []).forEach((samples, kind) => {",
-        "        if (samples > most && kinds[kind] !== \"Active\") {",
-        "            most = samples;",
-        "            name = kinds[kind];",
-        "        }",
-        "    });",
-        "    return most > 0 ? `${name} ${percent(most / row.samples)}` : \"\";",
-        "}",
-        "",
-        "/* Adds a table of source lines or instructions. Lines without samples show where the others are. */",
-        "function addHotTable(parent, kernel, kinds, heading, rows, labelOf) {",
-        "    const body = addTable(parent, [[\"Share of kernel\", \"\", \"%\"], [\"Samples\", \"number\"], [\"Active\", \"number\", \"%\"],",
-        "        [\"Main stall\"], [heading, \"number\"], [\"Source\"]]);",
-        "    const most = Math.max(1, ...rows.map((row) => row.samples));",
-        "    const active = kinds.indexOf(\"Active\");",
-        "    for (const row of rows) {",
-        "        const line = add(body, \"tr\", row.samples ? \"\" : \"context\");",
-        "        const share = add(line, \"td\", \"share\");",
-        "        const samples = add(line, \"td\", \"number\", \"\");",
-        "        const activity = add(line, \"td\", \"number\", \"\");",
-        "        const stall = add(line, \"td\", \"\", \"\");",
-        "        if (row.samples) {",
-        "            add(share, \"span\", \"number\", scaled(100 * row.samples / kernel.samples, SHARES));",
-        "            add(add(share, \"span\", \"bar\"), \"i\").style.width = `${100 * row.samples / most}%`;",
-        "            samples.textContent = COUNT.format(row.samples);",
-        "            stall.textContent = mainStall(kinds, row);",
-        "        }",
-        "        if (row.samples && active >= 0) {",
-        "            activity.textContent = scaled(100 * (row.kinds || [])[active] / row.samples, SHARES);",
-        "        }",
-        "        add(line, \"td\", \"number code\", labelOf(row));",
-        "        add(line, \"td\", \"code source\", row.text || \"\");",
-        "    }",
-        "}",
-        "",
-        "/* Adds the source of a kernel and, where that is not known, its instructions. */",
-        "function addHotKernel(parent, kernel, kinds, isOpen) {",
-        "    const details = add(parent, \"details\");",
-        "    const summary = add(details, \"summary\");",
-        "    details.open = isOpen;",
-        "    add(summary, \"span\", \"name\", shortName(kernel.name, nameLength())).title = kernel.name;",
-        "    summary.append(` ${percent(kernel.share)} of the samples`);",
-        "    const linesOf = (source) => source.lines || [];",
-        "    const weight = (source) => sumOf(linesOf(source), (line) => line.samples);",
-        "    for (const source of (kernel.sources || []).slice().sort((a, b) => weight(b) - weight(a))) {",
-        "        add(details, \"h3\", \"\", source.file);",
-        "        addHotTable(details, kernel, kinds, \"Line\", linesOf(source), (row) => String(row.line));",
-        "    }",
-        "    const unknown = (kernel.instructions || []).filter((row) => !row.file);",
-        "    if (unknown.length) {",
-        "        const offsetOf = (row) => `+0x${Number(row.offset || 0).toString(16)}`;",
-        "        addHotTable(details, kernel, kinds, \"Instruction\", unknown, offsetOf);",
-        "    }",
-        "}",
-        "",
-        "function showHotspots() {",
-        "    const spots = doc.hotspots || {};",
-        "    const part = byId(\"hotspots\");",
-        "    const hot = (spots.kernels || []).filter((kernel) => kernel.samples > 0);",
-        "    if (hot.length === 0) {",
-        "        return;",
-        "    }",
-        "    const samples = plural((spots.counts || {}).matched || 0, \"sample\");",
-        "    const period = spots.period_ns > 0 ? `, taken every ${quantity(spots.period_ns, \"ns\")},` : \"\";",
-        "    const most = hot.length > HOT_KERNELS ? \", of which these have most\" : \"\";",
-        "    addLink(\"hotspots\", \"Hot spots\");",
-        "    add(part, \"p\", \"muted\", `${samples} of instructions${period} in ${plural(hot.length, \"kernel\")}${most}. ` +",
-        "        \"An active sample executes the instruction, the others wait at it.\");",
-        "    hot.slice(0, HOT_KERNELS).forEach((kernel, index) => addHotKernel(part, kernel, spots.kinds || [], index === 0));",
-        "}",
-        "",
-        "/* ---- kernels, calls and metrics ---- */",
-        "",
-        "/* Returns sizes as \"128\", \"128x2\" or \"128x2x3\". */",
-        "function sizesOf(sizes) {",
-        "    if (!Array.isArray(sizes)) {",
-        "        return MISSING;",
-        "    }",
-        "    const dimensions = sizes.findLastIndex((size) => size > 1) + 1;",
-        "    return sizes.slice(0, Math.max(1, dimensions)).join(\"x\");",
-        "}",
-        "",
-        "function showKernels() {",
-        "    if (kernels.length === 0) {",
-        "        return;",
-        "    }",
-        "    addLink(\"kernels\", \"Kernels\");",
-        "    add(byId(\"kernels\"), \"p\", \"muted\",",
-        "        \"SLM is that of a work-group; private and spilled memory are those of a thread. \" +",
-        "        \"Occupancy is the share of the threads of a subslice that the work-groups of most launches can fill.\");",
-        "    const figures = [",
-        "        [\"SIMD\", \"simd_width\"], [\"Registers\", \"registers\"], [\"SLM\", \"slm_bytes\", \"B\"],",
-        "        [\"Private\", \"private_bytes\", \"B\"], [\"Spill\", \"spill_bytes\", \"B\"], [\"Barriers\", \"barriers\"],",
-        "        [\"Arguments\", \"arguments\"], [\"Code\", \"code_bytes\", \"B\"],",
-        "    ];",
-        "    const body = addTable(byId(\"kernels\"), [",
-        "        [\"Kernel\"], [\"Module\"], [\"Share\", \"number\"], [\"Launches\", \"number\"],",
-        "        ...figures.map(([text, , unit]) => [text, \"number\", unit]),",
-        "        [\"Group size\"], [\"Group count\"], [\"Occupancy\", \"number\"], [\"What to do\"],",
-        "    ]);",
-        "    const shareOf = (kernel) => (regions[kernel.region] || {}).share || 0;",
-        "    for (const kernel of kernels.slice().sort((a, b) => shareOf(b) - shareOf(a))) {",
-        "        const row = add(body, \"tr\");",
-        "        const shape = (kernel.shapes || [])[0] || {};",
-        "        add(row, \"th\", \"name\", kernel.name).scope = \"row\";",
-        "        add(row, \"td\", \"code\", String(kernel.module || MISSING).slice(0, 8));",
-        "        add(row, \"td\", \"number\", regions[kernel.region] ? percent(shareOf(kernel)) : MISSING);",
-        "        add(row, \"td\", \"number\", COUNT.format(kernel.launches || 0));",
-        "        for (const [, figure] of figures) {",
-        "            const isBad = figure === \"spill_bytes\" && kernel[figure] > 0;",
-        "            add(row, \"td\", isBad ? \"number mark\" : \"number\", countOrMissing(kernel[figure]));",
-        "        }",
-        "        add(row, \"td\", \"\", sizesOf(shape.group_size));",
-        "        add(row, \"td\", \"\", sizesOf(shape.group_count));",
-        "        add(row, \"td\", \"number\", percent(kernel.occupancy));",
-        "        add(row, \"td\", \"description\", kernel.advice || \"\");",
-        "    }",
-        "}",
-        "",
-        "function showCalls() {",
-        "    if (calls.length === 0) {",
-        "        return;",
-        "    }",
-        "    addLink(\"calls\", \"Calls\");",
-        "    /* Totals are in one unit; the figures of a call have another one. */",
-        "    const figureOfCall = (call, figure) => ownProperty(call.time_ns, figure);",
-        "    const scaleOf = (some) => scaleFor(\"ns\", some.flatMap((one) => calls.map((call) => figureOfCall(call, one))));",
-        "    const total = scaleOf([\"sum\"]);",
-        "    const others = scaleOf([\"mean\", \"median\", \"p95\", \"max\"]);",
-        "    const figures = [",
-        "        [\"Total\", \"sum\", total], [\"Mean\", \"mean\", others], [\"Median\", \"median\", others], [\"p95\", \"p95\", others],",
-        "        [\"Max\", \"max\", others],",
-        "    ];",
-        "    const body = addTable(byId(\"calls\"), [",
-        "        [\"Call\"], [\"Count\", \"number\"], [\"Errors\", \"number\"],",
-        "        ...figures.map(([text, , scale]) => [text, \"number\", scale.unit]),",
-        "    ]);",
-        "    const sum = (call) => (call.time_ns || {}).sum || 0;",
-        "    for (const call of calls.slice().sort((a, b) => sum(b) - sum(a))) {",
-        "        const row = add(body, \"tr\");",
-        "        add(row, \"th\", \"name\", call.name).scope = \"row\";",
-        "        add(row, \"td\", \"number\", COUNT.format(call.count || 0));",
-        "        add(row, \"td\", call.errors ? \"number mark\" : \"number\", COUNT.format(call.errors || 0));",
-        "        for (const [, figure, scale] of figures) {",
-        "            add(row, \"td\", \"number\", scaled(figureOfCall(call, figure), scale));",
-        "        }",
-        "    }",
-        "}",
-        "",
-        "function showMetrics() {",
-        "    const names = Object.keys(metrics);",
-        "    if (names.length === 0) {",
-        "        return;",
-        "    }",
-        "    addLink(\"metrics\", \"Metrics\");",
-        "    const details = add(byId(\"metrics\"), \"details\");",
-        "    add(details, \"summary\", \"\", `What each of the ${plural(names.length, \"metric\")} means`);",
-        "    const texts = [\"Metric\", \"Description\", \"Units\", \"Combined by\", \"Component\", \"Group\"].map((text) => [text]);",
-        "    const body = addTable(details, [...texts, [\"Pass\", \"number\"]]);",
-        "    for (const name of names) {",
-        "        const metric = metrics[name];",
-        "        const row = add(body, \"tr\");",
-        "        add(row, \"th\", \"name\", name).scope = \"row\";",
-        "        add(row, \"td\", \"description\", metric.description || MISSING);",
-        "        for (const fact of [metric.units, metric.aggregation, metric.component, metric.group]) {",
-        "            add(row, \"td\", \"\", fact || \"\");",
-        "        }",
-        "        add(row, \"td\", \"number\", isNumber(metric.pass) ? metric.pass : MISSING);",
-        "    }",
-        "}",
-        "",
-        "/* ---- keyboard and mouse ---- */",
-        "",
-        "function showChoice() {",
-        "    for (const column of columns.filter((one) => one.kind !== \"name\" && one.kind !== \"share\")) {",
-        "        const label = add(byId(\"choice\").lastElementChild, \"label\");",
-        "        const box = add(label, \"input\");",
-        "        box.type = \"checkbox\";",
-        "        box.checked = !column.isHidden;",
-        "        label.append(\" \");",
-        "        add(label, \"span\", column.metric ? \"code\" : \"\", column.metric || column.label);",
-        "        box.addEventListener(\"change\", () => {",
-        "            column.isHidden = !box.checked;",
-        "            showHeadings();",
-        "            showRows();",
-        "        });",
-        "    }",
-        "}",
-        "",
-        "const rowButtons = () => [...byId(\"regions\").querySelectorAll(\"tbody .name > button[aria-expanded]\")];",
-        "",
-        "function listenToFilter() {",
-        "    const filter = byId(\"filter\");",
-        "    filter.addEventListener(\"input\", () => {",
-        "        view.rowLimit = FIRST_ROWS;",
-        "        showRows();",
-        "    });",
-        "    filter.addEventListener(\"keydown\", (event) => {",
-        "        if (event.key === \"ArrowDown\" || event.key === \"Enter\") {",
-        "            event.preventDefault();",
-        "            focusRow(rowButtons()[0]);",
-        "        } else if (event.key === \"Escape\") {",
-        "            filter.value = \"\";",
-        "            showRows();",
-        "        }",
-        "    });",
-        "    byId(\"nested\").addEventListener(\"change\", showRows);",
-        "}",
-        "",
-        "function listenToTable() {",
-        "    const [body] = byId(\"regions\").tBodies;",
-        "    body.addEventListener(\"click\", (event) => {",
-        "        const row = event.target.closest(\"tr[data-region]\");",
-        "        const isKey = event.detail === 0; /* a click of the mouse may be the end of selecting text instead */",
-        "        if (row && (isKey || !window.getSelection().toString())) {",
-        "            toggle(row);",
-        "        }",
-        "    });",
-        "    body.addEventListener(\"keydown\", (event) => {",
-        "        const all = rowButtons();",
-        "        const at = all.indexOf(event.target);",
-        "        const targets = new Map([[\"ArrowDown\", at + 1], [\"ArrowUp\", at - 1], [\"Home\", 0], [\"End\", all.length - 1]]);",
-        "        if (at >= 0 && targets.has(event.key)) {",
-        "            event.preventDefault();",
-        "            focusRow(all[targets.get(event.key)]);",
-        "        }",
-        "    });",
-        "    byId(\"more\").querySelector(\"button\").addEventListener(\"click\", () => {",
-        "        view.rowLimit += MORE_ROWS;",
-        "        showRows();",
-        "    });",
-        "}",
-        "",
-        "function listenToKeys() {",
-        "    const filter = byId(\"filter\");",
-        "    const choice = byId(\"choice\");",
-        "    document.addEventListener(\"keydown\", (event) => {",
-        "        const isCommand = event.ctrlKey || event.metaKey || event.altKey;",
-        "        if (event.key === \"/\" && event.target.tagName !== \"INPUT\" && !isCommand) {",
-        "            event.preventDefault();",
-        "            filter.focus();",
-        "            filter.select();",
-        "        } else if (event.key === \"Escape\" && choice.open) {",
-        "            choice.open = false;",
-        "            choice.firstElementChild.focus();",
-        "        }",
-        "    });",
-        "}",
-        "",
-        "/* ---- the start ---- */",
-        "",
-        "showHeading();",
-        "if (regions.length) {",
-        "    byId(\"nesting\").hidden = !hasNesting;",
-        "    byId(\"nested\").checked = regions.length <= FIRST_ROWS; /* many small children would hide the large regions */",
-        "    showChoice();",
-        "    showHeadings();",
-        "    showRows();",
-        "    showRoofline();",
-        "    showTimeline();",
-        "    listenToFilter();",
-        "    listenToTable();",
-        "    listenToKeys();",
-        "} else {",
-        "    document.querySelectorAll(\".tools, #regions\").forEach((node) => {",
-        "        node.hidden = true;",
-        "    });",
-        "}",
-        "showKernels();",
-        "showHotspots();",
-        "showCalls();",
-        "showMetrics();",
-        "</script>",
-        "</body>",
-        "</html>",
+    static const char *const page[] = {
+        "<!DOCTYPE html>\n"
+        "<html lang=\"en\">\n"
+        "<head>\n"
+        "<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+        "<meta name=\"color-scheme\" content=\"light dark\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline';\n"
+        " img-src data:; base-uri 'none'; form-action 'none'\">\n"
+        "<link rel=\"icon\" href=\"data:,\">\n"
+        "<title>GPU profile</title>\n"
+        "<style>\n"
+        ":root {\n"
+        "    --page: #ffffff; --raised: #f4f6f8; --text: #1b1f24; --muted: #57606a; --line: #d5dae0; --link: #0b57a4;\n"
+        "    --bar: #3f76b5; --nested: #a9c4e2; --track: #e9edf1; --warn: #a04c00; --warn-page: #fff6ea;\n"
+        "    --mono: ui-monospace, \"SF Mono\", Menlo, Consolas, \"DejaVu Sans Mono\", monospace;\n"
+        "    --sans: system-ui, \"Segoe UI\", \"Helvetica Neue\", Arial, sans-serif;\n"
+        "}\n"
+        "@media screen and (prefers-color-scheme: dark) {\n"
+        "    :root {\n"
+        "        --page: #14171a; --raised: #1d2226; --text: #e2e6ea; --muted: #9da7b1; --line: #30363d; --link: #7db4f0;\n"
+        "        --bar: #5b94d6; --nested: #2f4d70; --track: #262c32; --warn: #e5a54b; --warn-page: #2a2217;\n"
+        "    }\n"
+        "}\n"
+        "* { box-sizing: border-box; }\n"
+        "[hidden] { display: none !important; }\n"
+        "html { scroll-padding-top: 3rem; }\n"
+        "/* The table may be wider than the window. All else (.fixed) keeps to the window while the table is scrolled. */\n"
+        "body { margin: 0; padding: 0.9rem 1rem 2rem; width: max-content; min-width: 100%; background: var(--page); color: var(--text); font: 13px/1.45 var(--sans); }\n"
+        ".fixed { position: sticky; left: 1rem; width: calc(100vw - 3rem); max-width: 1500px; }\n"
+        "h1 { font: 600 17px/1.4 var(--mono); margin: 0 0 0.2rem; overflow-wrap: anywhere; }\n"
+        "h2 { font-size: 14px; margin: 1.6rem 0 0.4rem; }\n"
+        "h3 { font: 600 12px/1.4 var(--mono); margin: 0 0 0.3rem; overflow-wrap: anywhere; }\n"
+        "p { margin: 0.2rem 0 0.5rem; max-width: 75rem; overflow-wrap: anywhere; }\n"
+        "a { color: var(--link); }\n"
+        "nav a { margin-right: 1rem; }\n"
+        ".name { white-space: nowrap; }\n"
+        ".name, .code { font: 400 12px/18px var(--mono); }\n"
+        ".muted { color: var(--muted); }\n"
+        ".source { white-space: pre; tab-size: 4; }\n"
+        ":focus-visible { outline: 2px solid var(--link); outline-offset: 1px; }\n"
+        "dl { display: flex; flex-wrap: wrap; gap: 0 1.4rem; margin: 0 0 0.4rem; }\n"
+        "dl div { display: flex; gap: 0.4rem; }\n"
+        "dt { color: var(--muted); white-space: nowrap; }\n"
+        "dd { margin: 0; overflow-wrap: anywhere; }\n"
+        "#notes { border-left: 4px solid var(--warn); background: var(--warn-page); padding: 0.4rem 0.8rem; margin: 0.6rem 0; }\n"
+        "#notes h2 { margin: 0; color: var(--warn); font-size: 13px; }\n"
+        "#notes ul { margin: 0.1rem 0; padding-left: 1.1rem; overflow-wrap: anywhere; }\n"
+        ".tools { display: flex; flex-wrap: wrap; align-items: center; gap: 0.3rem 1.2rem; margin: 0.8rem 0 0.4rem; }\n"
+        "input { accent-color: var(--bar); vertical-align: -2px; }\n"
+        "input[type=search], .more button { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--muted); border-radius: 3px; padding: 0.15rem 0.4rem; }\n"
+        "input[type=search] { width: 16rem; max-width: 60vw; vertical-align: baseline; }\n"
+        "input::placeholder { color: var(--muted); opacity: 1; }\n"
+        "summary { cursor: pointer; }\n"
+        "#choice[open] { flex-basis: 100%; }\n"
+        "#choice > div { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: 0 1rem; padding: 0.4rem 0.8rem;\n"
+        "    max-height: 50vh; overflow: auto; background: var(--raised); border: 1px solid var(--line); }\n"
+        "#choice label { overflow-wrap: anywhere; }\n"
+        "table { border-collapse: separate; border-spacing: 0; }\n"
+        "th, td { padding: 2px 0.5rem; line-height: 18px; text-align: left; vertical-align: baseline; border-bottom: 1px solid var(--line); }\n"
+        "thead th { vertical-align: bottom; font-weight: 600; border-bottom-color: var(--muted); background: var(--page); }\n"
+        "thead th, thead button { line-height: 16px; }\n"
+        ".number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }\n"
+        ".unit { color: var(--muted); font-weight: 400; white-space: nowrap; }\n",
+        "#regions button { font: inherit; color: inherit; background: none; border: 0; padding: 0; text-align: inherit; white-space: nowrap; cursor: pointer; }\n"
+        "#regions > thead th { position: sticky; top: 0; z-index: 2; }\n"
+        "#regions > thead .metric { font-size: 11px; }\n"
+        "#regions > thead .metric button { max-width: 11rem; overflow: hidden; text-overflow: ellipsis; }\n"
+        "#regions > thead > tr::after, #regions > tbody > tr[data-region]::after { content: \"\"; display: table-cell; border-bottom: 1px solid var(--line); }\n"
+        "#regions > thead > tr::after { position: sticky; top: 0; background: var(--page); border-bottom-color: var(--muted); }\n"
+        "#regions { min-width: calc(100vw - 3rem); }\n"
+        "#regions > thead th { width: 1px; }\n"
+        "#regions .pinned { position: sticky; left: 0; z-index: 1; background: var(--page); }\n"
+        "#regions > thead .pinned { z-index: 3; }\n"
+        "#regions > thead th[aria-sort]::after { content: \"\\2193\"; position: absolute; right: 0; bottom: 2px; color: var(--link); font-size: 11px; line-height: 1; }\n"
+        "#regions > thead th[aria-sort]:not(.number)::after { position: static; margin-left: 0.2rem; }\n"
+        "#regions > thead th[aria-sort=ascending]::after { content: \"\\2191\"; }\n"
+        "#regions > tbody > tr[data-region] { cursor: pointer; }\n"
+        "#regions > tbody > tr[data-region]:hover > * { background: var(--raised); }\n"
+        ".name button { unicode-bidi: isolate; }\n"
+        ".name button::before { content: \"\\25b8\"; color: var(--muted); display: inline-block; width: 1rem; }\n"
+        ".name button[aria-expanded=true]::before { content: \"\\25be\"; }\n"
+        "tr.context > * { color: var(--muted); }\n"
+        ".share { white-space: nowrap; }\n"
+        ".share .number { display: inline-block; width: 2.9rem; }\n"
+        ".bar { display: inline-flex; width: 60px; height: 9px; margin-left: 0.5rem; background: var(--track); }\n"
+        ".bar i { background: var(--bar); }\n"
+        ".bar i + i { background: var(--nested); }\n"
+        ".limit { white-space: nowrap; }\n"
+        ".mark { color: var(--warn); }\n"
+        "tr.details > td { padding: 0.6rem 0 1rem; background: var(--raised); }\n"
+        ".detail { position: sticky; left: 1rem; width: calc(100vw - 3rem); max-width: 1200px; padding: 0 1rem; }\n"
+        ".scroll { overflow-x: auto; }\n"
+        ".detail thead th { background: none; }\n"
+        ".detail td { white-space: nowrap; }\n"
+        ".detail details:not([open]) p { display: none; }\n"
+        ".detail .pair { display: flex; flex-wrap: wrap; gap: 0.4rem 2rem; }\n"
+        ".detail .pair > div { flex: 1 1 24rem; }\n"
+        ".detail details p { white-space: normal; margin: 0 0 0.3rem 1rem; font: 13px/1.4 var(--sans); max-width: 28rem; }\n"
+        ".description { min-width: 16rem; max-width: 44rem; }\n"
+        "svg { display: block; max-width: 100%; height: auto; overflow: visible; }\n"
+        "svg text { font: 11px var(--sans); fill: var(--text); font-variant-numeric: tabular-nums; }\n"
+        "svg text.muted { fill: var(--muted); }\n"
+        ".axis { stroke: var(--muted); fill: none; }\n"
+        ".grid { stroke: var(--line); }\n"
+        ".column, .point { fill: var(--bar); }\n"
+        ".point { fill-opacity: 0.55; stroke: var(--bar); cursor: pointer; }\n"
+        ".point-name { paint-order: stroke; stroke: var(--page); stroke-width: 3px; stroke-linejoin: round; }\n"
+        ".roof { stroke: var(--text); stroke-width: 1.5; fill: none; }\n"
+        ".marker { stroke: var(--warn); stroke-dasharray: 3 2; }\n"
+        ".strip { display: grid; grid-template-columns: fit-content(40%) minmax(0, 1fr) max-content; gap: 3px 0.8rem; align-items: center; }\n"
+        ".strip svg { width: 100%; height: 16px; background: var(--track); }\n"
+        ".strip path { fill: var(--bar); }\n"
+        ".strip path.lost { fill: var(--warn); }\n"
+        ".strip .name { overflow: hidden; text-overflow: ellipsis; }\n"
+        ".times { display: flex; justify-content: space-between; font-variant-numeric: tabular-nums; color: var(--muted); }\n"
+        "@media print {\n"
+        "    @page { size: landscape; margin: 10mm; }\n"
+        "    body { font-size: 9px; padding: 0; width: auto; }\n"
+        "    .name, .code, h3, #regions > thead .metric { font-size: 8px; }\n"
+        "    .tools label, .tools details, .more button, nav, .screen { display: none; }\n"
+        "    .fixed, .detail, #regions > thead th, #regions .pinned { position: static; width: auto; background: none; }\n"
+        "    th, td, .name, thead th, thead button { line-height: 12px; }\n"
+        "    th, td { padding: 1px 0.35rem; }\n",
+        "    tr[data-region], .detail tr, svg, .strip, #notes { break-inside: avoid; }\n"
+        "    h2, h3, section > p { break-after: avoid; }\n"
+        "    .bar, .bar i, .strip svg, #notes { print-color-adjust: exact; -webkit-print-color-adjust: exact; }\n"
+        "    .bar { width: 40px; }\n"
+        "    #regions button { display: contents; } /* buttons are not painted where the heading is repeated */\n"
+        "    #regions .name button::before { content: none; }\n"
+        "    svg text { font-size: 10px; }\n"
+        "}\n"
+        "</style>\n"
+        "</head>\n"
+        "<body>\n"
+        "<header class=\"fixed\">\n"
+        "<h1 id=\"program\">GPU profile</h1>\n"
+        "<dl id=\"facts\"></dl>\n"
+        "<p id=\"summary\"></p>\n"
+        "<section id=\"notes\" aria-labelledby=\"notes-heading\" hidden><h2 id=\"notes-heading\">What to know about these figures</h2><ul></ul></section>\n"
+        "<nav aria-label=\"Parts of this page\"></nav>\n"
+        "</header>\n"
+        "<noscript><p>This page draws its data with JavaScript, which is switched off. The data is in the source of the page, as JSON.</p></noscript>\n"
+        "<main>\n"
+        "<div class=\"tools fixed\">\n"
+        "<label>Filter <input id=\"filter\" type=\"search\" autocomplete=\"off\" spellcheck=\"false\" placeholder=\"part of a name, !not this\"></label>\n"
+        "<label id=\"nesting\" hidden><input id=\"nested\" type=\"checkbox\" checked> Nested</label>\n"
+        "<span id=\"shown\" role=\"status\"></span>\n"
+        "<span class=\"muted screen\">Keys: / filters, &uarr; &darr; move, Enter opens</span>\n"
+        "<details id=\"choice\"><summary>Columns</summary><div></div></details>\n"
+        "</div>\n"
+        "<table id=\"regions\"><thead></thead><tbody></tbody></table>\n"
+        "<p class=\"more fixed\" id=\"more\" hidden><span></span> <button type=\"button\">Show 500 more</button></p>\n"
+        "<p class=\"muted fixed\" id=\"legend\"></p>\n"
+        "<section class=\"fixed\" id=\"hotspots\" hidden><h2>Hot spots in kernels</h2></section>\n"
+        "<section class=\"fixed\" id=\"roofline\" hidden><h2>Roofline</h2></section>\n"
+        "<section class=\"fixed\" id=\"timeline\" hidden><h2>Timeline</h2></section>\n"
+        "<section class=\"fixed\" id=\"kernels\" hidden><h2>Kernels</h2></section>\n"
+        "<section class=\"fixed\" id=\"calls\" hidden><h2>Calls of the host</h2></section>\n"
+        "<section class=\"fixed\" id=\"metrics\" hidden><h2>Metrics</h2></section>\n"
+        "</main>\n"
+        "<script type=\"application/json\" id=\"data\">\n",
+        "@DATA@\n",
+        "</script>\n"
+        "<script>\n"
+        "\"use strict\";\n"
+        "/* Data reaches the page through textContent and setAttribute alone, never as HTML: names of regions may be any text. */\n"
+        "\n"
+        "const MISSING = \"\\u2013\";\n"
+        "\n"
+        "const byId = (id) => document.getElementById(id);\n"
+        "\n"
+        "function add(parent, tag, className, text) {\n"
+        "    const node = document.createElement(tag);\n"
+        "    if (className) {\n"
+        "        node.className = className;\n"
+        "    }\n"
+        "    if (text !== undefined) {\n"
+        "        node.textContent = text;\n"
+        "    }\n"
+        "    parent.appendChild(node);\n"
+        "    return node;\n"
+        "}\n"
+        "\n"
+        "function addSvg(parent, tag, attributes, text) {\n"
+        "    const node = document.createElementNS(\"http://www.w3.org/2000/svg\", tag);\n"
+        "    for (const [name, value] of Object.entries(attributes)) {\n"
+        "        node.setAttribute(name, value);\n"
+        "    }\n"
+        "    if (text !== undefined) {\n"
+        "        node.textContent = text;\n"
+        "    }\n"
+        "    parent.appendChild(node);\n"
+        "    return node;\n"
+        "}\n"
+        "\n"
+        "/* ---- numbers and units ---- */\n"
+        "\n"
+        "const isNumber = (value) => typeof value === \"number\" && isFinite(value);\n"
+        "\n"
+        "const PREFIXES = [[1, \"\"], [1e3, \"k\"], [1e6, \"M\"], [1e9, \"G\"], [1e12, \"T\"], [1e15, \"P\"]];\n"
+        "const TIMES = [[1, \"ns\"], [1e3, \"\\u00b5s\"], [1e6, \"ms\"], [1e9, \"s\"]];\n"
+        "/* Units that are written with a prefix, and units that are written as they are. */\n"
+        "const PREFIXED = new Map([[\"bytes\", \"B\"], [\"B/s\", \"B/s\"], [\"op/s\", \"op/s\"], [\"Hz\", \"Hz\"], [\"W\", \"W\"]]);\n"
+        "const FIXED = new Map([[\"percent\", \"%\"], [\"%\", \"%\"], [\"kHz\", \"kHz\"], [\"MHz\", \"MHz\"], [\"GHz\", \"GHz\"]]);\n"
+        "\n"
+        "/* Returns the units that values in the units of a metric may be written in, from small to large: [size, unit]. */\n"
+        "function stepsOf(units) {\n"
+        "    const rate = /^([KMGT]?B)p[Ss]$/.exec(units); /* GBpS */\n"
+        "    if (rate) {\n"
+        "        return [[1, `${rate[1]}/s`]];\n"
+        "    }\n"
+        "    if (FIXED.has(units)) {\n"
+        "        return [[1, FIXED.get(units)]];\n"
+        "    }\n"
+        "    const time = TIMES.find(([, unit]) => unit === units.replace(\"us\", \"\\u00b5s\"));\n"
+        "    if (time) {\n"
+        "        return TIMES.map(([size, unit]) => [size / time[0], unit]);\n"
+        "    }\n"
+        "    const symbol = PREFIXED.get(units);\n"
+        "    return PREFIXES.map(([size, prefix]) => [size, symbol ? prefix + symbol : `${prefix} ${units}`.trim()]);\n"
+        "}\n"
+        "\n"
+        "function formatter(decimals) {\n"
+        "    return new Intl.NumberFormat(\"en-US\", {minimumFractionDigits: decimals, maximumFractionDigits: decimals});\n"
+        "}\n"
+        "\n"
+        "const DIGITS = new Intl.NumberFormat(\"en-US\", {maximumSignificantDigits: 3});\n"
+        "const COUNT = formatter(0);\n"
+        "const SHARES = {size: 1, smallest: 0.1, format: formatter(1)};\n"
+        "\n"
+        "function decimalsFor(largest, unit) {\n"
+        "    if (unit === \"%\" || largest >= 1000) {\n"
+        "        return 1;\n"
+        "    }\n"
+        "    return largest >= 100 ? 2 : 3;\n"
+        "}\n"
+        "\n"
+        "/* Chooses one unit and one number of decimals for all values of a column. */\n"
+        "function scaleFor(units, values) {\n"
+        "    let largest = 0;\n"
+        "    let areWhole = true;\n"
+        "    for (const value of values.filter(isNumber)) {\n"
+        "        largest = Math.max(largest, Math.abs(value));\n"
+        "        areWhole = areWhole && Number.isInteger(value);\n"
+        "    }\n"
+        "    const steps = stepsOf(units);\n"
+        "    const [size, unit] = steps.find((step) => largest / step[0] < 10000) || steps[steps.length - 1];\n"
+        "    const decimals = areWhole && size === 1 ? 0 : decimalsFor(largest / size, unit);\n"
+        "    return {size, unit, smallest: Math.pow(10, -decimals), format: formatter(decimals)};\n"
+        "}\n"
+        "\n"
+        "function scaled(value, scale) {\n"
+        "    if (!isNumber(value)) {\n"
+        "        return MISSING;\n"
+        "    }\n"
+        "    const size = Math.abs(value / scale.size);\n"
+        "    if (size > 0 && size < scale.smallest / 2) {\n"
+        "        return `<${scale.format.format(scale.smallest)}`;\n"
+        "    }\n"
+        "    return scale.format.format(value / scale.size);\n"
+        "}\n"
+        "\n"
+        "/* Returns a value in three digits with the unit that suits it, or that suits `other`, for sentences and axes. */\n"
+        "function quantity(value, units, other) {\n"
+        "    if (!isNumber(value)) {\n"
+        "        return MISSING;\n"
+        "    }\n"
+        "    const most = Math.abs(isNumber(other) ? other : value);\n"
+        "    const steps = stepsOf(units);\n"
+        "    const [size, unit] = steps.findLast((step) => most >= step[0] * 0.9995) || steps[0];\n"
+        "    const digits = Math.abs(value / size) >= 999.5 ? COUNT.format(value / size) : DIGITS.format(value / size);\n",
+        "    return unit ? `${digits}\\u00a0${unit}` : digits;\n"
+        "}\n"
+        "\n"
+        "const percent = (share) => isNumber(share) ? `${scaled(100 * share, SHARES)}\\u00a0%` : MISSING;\n"
+        "const countOrMissing = (value) => isNumber(value) ? COUNT.format(value) : MISSING;\n"
+        "const plural = (count, word) => `${COUNT.format(count)} ${word}${count === 1 ? \"\" : \"s\"}`;\n"
+        "const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);\n"
+        "const sumOf = (list, valueOf) => list.reduce((sum, one) => sum + (valueOf(one) || 0), 0);\n"
+        "\n"
+        "/* ---- the document ---- */\n"
+        "\n"
+        "const doc = readDocument();\n"
+        "const metrics = doc.metrics || {};\n"
+        "const regions = doc.regions || [];\n"
+        "const kernels = doc.kernels || [];\n"
+        "const calls = doc.calls || [];\n"
+        "\n"
+        "function readDocument() {\n"
+        "    try {\n"
+        "        return JSON.parse(byId(\"data\").textContent);\n"
+        "    } catch (error) {\n"
+        "        byId(\"summary\").textContent = `The data of this page cannot be read: ${error.message}. Write the report again.`;\n"
+        "        throw error;\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "const ownProperty = (object, name) => object && Object.hasOwn(object, name) ? object[name] : undefined;\n"
+        "\n"
+        "const STATS = [\"count\", \"sum\", \"mean\", \"stddev\", \"min\", \"max\", \"median\", \"p95\"];\n"
+        "\n"
+        "/* Returns one of STATS of a metric in a region. The document holds them as an object, or as an array in this order. */\n"
+        "function figureOf(region, name, figure) {\n"
+        "    const stats = ownProperty(region.metrics, name);\n"
+        "    return Array.isArray(stats) ? stats[STATS.indexOf(figure)] : ownProperty(stats, figure);\n"
+        "}\n"
+        "\n"
+        "/* Returns the names of the metrics of the columns, then of those that have means, then of the others. */\n"
+        "function orderMetrics() {\n"
+        "    const isChosen = new Set((doc.columns || []).filter((name) => ownProperty(metrics, name)));\n"
+        "    const others = Object.keys(metrics).filter((name) => !isChosen.has(name));\n"
+        "    const hasMean = (name) => metrics[name].aggregation === \"sum\" || metrics[name].aggregation === \"mean\";\n"
+        "    return [...isChosen, ...others.filter(hasMean), ...others.filter((name) => !hasMean(name))];\n"
+        "}\n"
+        "\n"
+        "const metricNames = orderMetrics();\n"
+        "\n"
+        "/* Which figure of a metric the table shows, other than the mean. Of flags, it is in how many samples they were set. */\n"
+        "const SHOWN_FIGURES = new Map([[\"flag\", \"sum\"], [\"none\", \"max\"]]);\n"
+        "const shownFigure = (metric) => SHOWN_FIGURES.get(metric.aggregation) || \"mean\";\n"
+        "\n"
+        "/* Describes in sentences what the figures of a region leave open. */\n"
+        "function notesOf(region) {\n"
+        "    const notes = [...(region.notes || [])];\n"
+        "    if (region.own_ns === null && isNumber(region.share)) {\n"
+        "        notes.push(\"Its own time is not known, because samples are missing or regions overlap. \" +\n"
+        "            \"Its share is estimated.\");\n"
+        "    }\n"
+        "    if (region.differs && region.differs !== \"no\") {\n"
+        "        const texts = {\n"
+        "            missing: \"it is missing in some\",\n"
+        "            count: \"its samples are not equally many\",\n"
+        "            time: \"its GPU time differs\",\n"
+        "        };\n"
+        "        const ways = region.differs.split(\"+\").map((way) => texts[way] || way).join(\", \");\n"
+        "        notes.push(`The passes differ: ${ways}. Do not compare metrics of different passes.`);\n"
+        "    }\n"
+        "    return notes;\n"
+        "}\n"
+        "\n"
+        "/* Returns the parent of a region, or null. A chain of parents that ends nowhere is cut. */\n"
+        "function parentOf(region) {\n"
+        "    let above = regions[region.parent];\n"
+        "    for (let steps = 0; above && steps < regions.length; steps++) {\n"
+        "        above = regions[above.parent];\n"
+        "    }\n"
+        "    return above ? null : regions[region.parent] || null;\n"
+        "}\n"
+        "\n"
+        "/* Completes the regions, and links them to their parents. */\n"
+        "function linkRegions() {\n"
+        "    regions.forEach((region, index) => {\n"
+        "        region.index = index;\n"
+        "        region.time_ns = region.time_ns || {};\n"
+        "        region.limit = region.limit || {};\n"
+        "        region.limit.what = region.limit.what === \"unknown\" ? \"\" : region.limit.what;\n"
+        "        region.share = region.count > 0 ? region.share : null;\n"
+        "        region.notes = notesOf(region);\n"
+        "        region.children = [];\n"
+        "        region.shareWithChildren = 0;\n"
+        "    });\n"
+        "    for (const region of regions) {\n"
+        "        region.above = parentOf(region);\n",
+        "        if (region.above) {\n"
+        "            region.above.children.push(region);\n"
+        "        }\n"
+        "    }\n"
+        "    for (const region of regions) {\n"
+        "        for (let above = region; above; above = above.above) {\n"
+        "            above.shareWithChildren += isNumber(region.share) ? region.share : 0;\n"
+        "        }\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "/* Without own times in the document, regions may be inside others. Then a bar is a region's GPU time over that of all,\n"
+        "   which orders the rows, and no share or sum is shown. */\n"
+        "const hasOwnTimes = regions.some((region) => region.own_ns !== undefined);\n"
+        "\n"
+        "function addShares() {\n"
+        "    const total = sumOf(regions, (region) => (region.time_ns || {}).sum);\n"
+        "    for (const region of regions) {\n"
+        "        region.own_ns = (region.time_ns || {}).sum;\n"
+        "        region.share = total > 0 && isNumber(region.own_ns) ? region.own_ns / total : null;\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "if (!hasOwnTimes) {\n"
+        "    addShares();\n"
+        "}\n"
+        "linkRegions();\n"
+        "const hasNesting = regions.some((region) => region.above);\n"
+        "const hasLosses = regions.some((region) => region.lost || region.dropped);\n"
+        "/* ---- columns of the table of regions ---- */\n"
+        "\n"
+        "/* The table shows a part of its rows at once, so that 5,000 regions are as fast as 10. */\n"
+        "const FIRST_ROWS = 100;\n"
+        "const MORE_ROWS = 500;\n"
+        "\n"
+        "function timeColumn(label, figure, description, isHidden) {\n"
+        "    return {\n"
+        "        label, units: \"ns\", scaleGroup: \"sample\", isHidden, description,\n"
+        "        value: (region) => region.time_ns[figure],\n"
+        "    };\n"
+        "}\n"
+        "\n"
+        "function metricColumn(name, isHidden) {\n"
+        "    const metric = metrics[name];\n"
+        "    return {\n"
+        "        label: metric.label || name,\n"
+        "        units: metric.aggregation === \"flag\" ? \"samples\" : metric.units || \"\",\n"
+        "        metric: name,\n"
+        "        isHidden,\n"
+        "        description: `${name}: ${metric.description || \"\"}`,\n"
+        "        value: (region) => figureOf(region, name, shownFigure(metric)),\n"
+        "    };\n"
+        "}\n"
+        "\n"
+        "/* Latencies, and what copies moved, as far as any region has them. Launching matters where even the shortest launch\n"
+        "   takes half as long as the region. */\n"
+        "function latencyColumns() {\n"
+        "    const isSlow = ({launch_latency_ns: launch, time_ns: time}) => launch && launch.min >= 0.5 * time.mean;\n"
+        "    return [\n"
+        "        {\n"
+        "            label: \"Queued\", units: \"ns\", scaleGroup: \"latency\", isHidden: true,\n"
+        "            description: \"Median time from the append to the execution of the list\",\n"
+        "            value: (region) => (region.queue_latency_ns || {}).median,\n"
+        "        },\n"
+        "        {\n"
+        "            label: \"Launch\", units: \"ns\", scaleGroup: \"latency\", isHidden: !regions.some(isSlow),\n"
+        "            description: \"Median time from the submission by the host to the begin on the device\",\n"
+        "            value: (region) => (region.launch_latency_ns || {}).median,\n"
+        "        },\n"
+        "        {\n"
+        "            label: \"Copied\", units: \"B/s\",\n"
+        "            description: \"Bytes that copies and fills moved, a second of GPU time\",\n"
+        "            value: (region) => region.copied_bytes_per_second,\n"
+        "        },\n"
+        "    ].filter((column) => regions.some((region) => isNumber(column.value(region))));\n"
+        "}\n"
+        "\n"
+        "/* A column: `value` returns a number in `units`, or a text where `isText`. Columns of a `scaleGroup` are written in one\n"
+        "   unit. */\n"
+        "function makeColumns() {\n"
+        "    const isChosen = new Set(doc.columns || []);\n"
+        "    return [\n"
+        "        {\n"
+        "            label: hasOwnTimes ? \"Share\" : \"GPU time\", kind: \"share\",\n"
+        "            description: hasOwnTimes\n"
+        "                ? \"Own time as a share of all GPU time\" : \"Total GPU time, nested regions included\",\n"
+        "            value: (region) => region.share,\n"
+        "        },\n"
+        "        {\n"
+        "            label: \"Region\", kind: \"name\", isText: true,\n"
+        "            value: (region) => region.name,\n"
+        "        },\n"
+        "        {\n"
+        "            label: \"Count\", units: \"\",\n"
+        "            description: \"Collected samples\",\n"
+        "            value: (region) => region.count,\n"
+        "        },\n"
+        "        {\n"
+        "            label: \"Lost\", kind: \"lost\", units: \"\", isHidden: !hasLosses,\n"
+        "            description: \"Samples lost or dropped: their data is missing or invalid, or they were not measured\",\n"
+        "            value: (region) => (region.lost || 0) + (region.dropped || 0),\n",
+        "        },\n"
+        "        {\n"
+        "            label: \"Total\", units: \"ns\", scaleGroup: \"all\",\n"
+        "            description: \"GPU time of all samples, nested regions included\",\n"
+        "            value: (region) => region.time_ns.sum,\n"
+        "        },\n"
+        "        {\n"
+        "            label: \"Own\", units: \"ns\", scaleGroup: \"all\", isHidden: !hasNesting,\n"
+        "            description: \"GPU time outside of nested regions\",\n"
+        "            value: (region) => region.own_ns,\n"
+        "        },\n"
+        "        timeColumn(\"Mean\", \"mean\", \"Mean GPU time of a sample\"),\n"
+        "        timeColumn(\"Median\", \"median\", \"Half of the samples take less\"),\n"
+        "        timeColumn(\"p95\", \"p95\", \"95 % of the samples take less\"),\n"
+        "        timeColumn(\"Min\", \"min\", \"The shortest sample\", true),\n"
+        "        timeColumn(\"Max\", \"max\", \"The longest sample\", true),\n"
+        "        timeColumn(\"Std dev\", \"stddev\", \"Standard deviation of the samples\", true),\n"
+        "        ...latencyColumns(),\n"
+        "        {\n"
+        "            label: \"What limits it\", kind: \"limit\", isText: true,\n"
+        "            value: (region) => region.limit.what || \"\",\n"
+        "        },\n"
+        "        ...metricNames.map((name) => metricColumn(name, !isChosen.has(name))),\n"
+        "    ];\n"
+        "}\n"
+        "\n"
+        "const columns = makeColumns();\n"
+        "const view = {sortBy: columns[0], isAscending: false, rowLimit: FIRST_ROWS, opened: new Set(), rows: [], fullBar: 1};\n"
+        "\n"
+        "const shownColumns = () => columns.filter((column) => !column.isHidden);\n"
+        "\n"
+        "function scaleOfColumn(column) {\n"
+        "    const isAlike = (other) => other === column || (column.scaleGroup && other.scaleGroup === column.scaleGroup);\n"
+        "    return scaleFor(column.units, columns.filter(isAlike).flatMap((one) => regions.map(one.value)));\n"
+        "}\n"
+        "\n"
+        "/* Writes a heading on at most two lines: a long name breaks at the underscore nearest to its middle. */\n"
+        "function fillHeading(node, label, unit) {\n"
+        "    const distance = (at) => Math.abs(at - label.length / 2);\n"
+        "    const breaks = [...label.matchAll(/_/g)].map((match) => match.index + 1);\n"
+        "    const [at] = breaks.sort((a, b) => distance(a) - distance(b));\n"
+        "    if (label.length > 12 && at) {\n"
+        "        node.append(label.slice(0, at));\n"
+        "        add(node, \"br\");\n"
+        "        node.append(label.slice(at));\n"
+        "    } else {\n"
+        "        node.append(label);\n"
+        "    }\n"
+        "    if (unit) {\n"
+        "        add(node, \"span\", \"unit\", ` ${unit}`);\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "function classOfHeading(column) {\n"
+        "    if (column.kind === \"name\") {\n"
+        "        return \"pinned\";\n"
+        "    }\n"
+        "    if (column.kind === \"share\") {\n"
+        "        return \"\";\n"
+        "    }\n"
+        "    return (column.isText ? \"\" : \"number \") + (column.metric ? \"metric\" : \"\");\n"
+        "}\n"
+        "\n"
+        "function unitOfHeading(column) {\n"
+        "    if (column.kind === \"share\" && hasOwnTimes) {\n"
+        "        return \"%\";\n"
+        "    }\n"
+        "    return column.scale ? column.scale.unit : \"\";\n"
+        "}\n"
+        "\n"
+        "function showHeadings() {\n"
+        "    const head = byId(\"regions\").tHead;\n"
+        "    head.replaceChildren();\n"
+        "    const row = add(head, \"tr\");\n"
+        "    for (const column of shownColumns()) {\n"
+        "        const cell = add(row, \"th\", classOfHeading(column));\n"
+        "        const button = add(cell, \"button\");\n"
+        "        cell.scope = \"col\";\n"
+        "        button.type = \"button\";\n"
+        "        button.title = column.description || \"\";\n"
+        "        if (column.units !== undefined) {\n"
+        "            column.scale = column.scale || scaleOfColumn(column);\n"
+        "        }\n"
+        "        fillHeading(button, column.label, unitOfHeading(column));\n"
+        "        button.addEventListener(\"click\", () => {\n"
+        "            view.isAscending = view.sortBy === column ? !view.isAscending : Boolean(column.isText);\n"
+        "            view.sortBy = column;\n"
+        "            showRows();\n"
+        "        });\n"
+        "        column.heading = cell;\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "/* Marks the column that the rows are sorted by. */\n"
+        "function markSorted() {\n"
+        "    for (const column of shownColumns()) {\n"
+        "        if (column === view.sortBy) {\n"
+        "            column.heading.setAttribute(\"aria-sort\", view.isAscending ? \"ascending\" : \"descending\");\n"
+        "        } else {\n"
+        "            column.heading.removeAttribute(\"aria-sort\");\n"
+        "        }\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "/* ---- rows of the table of regions ---- */\n"
+        "\n"
+        "const collator = new Intl.Collator(\"en\", {numeric: true});\n"
+        "\n"
+        "const isNested = () => hasNesting && byId(\"nested\").checked;\n"
+        "\n"
+        "/* What is missing comes last in either order. */\n",
+        "function compare(a, b) {\n"
+        "    const column = view.sortBy;\n"
+        "    const direction = view.isAscending ? 1 : -1;\n"
+        "    const isTree = column.kind === \"share\" && isNested();\n"
+        "    const left = isTree ? a.shareWithChildren : column.value(a);\n"
+        "    const right = isTree ? b.shareWithChildren : column.value(b);\n"
+        "    const isMissing = column.isText ? (value) => value === \"\" : (value) => !isNumber(value);\n"
+        "    const difference = column.isText ? collator.compare : (one, other) => one - other;\n"
+        "    if (isMissing(left) || isMissing(right)) {\n"
+        "        return isMissing(left) - isMissing(right) || a.index - b.index;\n"
+        "    }\n"
+        "    return direction * difference(left, right) || a.index - b.index;\n"
+        "}\n"
+        "\n"
+        "/* Returns which regions pass the filter: each word is part of the name; none that follows a ! is. */\n"
+        "function filterRegions() {\n"
+        "    const words = byId(\"filter\").value.toLowerCase().split(/\\s+/).filter((word) => word && word !== \"!\");\n"
+        "    return regions.filter((region) => {\n"
+        "        const name = String(region.name).toLowerCase();\n"
+        "        return words.every((word) => word[0] === \"!\" ? !name.includes(word.slice(1)) : name.includes(word));\n"
+        "    });\n"
+        "}\n"
+        "\n"
+        "/* Returns the rows in order: {region, depth, isContext}. Context rows are parents of regions that pass the filter. */\n"
+        "function orderRows(matching) {\n"
+        "    if (!isNested()) {\n"
+        "        return matching.sort(compare).map((region) => ({region, depth: 0}));\n"
+        "    }\n"
+        "    const matches = new Set(matching);\n"
+        "    const kept = new Set();\n"
+        "    for (const region of matching) {\n"
+        "        for (let above = region; above && !kept.has(above); above = above.above) {\n"
+        "            kept.add(above);\n"
+        "        }\n"
+        "    }\n"
+        "    const rows = [];\n"
+        "    const pending = [];\n"
+        "    const push = (siblings, depth) => {\n"
+        "        const sorted = siblings.filter((region) => kept.has(region)).sort(compare);\n"
+        "        sorted.reverse().forEach((region) => pending.push({region, depth, isContext: !matches.has(region)}));\n"
+        "    };\n"
+        "    push(regions.filter((region) => !region.above), 0);\n"
+        "    while (pending.length) {\n"
+        "        const row = pending.pop();\n"
+        "        rows.push(row);\n"
+        "        push(row.region.children, row.depth + 1);\n"
+        "    }\n"
+        "    return rows;\n"
+        "}\n"
+        "\n"
+        "const nameLength = () => window.innerWidth < 900 ? 30 : 56;\n"
+        "\n"
+        "/* Shortens a long name: first by the arguments of a C++ signature, which say least, then in its middle, because names\n"
+        "   differ at both ends. */\n"
+        "function shortName(name, most) {\n"
+        "    const whole = String(name).trim() || \"(no name)\";\n"
+        "    if (Array.from(whole).length <= most) {\n"
+        "        return whole;\n"
+        "    }\n"
+        "    const letters = Array.from(whole.replace(/^void /, \"\").replace(/\\([^()]+\\)$/, \"(\\u2026)\"));\n"
+        "    if (letters.length <= most) {\n"
+        "        return letters.join(\"\");\n"
+        "    }\n"
+        "    const head = Math.floor(most * 0.6);\n"
+        "    const tail = letters.length - (most - head - 1);\n"
+        "    return `${letters.slice(0, head).join(\"\")}\\u2026${letters.slice(tail).join(\"\")}`;\n"
+        "}\n"
+        "\n"
+        "function addShare(row, region) {\n"
+        "    const cell = add(row, \"td\", \"share\");\n"
+        "    if (hasOwnTimes) {\n"
+        "        add(cell, \"span\", \"number\", scaled(isNumber(region.share) ? 100 * region.share : null, SHARES));\n"
+        "    }\n"
+        "    const bar = add(cell, \"span\", \"bar\");\n"
+        "    const own = region.share || 0;\n"
+        "    add(bar, \"i\").style.width = `${100 * own / view.fullBar}%`;\n"
+        "    if (isNested()) {\n"
+        "        add(bar, \"i\").style.width = `${100 * (region.shareWithChildren - own) / view.fullBar}%`;\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "function addName(row, region, depth) {\n"
+        "    const cell = add(row, \"th\", \"name pinned\");\n"
+        "    const button = add(cell, \"button\", \"\", shortName(region.name, nameLength()));\n"
+        "    cell.scope = \"row\";\n"
+        "    cell.style.paddingLeft = `${0.55 + 1.1 * Math.min(depth, 12)}rem`;\n"
+        "    button.type = \"button\";\n"
+        "    button.title = region.name;\n"
+        "    button.tabIndex = -1;\n"
+        "    button.setAttribute(\"aria-expanded\", view.opened.has(region));\n"
+        "    if (region.notes.length) {\n"
+        "        add(cell, \"span\", \"mark\", \" !\").title = region.notes.join(\" \");\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "function addCell(row, region, column) {\n"
+        "    const value = column.value(region);\n"
+        "    const cell = add(row, \"td\", \"number\", scaled(value, column.scale));\n",
+        "    if (column.kind === \"lost\") {\n"
+        "        cell.classList.add(value > 0 ? \"mark\" : \"muted\");\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "function addRow(body, {region, depth, isContext}) {\n"
+        "    const row = add(body, \"tr\", isContext ? \"context\" : \"\");\n"
+        "    row.dataset.region = region.index;\n"
+        "    for (const column of shownColumns()) {\n"
+        "        if (column.kind === \"share\") {\n"
+        "            addShare(row, region);\n"
+        "        } else if (column.kind === \"name\") {\n"
+        "            addName(row, region, depth);\n"
+        "        } else if (column.kind === \"limit\") {\n"
+        "            add(row, \"td\", \"limit\", region.limit.what || MISSING).title = region.limit.why || \"\";\n"
+        "        } else {\n"
+        "            addCell(row, region, column);\n"
+        "        }\n"
+        "    }\n"
+        "    if (view.opened.has(region)) {\n"
+        "        addDetails(row, region);\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "/* Returns the share of some regions, after `before`. Returns \"\" if shares are not known. */\n"
+        "function shareText(before, some) {\n"
+        "    return hasOwnTimes ? `${before}${percent(sumOf(some, (region) => region.share))} of GPU time` : \"\";\n"
+        "}\n"
+        "\n"
+        "function legendText() {\n"
+        "    const texts = [\"A full bar is the GPU time of the longest region.\"];\n"
+        "    if (hasOwnTimes) {\n"
+        "        texts[0] = `A full bar is ${percent(view.fullBar)} of all GPU time.`;\n"
+        "    }\n"
+        "    if (isNested()) {\n"
+        "        texts.push(\"The strong part of a bar is the region's own time, the faint part that of regions inside it.\");\n"
+        "    }\n"
+        "    if (metricNames.length) {\n"
+        "        texts.push(\"Metrics are means of a sample; rates and shares are weighted by GPU time.\");\n"
+        "    }\n"
+        "    return texts.join(\" \");\n"
+        "}\n"
+        "\n"
+        "function showRows() {\n"
+        "    const body = byId(\"regions\").tBodies[0];\n"
+        "    const matching = filterRegions();\n"
+        "    const barOf = (region) => (isNested() ? region.shareWithChildren : region.share) || 0;\n"
+        "    markSorted();\n"
+        "    view.fullBar = Math.max(1e-9, ...regions.map(barOf));\n"
+        "    view.rows = orderRows(matching);\n"
+        "    body.replaceChildren();\n"
+        "    view.rows.slice(0, view.rowLimit).forEach((row) => addRow(body, row));\n"
+        "    const first = body.querySelector(\"button\");\n"
+        "    if (first) {\n"
+        "        first.tabIndex = 0;\n"
+        "    }\n"
+        "    const all = plural(regions.length, \"region\");\n"
+        "    byId(\"shown\").textContent = matching.length === regions.length\n"
+        "        ? all : `${COUNT.format(matching.length)} of ${all}${shareText(\", \", matching)}`;\n"
+        "    byId(\"legend\").textContent = legendText();\n"
+        "    const hidden = view.rows.slice(view.rowLimit).map((row) => row.region);\n"
+        "    byId(\"more\").hidden = hidden.length === 0;\n"
+        "    byId(\"more\").firstElementChild.textContent = `${plural(hidden.length, \"more row\")}${shareText(\" with \", hidden)}.`;\n"
+        "}\n"
+        "\n"
+        "/* Opens or closes the details of the region of a row. */\n"
+        "function toggle(row) {\n"
+        "    const region = regions[row.dataset.region];\n"
+        "    const isOpen = view.opened.has(region);\n"
+        "    if (isOpen) {\n"
+        "        view.opened.delete(region);\n"
+        "        row.nextElementSibling.remove();\n"
+        "    } else {\n"
+        "        view.opened.add(region);\n"
+        "        addDetails(row, region);\n"
+        "    }\n"
+        "    row.querySelector(\"button\").setAttribute(\"aria-expanded\", !isOpen);\n"
+        "}\n"
+        "\n"
+        "/* Moves the keyboard to a row: one row at a time is a stop of the Tab key. */\n"
+        "function focusRow(button) {\n"
+        "    if (button) {\n"
+        "        byId(\"regions\").querySelectorAll(\"tbody .name > button[tabindex='0']\").forEach((other) => {\n"
+        "            other.tabIndex = -1;\n"
+        "        });\n"
+        "        button.tabIndex = 0;\n"
+        "        button.focus();\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "/* Opens a region from elsewhere on the page. */\n"
+        "function reveal(region) {\n"
+        "    byId(\"filter\").value = \"\";\n"
+        "    showRows();\n"
+        "    const position = view.rows.findIndex((row) => row.region === region);\n"
+        "    if (position >= view.rowLimit) {\n"
+        "        view.rowLimit = position + 1;\n"
+        "        showRows();\n"
+        "    }\n"
+        "    const row = byId(\"regions\").querySelector(`tr[data-region='${region.index}']`);\n"
+        "    if (!view.opened.has(region)) {\n"
+        "        toggle(row);\n"
+        "    }\n"
+        "    focusRow(row.querySelector(\"button\"));\n"
+        "}\n"
+        "\n"
+        "/* ---- details of a region ---- */\n"
+        "\n"
+        "const FIGURES = [\"mean\", \"stddev\", \"min\", \"median\", \"p95\", \"max\"];\n"
+        "\n"
+        "function addDetails(row, region) {\n"
+        "    const detailsRow = document.createElement(\"tr\");\n"
+        "    detailsRow.className = \"details\";\n",
+        "    row.after(detailsRow);\n"
+        "    const cell = add(detailsRow, \"td\");\n"
+        "    cell.colSpan = row.cells.length + 1; /* and what fills the row */\n"
+        "    const box = add(cell, \"div\", \"detail\");\n"
+        "    add(box, \"h3\", \"\", region.name);\n"
+        "    const pair = add(box, \"div\", \"pair\");\n"
+        "    addFacts(add(pair, \"div\"), region);\n"
+        "    addHistogram(pair, region);\n"
+        "    addFigures(box, region);\n"
+        "    addStreamed(box, region);\n"
+        "}\n"
+        "\n"
+        "/* Adds what limits a region, where it is nested, its notes, and what it does a second. */\n"
+        "function addFacts(box, region) {\n"
+        "    if (region.limit.why) {\n"
+        "        addLimit(add(box, \"p\", \"\", \"What limits it: \"), region.limit);\n"
+        "    }\n"
+        "    if (region.above) {\n"
+        "        const path = [];\n"
+        "        for (let above = region.above; above; above = above.above) {\n"
+        "            path.unshift(above.name);\n"
+        "        }\n"
+        "        add(box, \"p\", \"\", `Inside ${path.join(\" \\u203a \")}.`);\n"
+        "    }\n"
+        "    for (const note of region.notes) {\n"
+        "        add(box, \"p\", \"mark\", note);\n"
+        "    }\n"
+        "    const rates = ratesOf(region);\n"
+        "    if (rates.length) {\n"
+        "        add(box, \"p\", \"\", `While it runs: ${rates.join(\", \")}.`);\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "function addLimit(text, limit) {\n"
+        "    if (limit.what) {\n"
+        "        add(text, \"strong\", \"\", limit.what);\n"
+        "        text.append(\". \");\n"
+        "    }\n"
+        "    text.append(limit.why);\n"
+        "    if (limit.what && limit.add) {\n"
+        "        text.append(` To know more, add ${limit.add}.`);\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "function ratesOf(region) {\n"
+        "    const rates = [];\n"
+        "    if (isNumber(region.bytes)) {\n"
+        "        rates.push(`memory traffic ${quantity(region.bytes, \"B/s\")}`);\n"
+        "    }\n"
+        "    if (isNumber(region.operations)) {\n"
+        "        rates.push(quantity(region.operations, \"op/s\"));\n"
+        "    }\n"
+        "    if (isNumber(region.instructions)) {\n"
+        "        rates.push(quantity(region.instructions, \"instr/s\"));\n"
+        "    }\n"
+        "    if (region.bytes > 0 && region.operations > 0) {\n"
+        "        rates.push(quantity(region.operations / region.bytes, \"op/B\"));\n"
+        "    }\n"
+        "    return rates;\n"
+        "}\n"
+        "\n"
+        "/* Adds a table with one row of headings, and returns its body. Headings are [text, class, unit]. */\n"
+        "function addTable(parent, headings) {\n"
+        "    const table = add(add(parent, \"div\", \"scroll\"), \"table\");\n"
+        "    const row = add(add(table, \"thead\"), \"tr\");\n"
+        "    for (const [text, className, unit] of headings) {\n"
+        "        const cell = add(row, \"th\", className);\n"
+        "        cell.scope = \"col\";\n"
+        "        fillHeading(cell, text, unit);\n"
+        "    }\n"
+        "    return add(table, \"tbody\");\n"
+        "}\n"
+        "\n"
+        "function addFigures(box, region) {\n"
+        "    const numbers = [\"Samples\", \"Mean\", \"Std dev\", \"Min\", \"Median\", \"p95\", \"Max\"].map((text) => [text, \"number\"]);\n"
+        "    const body = addTable(box, [[\"Metric\"], ...numbers, [\"Unit\"], [\"Sum\", \"number\"], [\"Component\"]]);\n"
+        "    const time = {units: \"ns\", description: \"Time from the begin to the end of the region on the device.\"};\n"
+        "    addFigureRow(body, \"GPU time\", time, (figure) => region.time_ns[figure]);\n"
+        "    const times = region.with_metrics < region.count ? region.pass_time_ns || [] : [];\n"
+        "    const withMetrics = {\n"
+        "        units: \"ns\",\n"
+        "        description: \"GPU time of the samples that have metrics. The others have times alone.\",\n"
+        "    };\n"
+        "    times.forEach((ofPass, pass) => {\n"
+        "        const name = `GPU time with metrics${times.length > 1 ? `, pass ${pass}` : \"\"}`;\n"
+        "        addFigureRow(body, name, withMetrics, (figure) => ofPass[figure]);\n"
+        "    });\n"
+        "    const isMeasured = (name) => figureOf(region, name, \"count\") > 0;\n"
+        "    for (const name of metricNames.filter(isMeasured)) {\n"
+        "        addFigureRow(body, name, metrics[name], (figure) => figureOf(region, name, figure));\n"
+        "    }\n"
+        "    const missing = metricNames.filter((name) => !isMeasured(name));\n"
+        "    if (missing.length) {\n"
+        "        add(box, \"p\", \"muted\", `Not measured here: ${missing.join(\", \")}.`);\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "/* Figures of a row are in one unit; the sum has its own. */\n"
+        "function addFigureRow(body, name, metric, valueOf) {\n"
+        "    const row = add(body, \"tr\");\n"
+        "    const units = metric.units || \"\";\n"
+        "    const sum = valueOf(\"sum\");\n"
+        "    const scale = scaleFor(units, FIGURES.map(valueOf));\n"
+        "    const isFlag = metric.aggregation === \"flag\" && isNumber(sum);\n",
+        "    addDescribed(add(row, \"th\", \"name\"), name, metric.description);\n"
+        "    add(row, \"td\", \"number\", countOrMissing(valueOf(\"count\")));\n"
+        "    for (const figure of FIGURES) {\n"
+        "        add(row, \"td\", \"number\", scaled(valueOf(figure), scale));\n"
+        "    }\n"
+        "    add(row, \"td\", \"unit\", scale.unit);\n"
+        "    add(row, \"td\", \"number\", isFlag ? plural(sum, \"sample\") : quantity(sum, units));\n"
+        "    add(row, \"td\", \"muted\", metric.component || \"\");\n"
+        "}\n"
+        "\n"
+        "function addDescribed(cell, name, description) {\n"
+        "    cell.scope = \"row\";\n"
+        "    if (!description) {\n"
+        "        cell.textContent = name;\n"
+        "        return;\n"
+        "    }\n"
+        "    const details = add(cell, \"details\");\n"
+        "    add(details, \"summary\", \"\", name);\n"
+        "    add(details, \"p\", \"\", description);\n"
+        "}\n"
+        "\n"
+        "/* Adds the metrics of streams that were sampled while the region ran. */\n"
+        "function addStreamed(box, region) {\n"
+        "    const names = Object.keys(region.streamed || {});\n"
+        "    if (names.length === 0) {\n"
+        "        return;\n"
+        "    }\n"
+        "    const numbers = [\"Rows\", \"Mean\", \"Peak\"].map((text) => [text, \"number\"]);\n"
+        "    const body = addTable(box, [[\"Streamed metric\"], ...numbers, [\"Unit\"], [\"Component\"]]);\n"
+        "    for (const name of names) {\n"
+        "        const streamed = region.streamed[name];\n"
+        "        const metric = ownProperty(doc.streamed, name) || {};\n"
+        "        const row = add(body, \"tr\");\n"
+        "        const scale = scaleFor(metric.units || \"\", [streamed.mean, streamed.peak]);\n"
+        "        add(row, \"th\", \"name\", name).scope = \"row\";\n"
+        "        add(row, \"td\", \"number\", COUNT.format(streamed.rows || 0));\n"
+        "        add(row, \"td\", \"number\", scaled(streamed.mean, scale));\n"
+        "        add(row, \"td\", \"number\", scaled(streamed.peak, scale));\n"
+        "        add(row, \"td\", \"\", scale.unit);\n"
+        "        add(row, \"td\", \"\", metric.component || \"\");\n"
+        "    }\n"
+        "}\n"
+        "/* ---- drawings ---- */\n"
+        "\n"
+        "function drawing(parent, width, height, label) {\n"
+        "    const viewBox = `0 0 ${width} ${height}`;\n"
+        "    return addSvg(parent, \"svg\", {width, height, viewBox, role: \"img\", \"aria-label\": label});\n"
+        "}\n"
+        "\n"
+        "/* Returns a function from a value to a coordinate on a logarithmic axis. */\n"
+        "function logAxis(low, high, from, to) {\n"
+        "    return (value) => from + (to - from) * Math.log(value / low) / Math.log(high / low);\n"
+        "}\n"
+        "\n"
+        "/* Returns the step of an axis that is `length` long, for about 5 ticks. */\n"
+        "function stepOf(length) {\n"
+        "    const size = Math.pow(10, Math.floor(Math.log10(length)));\n"
+        "    if (length / size < 2.5) {\n"
+        "        return size / 2;\n"
+        "    }\n"
+        "    return length / size < 5 ? size : 2 * size;\n"
+        "}\n"
+        "\n"
+        "/* Returns ticks of a logarithmic axis: powers of ten and, where there is room, 2 and 5 times these; below a decade,\n"
+        "   equal steps. */\n"
+        "function ticksOf(low, high) {\n"
+        "    const decades = Math.log10(high / low);\n"
+        "    const ticks = [];\n"
+        "    if (decades < 1) {\n"
+        "        const step = stepOf(high - low);\n"
+        "        for (let tick = Math.ceil(low / step) * step; tick <= high; tick += step) {\n"
+        "            ticks.push(tick);\n"
+        "        }\n"
+        "    } else {\n"
+        "        const digits = decades < 2.5 ? [1, 2, 5] : [1];\n"
+        "        for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {\n"
+        "            ticks.push(...digits.map((digit) => digit * Math.pow(10, power)));\n"
+        "        }\n"
+        "    }\n"
+        "    return ticks.filter((tick) => tick >= low && tick <= high);\n"
+        "}\n"
+        "\n"
+        "/* ---- the distribution of a region's times ---- */\n"
+        "\n"
+        "function addHistogram(box, region) {\n"
+        "    const histogram = region.histogram || {};\n"
+        "    const counts = histogram.counts || [];\n"
+        "    const first = counts.findIndex((count) => count > 0);\n"
+        "    if (first < 0 || !(histogram.first_ns > 0) || !(histogram.ratio > 1)) {\n"
+        "        return;\n"
+        "    }\n"
+        "    const last = counts.findLastIndex((count) => count > 0);\n"
+        "    const margin = Math.max(1, Math.ceil((11 - (last - first)) / 2));\n"
+        "    const beginOf = (index) => histogram.first_ns * Math.pow(histogram.ratio, index);\n"
+        "    const low = beginOf(first - margin);\n"
+        "    const high = beginOf(last + 1 + margin);\n"
+        "    const plot = {left: 90, right: 620, top: 34, bottom: 130, low, high};\n"
+        "    plot.x = logAxis(low, high, plot.left, plot.right);\n"
+        "    const time = region.time_ns;\n"
+        "    const svg = drawing(box, 640, 150,\n",
+        "        `Distribution of GPU time: minimum ${quantity(time.min, \"ns\")}, median ${quantity(time.median, \"ns\")}, ` +\n"
+        "        `95th percentile ${quantity(time.p95, \"ns\")}, maximum ${quantity(time.max, \"ns\")}`);\n"
+        "    addCaption(svg, plot, time, sumOf(counts, (count) => count));\n"
+        "    addColumns(svg, plot, counts, beginOf);\n"
+        "    addTimeAxis(svg, plot);\n"
+        "    addMarker(svg, plot, \"median\", time.median, \"end\");\n"
+        "    addMarker(svg, plot, \"p95\", time.p95, \"start\");\n"
+        "}\n"
+        "\n"
+        "/* If fewer samples are `kept` than there were, the drawing is of these. */\n"
+        "function addCaption(svg, plot, time, kept) {\n"
+        "    const samples = plural(Math.max(kept, time.count || 0), \"sample\");\n"
+        "    const text = kept < time.count ? `${COUNT.format(kept)} of ${samples}, chosen at random` : samples;\n"
+        "    addSvg(svg, \"text\", {x: plot.left, y: 10, class: \"muted\"}, `GPU time of ${text}, logarithmic`);\n"
+        "}\n"
+        "\n"
+        "function addColumns(svg, plot, counts, beginOf) {\n"
+        "    const most = Math.max(...counts);\n"
+        "    addSvg(svg, \"text\", {x: plot.left - 6, y: plot.top + 8, \"text-anchor\": \"end\"}, plural(most, \"sample\"));\n"
+        "    counts.forEach((count, index) => {\n"
+        "        if (!(count > 0)) {\n"
+        "            return;\n"
+        "        }\n"
+        "        const x = plot.x(beginOf(index));\n"
+        "        const width = Math.max(0.5, plot.x(beginOf(index + 1)) - x - 1);\n"
+        "        const height = Math.max(1, (plot.bottom - plot.top) * count / most);\n"
+        "        const column = addSvg(svg, \"rect\", {x, y: plot.bottom - height, width, height, class: \"column\"});\n"
+        "        const range = `from ${quantity(beginOf(index), \"ns\")} to ${quantity(beginOf(index + 1), \"ns\")}`;\n"
+        "        addSvg(column, \"title\", {}, `${plural(count, \"sample\")} ${range}`);\n"
+        "    });\n"
+        "}\n"
+        "\n"
+        "function addTimeAxis(svg, plot) {\n"
+        "    addSvg(svg, \"path\", {d: `M${plot.left} ${plot.bottom}H${plot.right}`, class: \"axis\"});\n"
+        "    for (const tick of ticksOf(plot.low, plot.high)) {\n"
+        "        const x = plot.x(tick);\n"
+        "        addSvg(svg, \"path\", {d: `M${x} ${plot.bottom}v4`, class: \"axis\"});\n"
+        "        addSvg(svg, \"text\", {x, y: plot.bottom + 16, \"text-anchor\": \"middle\"}, quantity(tick, \"ns\"));\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "/* Marks a time, with its name on the left (anchor \"end\") or on the right (\"start\"). */\n"
+        "function addMarker(svg, plot, name, time, anchor) {\n"
+        "    if (time >= plot.low && time <= plot.high) {\n"
+        "        const at = plot.x(time);\n"
+        "        const x = anchor === \"end\" ? at - 4 : at + 4;\n"
+        "        addSvg(svg, \"path\", {d: `M${at} ${plot.top - 12}V${plot.bottom}`, class: \"marker\"});\n"
+        "        addSvg(svg, \"text\", {x, y: plot.top - 4, \"text-anchor\": anchor}, `${name} ${quantity(time, \"ns\")}`);\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "/* ---- roofline ---- */\n"
+        "\n"
+        "const ROOFLINE_POINTS = 150;\n"
+        "const ROOFLINE_NAMES = 12;\n"
+        "\n"
+        "/* Draws what regions do a second: operations where the program has stated them, else instructions of any width, which\n"
+        "   no peak of operations holds for. */\n"
+        "function showRoofline() {\n"
+        "    const peaks = doc.peaks || {};\n"
+        "    const kind = regions.some((region) => region.operations > 0) ? \"operations\" : \"instructions\";\n"
+        "    const roofs = {\n"
+        "        kind,\n"
+        "        unit: kind === \"operations\" ? \"op/s\" : \"instr/s\",\n"
+        "        bytes: peaks.bytes_per_second > 0 ? peaks.bytes_per_second : 0,\n"
+        "        most: kind === \"operations\" && peaks.operations_per_second > 0 ? peaks.operations_per_second : 0,\n"
+        "    };\n"
+        "    const points = regions.filter((region) => region.bytes > 0 && region[kind] > 0)\n"
+        "        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS)\n"
+        "        .map((region) => ({region, intensity: region[kind] / region.bytes, rate: region[kind]}));\n"
+        "    if ((roofs.bytes || roofs.most) && points.length) {\n"
+        "        addLink(\"roofline\", \"Roofline\");\n"
+        "        add(byId(\"roofline\"), \"p\", \"muted\", rooflineText(roofs, peaks.source));\n"
+        "        const plot = plotOf(points, roofs);\n"
+        "        const svg = drawing(byId(\"roofline\"), plot.width, 345,\n"
+        "            `Roofline of ${plural(points.length, \"region\")}; the figures are in the details of each region`);\n"
+        "        addGrid(svg, plot, roofs);\n"
+        "        addRoofs(svg, plot, roofs);\n"
+        "        addPoints(svg, plot, roofs, points);\n"
+        "    }\n"
+        "}\n"
+        "\n",
+        "function rooflineText({kind, unit, bytes, most}, source) {\n"
+        "    const peaks = [bytes ? quantity(bytes, \"B/s\") : \"\", most ? quantity(most, unit) : \"\"].filter(Boolean).join(\", \");\n"
+        "    const text = `${capital(kind)} a second against ${kind} a byte of memory traffic, while each region runs. ` +\n"
+        "        \"Larger points have a larger share of GPU time. \" +\n"
+        "        `Peak, ${source || \"of unknown source\"}: ${peaks}.`;\n"
+        "    return kind === \"operations\" ? text : `${text} Instructions are those of the vector and matrix engines, each of ` +\n"
+        "        \"which does several operations: zt_set_operations states how many of these a region does.\";\n"
+        "}\n"
+        "\n"
+        "/* Returns the axes, so long that all points and the ridge, where the roofs meet, are in the drawing. */\n"
+        "function plotOf(points, {bytes, most}) {\n"
+        "    const width = window.innerWidth < 900 ? 640 : 960;\n"
+        "    const plot = {width, left: 80, right: width - 20, top: 10, bottom: 300};\n"
+        "    const rates = points.map((point) => point.rate);\n"
+        "    const intensities = points.map((point) => point.intensity);\n"
+        "    if (bytes && most) {\n"
+        "        intensities.push(most / bytes);\n"
+        "    }\n"
+        "    plot.lowX = Math.min(...intensities) / 3;\n"
+        "    plot.highX = Math.max(...intensities) * 5;\n"
+        "    plot.lowY = Math.min(...rates, bytes ? plot.lowX * bytes : Infinity) / 2;\n"
+        "    plot.highY = Math.max(...rates, most) * 3;\n"
+        "    plot.x = logAxis(plot.lowX, plot.highX, plot.left, plot.right);\n"
+        "    plot.y = logAxis(plot.lowY, plot.highY, plot.bottom, plot.top);\n"
+        "    return plot;\n"
+        "}\n"
+        "\n"
+        "function addGrid(svg, plot, roofs) {\n"
+        "    const {left, right, top, bottom} = plot;\n"
+        "    for (const tick of ticksOf(plot.lowX, plot.highX)) {\n"
+        "        const x = plot.x(tick);\n"
+        "        addSvg(svg, \"path\", {d: `M${x} ${top}V${bottom}`, class: \"grid\"});\n"
+        "        addSvg(svg, \"text\", {x, y: bottom + 15, \"text-anchor\": \"middle\"}, quantity(tick, \"\"));\n"
+        "    }\n"
+        "    for (const tick of ticksOf(plot.lowY, plot.highY)) {\n"
+        "        const y = plot.y(tick);\n"
+        "        addSvg(svg, \"path\", {d: `M${left} ${y}H${right}`, class: \"grid\"});\n"
+        "        addSvg(svg, \"text\", {x: left - 6, y: y + 4, \"text-anchor\": \"end\"}, quantity(tick, roofs.unit));\n"
+        "    }\n"
+        "    addSvg(svg, \"text\", {x: right, y: bottom + 32, \"text-anchor\": \"end\", class: \"muted\"}, `${roofs.kind} a byte`);\n"
+        "    addSvg(svg, \"path\", {d: `M${left} ${top}V${bottom}H${right}`, class: \"axis\"});\n"
+        "}\n"
+        "\n"
+        "function addRoofs(svg, plot, {bytes, most, unit}) {\n"
+        "    const {lowX, highX, right} = plot;\n"
+        "    const ridge = bytes ? Math.min(highX, (most || plot.highY) / bytes) : lowX;\n"
+        "    if (bytes) {\n"
+        "        const [x, y] = [plot.x(lowX), plot.y(lowX * bytes)];\n"
+        "        addSvg(svg, \"path\", {d: `M${x} ${y}L${plot.x(ridge)} ${plot.y(ridge * bytes)}`, class: \"roof\"});\n"
+        "        addSvg(svg, \"text\", {x: x + 8, y: y + 14}, quantity(bytes, \"B/s\"));\n"
+        "    }\n"
+        "    if (most) {\n"
+        "        const y = plot.y(most);\n"
+        "        addSvg(svg, \"path\", {d: `M${plot.x(ridge)} ${y}H${right}`, class: \"roof\"});\n"
+        "        addSvg(svg, \"text\", {x: right, y: y - 5, \"text-anchor\": \"end\"}, quantity(most, unit));\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "/* Draws the points, small ones on top, and names those of the largest share where names do not overlap. */\n"
+        "function addPoints(svg, plot, roofs, points) {\n"
+        "    const names = [];\n"
+        "    for (const {region, intensity, rate} of points) {\n"
+        "        const [x, y] = [plot.x(intensity), plot.y(rate)];\n"
+        "        const radius = 3 + 9 * Math.sqrt(region.share || 0);\n"
+        "        const point = addSvg(svg, \"circle\", {cx: x, cy: y, r: radius, class: \"point\"});\n"
+        "        const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, \"B/s\")} of memory traffic`];\n"
+        "        if (hasOwnTimes) {\n"
+        "            texts.push(`${percent(region.share)} of GPU time`);\n"
+        "        }\n"
+        "        addSvg(point, \"title\", {}, `${region.name}: ${texts.join(\", \")}`);\n"
+        "        point.addEventListener(\"click\", () => reveal(region));\n"
+        "        const name = placeName(shortName(region.name, 42), x, y, radius + 3, x > plot.width * 2 / 3);\n"
+        "        const isFree = names.every((other) => Math.abs(other.y - name.y) > 14 || other.left > name.right ||\n"
+        "            other.right < name.left);\n",
+        "        if (names.length < ROOFLINE_NAMES && isFree) {\n"
+        "            names.push(name);\n"
+        "        }\n"
+        "    }\n"
+        "    for (const {text, left, right, y, anchor} of names) {\n"
+        "        const x = anchor === \"end\" ? right : left;\n"
+        "        addSvg(svg, \"text\", {x, y: y + 4, \"text-anchor\": anchor, class: \"point-name\"}, text);\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "/* Returns where the name of a point stands. Its width is estimated. */\n"
+        "function placeName(text, x, y, distance, isOnLeft) {\n"
+        "    const width = 7 * text.length;\n"
+        "    return isOnLeft\n"
+        "        ? {text, y, left: x - distance - width, right: x - distance, anchor: \"end\"}\n"
+        "        : {text, y, left: x + distance, right: x + distance + width, anchor: \"start\"};\n"
+        "}\n"
+        "\n"
+        "/* ---- timeline ---- */\n"
+        "\n"
+        "const TIMELINE_ROWS = 8;\n"
+        "const BINS = 1000;\n"
+        "\n"
+        "/* Adds a span to the bins, each of which holds how much of it is covered. */\n"
+        "function cover(bins, from, to) {\n"
+        "    const last = Math.min(BINS - 1, Math.floor(to));\n"
+        "    for (let bin = Math.max(0, Math.floor(from)); bin <= last; bin++) {\n"
+        "        bins[bin] += Math.min(to, bin + 1) - Math.max(from, bin);\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "/* Draws the bins in four shades, so that the size of the drawing does not depend on the number of spans. */\n"
+        "function drawBins(svg, bins, className) {\n"
+        "    for (let shade = 1; shade <= 4; shade++) {\n"
+        "        let path = \"\";\n"
+        "        let from = -1;\n"
+        "        for (let bin = 0; bin <= BINS; bin++) {\n"
+        "            const isShade = bin < BINS && bins[bin] > 0 && Math.min(4, Math.ceil(4 * bins[bin])) === shade;\n"
+        "            if (isShade && from < 0) {\n"
+        "                from = bin;\n"
+        "            } else if (!isShade && from >= 0) {\n"
+        "                path += `M${from} 0H${bin}V1H${from}z`;\n"
+        "                from = -1;\n"
+        "            }\n"
+        "        }\n"
+        "        if (path) {\n"
+        "            addSvg(svg, \"path\", {d: path, class: className, \"fill-opacity\": (shade + 1) / 5});\n"
+        "        }\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "/* Returns the spans of the timeline, as far as it shows them: {region, begin, end, isLost}, in time from its begin. */\n"
+        "function spansOf(timeline, duration) {\n"
+        "    const spans = [];\n"
+        "    for (const [index, begin, end, isLost] of timeline.spans || []) {\n"
+        "        if (regions[index] && isNumber(begin) && isNumber(end)) {\n"
+        "            spans.push({\n"
+        "                region: regions[index],\n"
+        "                begin: Math.max(begin - timeline.begin_ns, 0),\n"
+        "                end: Math.min(end - timeline.begin_ns, duration),\n"
+        "                isLost,\n"
+        "            });\n"
+        "        }\n"
+        "    }\n"
+        "    return spans.filter((span) => span.begin <= span.end);\n"
+        "}\n"
+        "\n"
+        "/* Returns how long at least one of the spans lasts. */\n"
+        "function coveredTime(spans) {\n"
+        "    let covered = 0;\n"
+        "    let latest = -Infinity;\n"
+        "    for (const {begin, end} of spans.slice().sort((a, b) => a.begin - b.begin)) {\n"
+        "        covered += Math.max(0, end - Math.max(latest, begin));\n"
+        "        latest = Math.max(latest, end);\n"
+        "    }\n"
+        "    return covered;\n"
+        "}\n"
+        "\n"
+        "/* Adds a row of the timeline: a name, when its spans run, and how much of the time they cover. */\n"
+        "function addStrip(parent, name, title, spans, duration) {\n"
+        "    const bins = new Float64Array(BINS);\n"
+        "    const lost = new Float64Array(BINS);\n"
+        "    for (const {begin, end, isLost} of spans) {\n"
+        "        const from = BINS * begin / duration;\n"
+        "        cover(isLost ? lost : bins, from, Math.max(BINS * end / duration, from + 1e-6));\n"
+        "    }\n"
+        "    add(parent, \"span\", \"name\", name).title = title;\n"
+        "    const svg = addSvg(parent, \"svg\", {viewBox: `0 0 ${BINS} 1`, preserveAspectRatio: \"none\", role: \"img\",\n"
+        "        \"aria-label\": plural(spans.length, \"sample\")});\n"
+        "    drawBins(svg, bins, \"\");\n"
+        "    drawBins(svg, lost, \"lost\");\n"
+        "    add(parent, \"span\", \"number\", percent(coveredTime(spans) / duration));\n"
+        "}\n"
+        "\n"
+        "/* Describes how kernels, copies and idle time share the time of the device. */\n"
+        "function overlapText() {\n"
+        "    const overlap = doc.overlap || {};\n"
+        "    const part = (time) => percent(time / overlap.span_ns);\n"
+        "    if (overlap.missing) {\n"
+        "        return `The idle time of the device is not known: ${plural(overlap.missing, \"sample\")} missing.`;\n"
+        "    }\n"
+        "    if (!(overlap.span_ns > 0) || !isNumber(overlap.busy_ns)) {\n"
+        "        return \"\";\n"
+        "    }\n",
+        "    const idle = `In ${part(overlap.idle_ns)}, nothing that is measured runs.`;\n"
+        "    const kernelTime = `Kernels take ${part(overlap.kernel_ns)}`;\n"
+        "    if (overlap.copy_ns > 0) {\n"
+        "        return `${kernelTime}, copies ${part(overlap.copy_ns)}, both at once ${part(overlap.both_ns)}. ${idle}`;\n"
+        "    }\n"
+        "    return overlap.kernel_ns > 0 ? `${kernelTime}. ${idle}` : idle;\n"
+        "}\n"
+        "\n"
+        "function timelineText(spans, duration, samples) {\n"
+        "    const lost = spans.filter((span) => span.isLost).length;\n"
+        "    const shown = samples > spans.length\n"
+        "        ? `The newest ${COUNT.format(spans.length)} of ${plural(samples, \"sample\")},` : plural(spans.length, \"sample\");\n"
+        "    const texts = [\n"
+        "        `${shown} in ${quantity(duration, \"ns\")}; regions run for ${percent(coveredTime(spans) / duration)} of it.`,\n"
+        "        \"A row's figure is how much of the time its region runs.\",\n"
+        "        lost ? `${COUNT.format(lost)} lost, in the second colour.` : \"\",\n"
+        "        overlapText(),\n"
+        "    ];\n"
+        "    return texts.filter(Boolean).join(\" \");\n"
+        "}\n"
+        "\n"
+        "/* Draws the regions that run longest, a row each, and all others in one row. */\n"
+        "function showTimeline() {\n"
+        "    const timeline = doc.timeline || {};\n"
+        "    const duration = timeline.end_ns - timeline.begin_ns;\n"
+        "    const spans = spansOf(timeline, duration);\n"
+        "    if (!(duration > 0) || spans.length === 0) {\n"
+        "        return;\n"
+        "    }\n"
+        "    const byRegion = new Map(spans.map((span) => [span.region, []]));\n"
+        "    spans.forEach((span) => byRegion.get(span.region).push(span));\n"
+        "    const rows = [...byRegion].map(([region, list]) => ({region, list, covered: coveredTime(list)}));\n"
+        "    rows.sort((a, b) => b.covered - a.covered);\n"
+        "    const others = rows.splice(TIMELINE_ROWS);\n"
+        "    addLink(\"timeline\", \"Timeline\");\n"
+        "    add(byId(\"timeline\"), \"p\", \"muted\", timelineText(spans, duration, timeline.samples));\n"
+        "    const strip = add(byId(\"timeline\"), \"div\", \"strip\");\n"
+        "    for (const {region, list} of rows) {\n"
+        "        addStrip(strip, shortName(region.name, nameLength()), region.name, list, duration);\n"
+        "    }\n"
+        "    if (others.length) {\n"
+        "        addStrip(strip, plural(others.length, \"other region\"), \"\", others.flatMap((row) => row.list), duration);\n"
+        "    }\n"
+        "    add(strip, \"span\");\n"
+        "    const times = add(strip, \"span\", \"times\");\n"
+        "    for (let quarter = 0; quarter <= 4; quarter++) {\n"
+        "        add(times, \"span\", \"\", quantity(quarter * duration / 4, \"ns\", duration));\n"
+        "    }\n"
+        "}\n"
+        "/* ---- heading ---- */\n"
+        "\n"
+        "const readable = (date) => String(date || \"\").replace(\"T\", \" \").replace(\"Z\", \" UTC\");\n"
+        "\n"
+        "/* Shows a part of the page, with a link to it at the top. */\n"
+        "function addLink(id, text) {\n"
+        "    byId(id).hidden = false;\n"
+        "    const link = add(byId(\"notes\").parentElement.querySelector(\"nav\"), \"a\", \"\", text);\n"
+        "    link.href = `#${id}`;\n"
+        "}\n"
+        "\n"
+        "/* Returns the groups of the metrics, or why there are none. */\n"
+        "function metricsText() {\n"
+        "    const [, availability, explanation] = String(doc.availability || \"\").match(/^(\\[\\w+\\])? ?(.*)/);\n"
+        "    if (availability === \"[AVAILABLE]\") {\n"
+        "        return [...new Set(Object.values(metrics).map((metric) => metric.group).filter(Boolean))].join(\", \");\n"
+        "    }\n"
+        "    return capital(explanation.replace(/^zt_\\w+: /, \"\"));\n"
+        "}\n"
+        "\n"
+        "function showHeading() {\n"
+        "    const device = doc.device || {};\n"
+        "    const facts = [\n"
+        "        [\"Device\", device.name],\n"
+        "        [\"Driver\", device.driver_version],\n"
+        "        [\"PCI\", device.pci],\n"
+        "        [\"UUID\", device.uuid],\n"
+        "        [\"Core clock\", isNumber(device.core_clock_mhz) ? `${COUNT.format(device.core_clock_mhz)} MHz` : \"\"],\n"
+        "        [\"Timer\", isNumber(device.timer_hz) ? quantity(device.timer_hz, \"Hz\") : \"\"],\n"
+        "        [\"Date\", readable(doc.date)],\n"
+        "        [\"Measured from\", readable(doc.opened)],\n"
+        "        [\"zetools\", doc.zetools],\n"
+        "        [\"Metrics\", metricsText()],\n"
+        "    ];\n"
+        "    document.title = `${doc.program || \"Program\"}: GPU profile`;\n"
+        "    byId(\"program\").textContent = doc.program || \"GPU profile\";\n"
+        "    for (const [term, fact] of facts) {\n"
+        "        if (fact) {\n"
+        "            const pair = add(byId(\"facts\"), \"div\");\n"
+        "            add(pair, \"dt\", \"\", term);\n"
+        "            add(pair, \"dd\", \"\", fact);\n"
+        "        }\n"
+        "    }\n",
+        "    showSummary();\n"
+        "    showNotes();\n"
+        "    if (regions.length) {\n"
+        "        addLink(\"regions\", \"Regions\");\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "/* Answers in a sentence each: where the time goes, and what limits it there. */\n"
+        "function showSummary() {\n"
+        "    const summary = byId(\"summary\");\n"
+        "    if (regions.length === 0) {\n"
+        "        summary.textContent = \"No region was measured.\";\n"
+        "        return;\n"
+        "    }\n"
+        "    const samples = plural((doc.counts || {}).collected || 0, \"sample\");\n"
+        "    if (hasOwnTimes) {\n"
+        "        const own = isNumber(doc.gpu_time_ns) ? doc.gpu_time_ns : sumOf(regions, (region) => region.own_ns);\n"
+        "        add(summary, \"strong\", \"\", `${quantity(own, \"ns\")} of GPU time`);\n"
+        "        summary.append(\" in \");\n"
+        "    }\n"
+        "    summary.append(`${plural(regions.length, \"region\")}, ${samples}. `);\n"
+        "    if (hasOwnTimes) {\n"
+        "        summary.append(limitsText());\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "function limitsText() {\n"
+        "    const shares = new Map();\n"
+        "    for (const {limit, share} of regions) {\n"
+        "        if (limit.what && isNumber(share)) {\n"
+        "            shares.set(limit.what, (shares.get(limit.what) || 0) + share);\n"
+        "        }\n"
+        "    }\n"
+        "    if (shares.size === 0) {\n"
+        "        return \"\";\n"
+        "    }\n"
+        "    const largest = [...shares].sort((a, b) => b[1] - a[1]).slice(0, 5);\n"
+        "    const unknown = sumOf(regions, (region) => region.limit.what ? 0 : region.share);\n"
+        "    if (unknown >= 0.0005) {\n"
+        "        largest.push([\"not known\", unknown]);\n"
+        "    }\n"
+        "    return `What limits it: ${largest.map(([what, share]) => `${what}\\u00a0${percent(share)}`).join(\", \")}.`;\n"
+        "}\n"
+        "\n"
+        "function showNotes() {\n"
+        "    const list = byId(\"notes\").querySelector(\"ul\");\n"
+        "    for (const note of doc.notes || []) {\n"
+        "        add(list, \"li\", \"\", note);\n"
+        "    }\n"
+        "    byId(\"notes\").hidden = list.childElementCount === 0;\n"
+        "}\n"
+        "\n"
+        "/* ---- hot spots ---- */\n"
+        "\n"
+        "const HOT_KERNELS = 20;\n"
+        "\n"
+        "/* Returns the kind of stall with most samples, and their share: \"SbidStall 62 %\". */\n"
+        "function mainStall(kinds, row) {\n"
+        "    let most = 0;\n"
+        "    let name = \"\";\n"
+        "    (row.kinds || []).forEach((samples, kind) => {\n"
+        "        if (samples > most && kinds[kind] !== \"Active\") {\n"
+        "            most = samples;\n"
+        "            name = kinds[kind];\n"
+        "        }\n"
+        "    });\n"
+        "    return most > 0 ? `${name} ${percent(most / row.samples)}` : \"\";\n"
+        "}\n"
+        "\n"
+        "/* Adds a table of source lines or instructions. Lines without samples show where the others are. */\n"
+        "function addHotTable(parent, kernel, kinds, heading, rows, labelOf) {\n"
+        "    const body = addTable(parent, [[\"Share of kernel\", \"\", \"%\"], [\"Samples\", \"number\"], [\"Active\", \"number\", \"%\"],\n"
+        "        [\"Main stall\"], [heading, \"number\"], [\"Source\"]]);\n"
+        "    const most = Math.max(1, ...rows.map((row) => row.samples));\n"
+        "    const active = kinds.indexOf(\"Active\");\n"
+        "    for (const row of rows) {\n"
+        "        const line = add(body, \"tr\", row.samples ? \"\" : \"context\");\n"
+        "        const share = add(line, \"td\", \"share\");\n"
+        "        const samples = add(line, \"td\", \"number\", \"\");\n"
+        "        const activity = add(line, \"td\", \"number\", \"\");\n"
+        "        const stall = add(line, \"td\", \"\", \"\");\n"
+        "        if (row.samples) {\n"
+        "            add(share, \"span\", \"number\", scaled(100 * row.samples / kernel.samples, SHARES));\n"
+        "            add(add(share, \"span\", \"bar\"), \"i\").style.width = `${100 * row.samples / most}%`;\n"
+        "            samples.textContent = COUNT.format(row.samples);\n"
+        "            stall.textContent = mainStall(kinds, row);\n"
+        "        }\n"
+        "        if (row.samples && active >= 0) {\n"
+        "            activity.textContent = scaled(100 * (row.kinds || [])[active] / row.samples, SHARES);\n"
+        "        }\n"
+        "        add(line, \"td\", \"number code\", labelOf(row));\n"
+        "        add(line, \"td\", \"code source\", row.text || \"\");\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "/* Adds the source of a kernel and, where that is not known, its instructions. */\n"
+        "function addHotKernel(parent, kernel, kinds, isOpen) {\n"
+        "    const details = add(parent, \"details\");\n"
+        "    const summary = add(details, \"summary\");\n"
+        "    details.open = isOpen;\n"
+        "    add(summary, \"span\", \"name\", shortName(kernel.name, nameLength())).title = kernel.name;\n"
+        "    summary.append(` ${percent(kernel.share)} of the samples`);\n"
+        "    const linesOf = (source) => source.lines || [];\n",
+        "    const weight = (source) => sumOf(linesOf(source), (line) => line.samples);\n"
+        "    for (const source of (kernel.sources || []).slice().sort((a, b) => weight(b) - weight(a))) {\n"
+        "        add(details, \"h3\", \"\", source.file);\n"
+        "        addHotTable(details, kernel, kinds, \"Line\", linesOf(source), (row) => String(row.line));\n"
+        "    }\n"
+        "    const unknown = (kernel.instructions || []).filter((row) => !row.file);\n"
+        "    if (unknown.length) {\n"
+        "        const offsetOf = (row) => `+0x${Number(row.offset || 0).toString(16)}`;\n"
+        "        addHotTable(details, kernel, kinds, \"Instruction\", unknown, offsetOf);\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "function showHotspots() {\n"
+        "    const spots = doc.hotspots || {};\n"
+        "    const part = byId(\"hotspots\");\n"
+        "    const hot = (spots.kernels || []).filter((kernel) => kernel.samples > 0);\n"
+        "    if (hot.length === 0) {\n"
+        "        return;\n"
+        "    }\n"
+        "    const samples = plural((spots.counts || {}).matched || 0, \"sample\");\n"
+        "    const period = spots.period_ns > 0 ? `, taken every ${quantity(spots.period_ns, \"ns\")},` : \"\";\n"
+        "    const most = hot.length > HOT_KERNELS ? \", of which these have most\" : \"\";\n"
+        "    addLink(\"hotspots\", \"Hot spots\");\n"
+        "    add(part, \"p\", \"muted\", `${samples} of instructions${period} in ${plural(hot.length, \"kernel\")}${most}. ` +\n"
+        "        \"An active sample executes the instruction, the others wait at it.\");\n"
+        "    hot.slice(0, HOT_KERNELS).forEach((kernel, index) => addHotKernel(part, kernel, spots.kinds || [], index === 0));\n"
+        "}\n"
+        "\n"
+        "/* ---- kernels, calls and metrics ---- */\n"
+        "\n"
+        "/* Returns sizes as \"128\", \"128x2\" or \"128x2x3\". */\n"
+        "function sizesOf(sizes) {\n"
+        "    if (!Array.isArray(sizes)) {\n"
+        "        return MISSING;\n"
+        "    }\n"
+        "    const dimensions = sizes.findLastIndex((size) => size > 1) + 1;\n"
+        "    return sizes.slice(0, Math.max(1, dimensions)).join(\"x\");\n"
+        "}\n"
+        "\n"
+        "function showKernels() {\n"
+        "    if (kernels.length === 0) {\n"
+        "        return;\n"
+        "    }\n"
+        "    addLink(\"kernels\", \"Kernels\");\n"
+        "    add(byId(\"kernels\"), \"p\", \"muted\",\n"
+        "        \"SLM is that of a work-group; private and spilled memory are those of a thread. \" +\n"
+        "        \"Occupancy is the share of the threads of a subslice that the work-groups of most launches can fill.\");\n"
+        "    const figures = [\n"
+        "        [\"SIMD\", \"simd_width\"], [\"Registers\", \"registers\"], [\"SLM\", \"slm_bytes\", \"B\"],\n"
+        "        [\"Private\", \"private_bytes\", \"B\"], [\"Spill\", \"spill_bytes\", \"B\"], [\"Barriers\", \"barriers\"],\n"
+        "        [\"Arguments\", \"arguments\"], [\"Code\", \"code_bytes\", \"B\"],\n"
+        "    ];\n"
+        "    const body = addTable(byId(\"kernels\"), [\n"
+        "        [\"Kernel\"], [\"Module\"], [\"Share\", \"number\"], [\"Launches\", \"number\"],\n"
+        "        ...figures.map(([text, , unit]) => [text, \"number\", unit]),\n"
+        "        [\"Group size\"], [\"Group count\"], [\"Occupancy\", \"number\"], [\"What to do\"],\n"
+        "    ]);\n"
+        "    const shareOf = (kernel) => (regions[kernel.region] || {}).share || 0;\n"
+        "    for (const kernel of kernels.slice().sort((a, b) => shareOf(b) - shareOf(a))) {\n"
+        "        const row = add(body, \"tr\");\n"
+        "        const shape = (kernel.shapes || [])[0] || {};\n"
+        "        add(row, \"th\", \"name\", kernel.name).scope = \"row\";\n"
+        "        add(row, \"td\", \"code\", String(kernel.module || MISSING).slice(0, 8));\n"
+        "        add(row, \"td\", \"number\", regions[kernel.region] ? percent(shareOf(kernel)) : MISSING);\n"
+        "        add(row, \"td\", \"number\", COUNT.format(kernel.launches || 0));\n"
+        "        for (const [, figure] of figures) {\n"
+        "            const isBad = figure === \"spill_bytes\" && kernel[figure] > 0;\n"
+        "            add(row, \"td\", isBad ? \"number mark\" : \"number\", countOrMissing(kernel[figure]));\n"
+        "        }\n"
+        "        add(row, \"td\", \"\", sizesOf(shape.group_size));\n"
+        "        add(row, \"td\", \"\", sizesOf(shape.group_count));\n"
+        "        add(row, \"td\", \"number\", percent(kernel.occupancy));\n"
+        "        add(row, \"td\", \"description\", kernel.advice || \"\");\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "function showCalls() {\n"
+        "    if (calls.length === 0) {\n"
+        "        return;\n"
+        "    }\n"
+        "    addLink(\"calls\", \"Calls\");\n"
+        "    /* Totals are in one unit; the figures of a call have another one. */\n"
+        "    const figureOfCall = (call, figure) => ownProperty(call.time_ns, figure);\n",
+        "    const scaleOf = (some) => scaleFor(\"ns\", some.flatMap((one) => calls.map((call) => figureOfCall(call, one))));\n"
+        "    const total = scaleOf([\"sum\"]);\n"
+        "    const others = scaleOf([\"mean\", \"median\", \"p95\", \"max\"]);\n"
+        "    const figures = [\n"
+        "        [\"Total\", \"sum\", total], [\"Mean\", \"mean\", others], [\"Median\", \"median\", others], [\"p95\", \"p95\", others],\n"
+        "        [\"Max\", \"max\", others],\n"
+        "    ];\n"
+        "    const body = addTable(byId(\"calls\"), [\n"
+        "        [\"Call\"], [\"Count\", \"number\"], [\"Errors\", \"number\"],\n"
+        "        ...figures.map(([text, , scale]) => [text, \"number\", scale.unit]),\n"
+        "    ]);\n"
+        "    const sum = (call) => (call.time_ns || {}).sum || 0;\n"
+        "    for (const call of calls.slice().sort((a, b) => sum(b) - sum(a))) {\n"
+        "        const row = add(body, \"tr\");\n"
+        "        add(row, \"th\", \"name\", call.name).scope = \"row\";\n"
+        "        add(row, \"td\", \"number\", COUNT.format(call.count || 0));\n"
+        "        add(row, \"td\", call.errors ? \"number mark\" : \"number\", COUNT.format(call.errors || 0));\n"
+        "        for (const [, figure, scale] of figures) {\n"
+        "            add(row, \"td\", \"number\", scaled(figureOfCall(call, figure), scale));\n"
+        "        }\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "function showMetrics() {\n"
+        "    const names = Object.keys(metrics);\n"
+        "    if (names.length === 0) {\n"
+        "        return;\n"
+        "    }\n"
+        "    addLink(\"metrics\", \"Metrics\");\n"
+        "    const details = add(byId(\"metrics\"), \"details\");\n"
+        "    add(details, \"summary\", \"\", `What each of the ${plural(names.length, \"metric\")} means`);\n"
+        "    const texts = [\"Metric\", \"Description\", \"Units\", \"Combined by\", \"Component\", \"Group\"].map((text) => [text]);\n"
+        "    const body = addTable(details, [...texts, [\"Pass\", \"number\"]]);\n"
+        "    for (const name of names) {\n"
+        "        const metric = metrics[name];\n"
+        "        const row = add(body, \"tr\");\n"
+        "        add(row, \"th\", \"name\", name).scope = \"row\";\n"
+        "        add(row, \"td\", \"description\", metric.description || MISSING);\n"
+        "        for (const fact of [metric.units, metric.aggregation, metric.component, metric.group]) {\n"
+        "            add(row, \"td\", \"\", fact || \"\");\n"
+        "        }\n"
+        "        add(row, \"td\", \"number\", isNumber(metric.pass) ? metric.pass : MISSING);\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "/* ---- keyboard and mouse ---- */\n"
+        "\n"
+        "function showChoice() {\n"
+        "    for (const column of columns.filter((one) => one.kind !== \"name\" && one.kind !== \"share\")) {\n"
+        "        const label = add(byId(\"choice\").lastElementChild, \"label\");\n"
+        "        const box = add(label, \"input\");\n"
+        "        box.type = \"checkbox\";\n"
+        "        box.checked = !column.isHidden;\n"
+        "        label.append(\" \");\n"
+        "        add(label, \"span\", column.metric ? \"code\" : \"\", column.metric || column.label);\n"
+        "        box.addEventListener(\"change\", () => {\n"
+        "            column.isHidden = !box.checked;\n"
+        "            showHeadings();\n"
+        "            showRows();\n"
+        "        });\n"
+        "    }\n"
+        "}\n"
+        "\n"
+        "const rowButtons = () => [...byId(\"regions\").querySelectorAll(\"tbody .name > button[aria-expanded]\")];\n"
+        "\n"
+        "function listenToFilter() {\n"
+        "    const filter = byId(\"filter\");\n"
+        "    filter.addEventListener(\"input\", () => {\n"
+        "        view.rowLimit = FIRST_ROWS;\n"
+        "        showRows();\n"
+        "    });\n"
+        "    filter.addEventListener(\"keydown\", (event) => {\n"
+        "        if (event.key === \"ArrowDown\" || event.key === \"Enter\") {\n"
+        "            event.preventDefault();\n"
+        "            focusRow(rowButtons()[0]);\n"
+        "        } else if (event.key === \"Escape\") {\n"
+        "            filter.value = \"\";\n"
+        "            showRows();\n"
+        "        }\n"
+        "    });\n"
+        "    byId(\"nested\").addEventListener(\"change\", showRows);\n"
+        "}\n"
+        "\n"
+        "function listenToTable() {\n"
+        "    const [body] = byId(\"regions\").tBodies;\n"
+        "    body.addEventListener(\"click\", (event) => {\n"
+        "        const row = event.target.closest(\"tr[data-region]\");\n"
+        "        const isKey = event.detail === 0; /* a click of the mouse may be the end of selecting text instead */\n"
+        "        if (row && (isKey || !window.getSelection().toString())) {\n"
+        "            toggle(row);\n"
+        "        }\n"
+        "    });\n"
+        "    body.addEventListener(\"keydown\", (event) => {\n"
+        "        const all = rowButtons();\n"
+        "        const at = all.indexOf(event.target);\n"
+        "        const targets = new Map([[\"ArrowDown\", at + 1], [\"ArrowUp\", at - 1], [\"Home\", 0], [\"End\", all.length - 1]]);\n",
+        "        if (at >= 0 && targets.has(event.key)) {\n"
+        "            event.preventDefault();\n"
+        "            focusRow(all[targets.get(event.key)]);\n"
+        "        }\n"
+        "    });\n"
+        "    byId(\"more\").querySelector(\"button\").addEventListener(\"click\", () => {\n"
+        "        view.rowLimit += MORE_ROWS;\n"
+        "        showRows();\n"
+        "    });\n"
+        "}\n"
+        "\n"
+        "function listenToKeys() {\n"
+        "    const filter = byId(\"filter\");\n"
+        "    const choice = byId(\"choice\");\n"
+        "    document.addEventListener(\"keydown\", (event) => {\n"
+        "        const isCommand = event.ctrlKey || event.metaKey || event.altKey;\n"
+        "        if (event.key === \"/\" && event.target.tagName !== \"INPUT\" && !isCommand) {\n"
+        "            event.preventDefault();\n"
+        "            filter.focus();\n"
+        "            filter.select();\n"
+        "        } else if (event.key === \"Escape\" && choice.open) {\n"
+        "            choice.open = false;\n"
+        "            choice.firstElementChild.focus();\n"
+        "        }\n"
+        "    });\n"
+        "}\n"
+        "\n"
+        "/* ---- the start ---- */\n"
+        "\n"
+        "showHeading();\n"
+        "if (regions.length) {\n"
+        "    byId(\"nesting\").hidden = !hasNesting;\n"
+        "    byId(\"nested\").checked = regions.length <= FIRST_ROWS; /* many small children would hide the large regions */\n"
+        "    showChoice();\n"
+        "    showHeadings();\n"
+        "    showRows();\n"
+        "    showRoofline();\n"
+        "    showTimeline();\n"
+        "    listenToFilter();\n"
+        "    listenToTable();\n"
+        "    listenToKeys();\n"
+        "} else {\n"
+        "    document.querySelectorAll(\".tools, #regions\").forEach((node) => {\n"
+        "        node.hidden = true;\n"
+        "    });\n"
+        "}\n"
+        "showKernels();\n"
+        "showHotspots();\n"
+        "showCalls();\n"
+        "showMetrics();\n"
+        "</script>\n"
+        "</body>\n"
+        "</html>\n",
     };
     /* clang-format on */
-    *count = ZT__COUNT_OF(lines);
-    return lines;
-}
+    *count = ZT__COUNT_OF(page);
+    return page;
 #endif
+}
 
 #ifdef __cplusplus
 } /* extern "C" */
@@ -35546,4 +35555,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 681319f80a0a8f9c */
+/* Joined from src/ by src/join.py: c7c7ae9556a54ff4 */

@@ -109,28 +109,41 @@ def join_page():
     for line in read("reports/page/page.html").splitlines():
         name = re.fullmatch(r"@([a-z]+\.(?:css|js))@", line)
         lines += read(f"reports/page/{name[1]}").splitlines() if name else [line]
-    strings = "\n".join(f"        {c_string(line)}," for line in lines)
     return f"""{joint("reports/page/")}
 
-#ifndef ZETOOLS_NO_PAGE
 ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {{
+#ifdef ZETOOLS_NO_PAGE
+    *count = 0;
+    return NULL;
+#else
     /* clang-format off */
-    static const char *const lines[] = {{
-{strings}
+    static const char *const page[] = {{
+{c_strings(lines)}
     }};
     /* clang-format on */
-    *count = ZT__COUNT_OF(lines);
-    return lines;
-}}
+    *count = ZT__COUNT_OF(page);
+    return page;
 #endif
+}}
 """
 
 
-def c_string(line):
-    """Returns a literal of C99 and C++11. \\? keeps two question marks from being a trigraph."""
-    if len(line) > 4095 or not re.fullmatch(r"[ -~]*", line):
-        raise Mistake("no literal of C holds this line of the page: " + line)
-    return '"' + re.sub(r'["\\]|(?<=\?)\?', lambda match: "\\" + match[0], line) + '"'
+def c_strings(lines):
+    """Returns strings of C, a line a literal. @DATA@ is one alone. The others are as long as C99 allows, 4,095 characters,
+    because each string costs 32 bytes of a program for its address and relocation."""
+    literals, size, last = [], 0, ""
+    for line in lines:
+        if len(line) > 4000 or not re.fullmatch(r"[ -~]*", line):
+            raise Mistake("no literal of C holds this line of the page: " + line)
+        if literals and (size + len(line) + 1 > 4000 or "@DATA@" in (line, last)):
+            literals[-1] += ","
+            size = 0
+        # two question marks could be a trigraph
+        literal = re.sub(r'["\\]|(?<=\?)\?', lambda match: "\\" + match[0], line)
+        literals.append(f'        "{literal}\\n"')
+        size += len(line) + 1
+        last = line
+    return "\n".join(literals) + ","
 
 
 def join():

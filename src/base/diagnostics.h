@@ -89,6 +89,8 @@
     X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
                       ".trace.json, .html, .htm, .prom, .folded and .instances.csv. Use one of these.")      \
     X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \
+    X(NO_PAGE, "zt_write: ZETOOLS_NO_PAGE is defined, so there is no page. Write another format, or "        \
+               "compile the implementation without it.")                                                     \
     X(NO_KEPT_SAMPLES, "zt_write: this report shows the timeline, and this profiler keeps none. Set "        \
                        "config.timeline to the number of samples to keep, such as 65536.")                   \
     X(LAYOUTS_DIFFER,                                                                                        \

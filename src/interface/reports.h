@@ -21,7 +21,7 @@ typedef int (*zt_write_fn)(const void *bytes, size_t size, void *user);
 /* Passes the bytes of a report to a function.
    write  is called with the next bytes and `user`, until it returns nonzero
    Returns SUCCESS; INVALID_ENUMERATION; INVALID_ARGUMENT for a trace or instances without config.timeline;
-   UNKNOWN if `write` stopped it. */
+   UNSUPPORTED_FEATURE for ZT_FORMAT_HTML with ZETOOLS_NO_PAGE; UNKNOWN if `write` stopped it. */
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user);
 
 /* Names a command list, for the trace: regions that are begun on it from now on are on a track with this

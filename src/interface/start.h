@@ -203,7 +203,8 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
    some of these, fewer users can read the new one. A pipe that nobody reads and a limit on the size of files
    are errors, and raise neither SIGPIPE nor SIGXFSZ.
    Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace or instances without config.timeline;
-   UNKNOWN if the file cannot be written, and zt_get_last_error has the reason. */
+   UNSUPPORTED_FEATURE for .html with ZETOOLS_NO_PAGE; UNKNOWN if the file cannot be written, and
+   zt_get_last_error has the reason. */
 ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path);
 
 /* Collects what is on its way, writes the reports that ZT_REPORT names, and frees the profiler. Call it

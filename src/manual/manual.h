@@ -378,7 +378,7 @@
        ZETOOLS_NO_THREADS       with ZETOOLS_IMPLEMENTATION: the library starts no threads. config.thread
                                 has no effect, zt_stream_config.reader and zt_watch are refused, and
                                 zt_collect reads samples of hot spots
-       ZETOOLS_NO_PAGE          with ZETOOLS_IMPLEMENTATION: leaves out the page of run.html (65 KB);
+       ZETOOLS_NO_PAGE          with ZETOOLS_IMPLEMENTATION: leaves out the page of run.html (70 KB);
                                 zt_report says so if one is asked for
 
    PAGES

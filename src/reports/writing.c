@@ -44,6 +44,9 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     if ((format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES) && !profiler->config.timeline) {
         return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT);
     }
+    if (format == ZT_FORMAT_HTML && !zt__get_page(&i)) {
+        return zt__report(diagnostics, NO_PAGE, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    }
     allocator = &profiler->config.allocator;
     document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
     if (!document) {
