@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
 """Joins the parts in src/ into zetools.h, the one file that users copy.
 
-src/join.py           writes zetools.h
-src/join.py --check   compares instead
-src/join.py --floors  prints the floors, with the chapters of each in their order
-src/join.py --parts   prints the .c files in their order
+src/join.py [--check | --floors]   compares instead, or prints the chapters of each floor in their order
 
 The folders in FLOORS are the floors of the house. A chapter is a .c, a .h or both, and uses its own floor and those
 before it: the #include lines say which. Within a floor the order follows from them, ties by name.
@@ -94,21 +91,24 @@ def without_scaffold(name):
     which are defined before their users here."""
     text = re.sub(r'^(#pragma once|#include ".*")\n', "", read(name), flags=re.M)
     text = re.sub(r"^extern [^;]*\bzt__[^;]*;\n", "", text, flags=re.M)
-    text = re.sub(r"\n{3,}", "\n\n", text).strip("\n")
-    return text + "\n"
+    return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
 
 
 def join_part(name):
     return f"{joint(name)}\n\n{without_scaffold(name)}"
 
 
-def join_page():
-    """Returns the function that has the lines of the page that run.html is. A line @NAME@ of page.html stands for the
-    file of that name, and @DATA@ for what the report puts there."""
+def page_lines():
+    """A line @NAME@ of page.html stands for the file of that name, and @DATA@ for what the report puts there."""
     lines = []
     for line in read("reports/page/page.html").splitlines():
         name = re.fullmatch(r"@([a-z]+\.(?:css|js))@", line)
         lines += read(f"reports/page/{name[1]}").splitlines() if name else [line]
+    return lines
+
+
+def join_page():
+    """Returns the function that has the page that run.html is."""
     return f"""{joint("reports/page/")}
 
 ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {{
@@ -118,7 +118,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {{
 #else
     /* clang-format off */
     static const char *const page[] = {{
-{c_strings(lines)}
+{c_strings(page_lines())}
     }};
     /* clang-format on */
     *count = ZT__COUNT_OF(page);
@@ -178,14 +178,10 @@ def main(arguments):
         ordered = order(find_uses(find_chapters()))
         for floor in FLOORS:
             print(f"{floor}: " + " ".join(c.split("/")[1] for c in ordered if c.startswith(floor + "/")))
-    elif arguments == ["--parts"]:
-        chapters = find_chapters()
-        print("\n".join(f for c in order(find_uses(chapters)) for f in chapters[c] if f.endswith(".c")))
     elif arguments in ([], ["--check"]):
         text, before = join(), None
         if os.path.exists(HEADER):
-            with open(HEADER, encoding="utf-8") as file:
-                before = file.read()
+            before = read(HEADER)
             check_header(before)
         if arguments and text != before:
             raise Mistake("zetools.h is not what src/ joins to: run 'make header'")

@@ -6,10 +6,12 @@ Usage: sample.py NAME >run.html        NAME is one of those that `sample.py` alo
 """
 import json
 import math
+import os
 import random
 import sys
 
-import embed
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src"))
+import join
 
 # name, component, units, type, aggregation, range of the mean, description
 METRICS = [
@@ -335,7 +337,7 @@ SAMPLES = {"ten": ten, "many": many, "none": none, "hostile": hostile, "bare": b
 def page_of(made):
     """The page with a document in it, written as the library writes it: no text of the document ends the script."""
     text = json.dumps(made, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
-    return "".join((text if line == "@DATA@" else line) + "\n" for line in embed.page_lines(embed.FOLDER))
+    return "".join((text if line == "@DATA@" else line) + "\n" for line in join.page_lines())
 
 
 def main():

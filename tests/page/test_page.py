@@ -15,7 +15,8 @@ import shutil
 import sys
 import traceback
 
-import embed
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src"))
+import join
 import sample
 from chromium import Browser
 
@@ -266,7 +267,7 @@ class Page:
 def test_source(page):
     """The source fits into string literals of C, loads nothing, and never makes HTML of data."""
     del page
-    lines = embed.page_lines(embed.FOLDER)
+    lines = join.page_lines()
     text = "\n".join(lines)
     assert lines.count("@DATA@") == 1 and text.count("@DATA@") == 1
     assert max(map(len, lines)) < 200
@@ -281,8 +282,8 @@ def test_style(page):
     """The browser knows each selector, property and value of the style, and each class and id is of some element."""
     page.show("none")
     texts = {}
-    for name in os.listdir(embed.FOLDER):
-        with open(os.path.join(embed.FOLDER, name), encoding="ascii") as file:
+    for name in os.listdir(os.path.join(join.SOURCES, "reports/page")):
+        with open(os.path.join(join.SOURCES, "reports/page", name), encoding="ascii") as file:
             texts[name] = file.read()
     style = re.sub(r"/\*.*?\*/", "", texts["page.css"], flags=re.DOTALL)
     rules = [rule for rule in re.findall(r"([^{};]+)\{([^{}]*)\}", style) if not rule[0].strip().startswith("@")]
