@@ -32917,6 +32917,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "<link rel=\"icon\" href=\"data:,\">\n"
         "<title>GPU profile</title>\n"
         "<style>\n"
+        "/* The style of the page: colors for light and dark, the table, the drawings, print. */\n"
         ":root {\n"
         "    --page: #ffffff; --raised: #f4f6f8; --text: #1b1f24; --muted: #57606a; --line: #d5dae0; --link: #0b57a4;\n"
         "    --bar: #3f76b5; --nested: #a9c4e2; --track: #e9edf1; --warn: #a04c00; --warn-page: #fff6ea;\n"
@@ -33071,6 +33072,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "</script>\n"
         "<script>\n"
         "\"use strict\";\n"
+        "/* Elements, numbers with their units, and the document that the page shows. */\n"
         "/* Data reaches the page through textContent and setAttribute alone, never as HTML: names of regions may be any text. */\n"
         "\n"
         "const MISSING = \"\\u2013\";\n"
@@ -33175,8 +33177,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    const most = Math.abs(isNumber(other) ? other : value);\n"
         "    const steps = stepsOf(units);\n"
-        "    const [size, unit] = steps.findLast((step) => most >= step[0] * 0.9995) || steps[0];\n"
-        "    const digits = Math.abs(value / size) >= 999.5 ? COUNT.format(value / size) : DIGITS.format(value / size);\n",
+        "    const [size, unit] = steps.findLast((step) => most >= step[0] * 0.9995) || steps[0];\n",
+        "    const digits = Math.abs(value / size) >= 999.5 ? COUNT.format(value / size) : DIGITS.format(value / size);\n"
         "    return unit ? `${digits}\\u00a0${unit}` : digits;\n"
         "}\n"
         "\n"
@@ -33264,11 +33266,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        region.limit.what = region.limit.what === \"unknown\" ? \"\" : region.limit.what;\n"
         "        region.share = region.count > 0 ? region.share : null;\n"
         "        region.notes = notesOf(region);\n"
-        "        region.children = [];\n"
+        "        region.children = [];\n",
         "        region.shareWithChildren = 0;\n"
         "    });\n"
         "    for (const region of regions) {\n"
-        "        region.above = parentOf(region);\n",
+        "        region.above = parentOf(region);\n"
         "        if (region.above) {\n"
         "            region.above.children.push(region);\n"
         "        }\n"
@@ -33298,6 +33300,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "linkRegions();\n"
         "const hasNesting = regions.some((region) => region.above);\n"
         "const hasLosses = regions.some((region) => region.lost || region.dropped);\n"
+        "/* The table of regions: its columns, rows, details, and how it is sorted and filtered. */\n"
         "/* ---- columns of the table of regions ---- */\n"
         "\n"
         "/* The table shows a part of its rows at once, so that 5,000 regions are as fast as 10. */\n"
@@ -33366,10 +33369,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            description: \"Collected samples\",\n"
         "            value: (region) => region.count,\n"
         "        },\n"
-        "        {\n"
+        "        {\n",
         "            label: \"Lost\", kind: \"lost\", units: \"\", isHidden: !hasLosses,\n"
         "            description: \"Samples lost or dropped: their data is missing or invalid, or they were not measured\",\n"
-        "            value: (region) => (region.lost || 0) + (region.dropped || 0),\n",
+        "            value: (region) => (region.lost || 0) + (region.dropped || 0),\n"
         "        },\n"
         "        {\n"
         "            label: \"Total\", units: \"ns\", scaleGroup: \"all\",\n"
@@ -33468,7 +33471,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    for (const column of shownColumns()) {\n"
         "        if (column === view.sortBy) {\n"
         "            column.heading.setAttribute(\"aria-sort\", view.isAscending ? \"ascending\" : \"descending\");\n"
-        "        } else {\n"
+        "        } else {\n",
         "            column.heading.removeAttribute(\"aria-sort\");\n"
         "        }\n"
         "    }\n"
@@ -33480,7 +33483,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "const isNested = () => hasNesting && byId(\"nested\").checked;\n"
         "\n"
-        "/* What is missing comes last in either order. */\n",
+        "/* What is missing comes last in either order. */\n"
         "function compare(a, b) {\n"
         "    const column = view.sortBy;\n"
         "    const direction = view.isAscending ? 1 : -1;\n"
@@ -33569,7 +33572,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    cell.style.paddingLeft = `${0.55 + 1.1 * Math.min(depth, 12)}rem`;\n"
         "    button.type = \"button\";\n"
         "    button.title = region.name;\n"
-        "    button.tabIndex = -1;\n"
+        "    button.tabIndex = -1;\n",
         "    button.setAttribute(\"aria-expanded\", view.opened.has(region));\n"
         "    if (region.notes.length) {\n"
         "        add(cell, \"span\", \"mark\", \" !\").title = region.notes.join(\" \");\n"
@@ -33578,7 +33581,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function addCell(row, region, column) {\n"
         "    const value = column.value(region);\n"
-        "    const cell = add(row, \"td\", \"number\", scaled(value, column.scale));\n",
+        "    const cell = add(row, \"td\", \"number\", scaled(value, column.scale));\n"
         "    if (column.kind === \"lost\") {\n"
         "        cell.classList.add(value > 0 ? \"mark\" : \"muted\");\n"
         "    }\n"
@@ -33678,7 +33681,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        view.rowLimit = position + 1;\n"
         "        showRows();\n"
         "    }\n"
-        "    const row = byId(\"regions\").querySelector(`tr[data-region='${region.index}']`);\n"
+        "    const row = byId(\"regions\").querySelector(`tr[data-region='${region.index}']`);\n",
         "    if (!view.opened.has(region)) {\n"
         "        toggle(row);\n"
         "    }\n"
@@ -33691,7 +33694,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function addDetails(row, region) {\n"
         "    const detailsRow = document.createElement(\"tr\");\n"
-        "    detailsRow.className = \"details\";\n",
+        "    detailsRow.className = \"details\";\n"
         "    row.after(detailsRow);\n"
         "    const cell = add(detailsRow, \"td\");\n"
         "    cell.colSpan = row.cells.length + 1; /* and what fills the row */\n"
@@ -33788,14 +33791,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        add(box, \"p\", \"muted\", `Not measured here: ${missing.join(\", \")}.`);\n"
         "    }\n"
         "}\n"
-        "\n"
+        "\n",
         "/* Figures of a row are in one unit; the sum has its own. */\n"
         "function addFigureRow(body, name, metric, valueOf) {\n"
         "    const row = add(body, \"tr\");\n"
         "    const units = metric.units || \"\";\n"
         "    const sum = valueOf(\"sum\");\n"
         "    const scale = scaleFor(units, FIGURES.map(valueOf));\n"
-        "    const isFlag = metric.aggregation === \"flag\" && isNumber(sum);\n",
+        "    const isFlag = metric.aggregation === \"flag\" && isNumber(sum);\n"
         "    addDescribed(add(row, \"th\", \"name\"), name, metric.description);\n"
         "    add(row, \"td\", \"number\", countOrMissing(valueOf(\"count\")));\n"
         "    for (const figure of FIGURES) {\n"
@@ -33838,6 +33841,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        add(row, \"td\", \"\", metric.component || \"\");\n"
         "    }\n"
         "}\n"
+        "/* Bars, distributions, the roofline and the timeline, as SVG. */\n"
         "/* ---- drawings ---- */\n"
         "\n"
         "function drawing(parent, width, height, label) {\n"
@@ -33887,7 +33891,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    if (first < 0 || !(histogram.first_ns > 0) || !(histogram.ratio > 1)) {\n"
         "        return;\n"
         "    }\n"
-        "    const last = counts.findLastIndex((count) => count > 0);\n"
+        "    const last = counts.findLastIndex((count) => count > 0);\n",
         "    const margin = Math.max(1, Math.ceil((11 - (last - first)) / 2));\n"
         "    const beginOf = (index) => histogram.first_ns * Math.pow(histogram.ratio, index);\n"
         "    const low = beginOf(first - margin);\n"
@@ -33895,7 +33899,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const plot = {left: 90, right: 620, top: 34, bottom: 130, low, high};\n"
         "    plot.x = logAxis(low, high, plot.left, plot.right);\n"
         "    const time = region.time_ns;\n"
-        "    const svg = drawing(box, 640, 150,\n",
+        "    const svg = drawing(box, 640, 150,\n"
         "        `Distribution of GPU time: minimum ${quantity(time.min, \"ns\")}, median ${quantity(time.median, \"ns\")}, ` +\n"
         "        `95th percentile ${quantity(time.p95, \"ns\")}, maximum ${quantity(time.max, \"ns\")}`);\n"
         "    addCaption(svg, plot, time, sumOf(counts, (count) => count));\n"
@@ -33966,7 +33970,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const points = regions.filter((region) => region.bytes > 0 && region[kind] > 0)\n"
         "        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS)\n"
         "        .map((region) => ({region, intensity: region[kind] / region.bytes, rate: region[kind]}));\n"
-        "    if ((roofs.bytes || roofs.most) && points.length) {\n"
+        "    if ((roofs.bytes || roofs.most) && points.length) {\n",
         "        addLink(\"roofline\", \"Roofline\");\n"
         "        add(byId(\"roofline\"), \"p\", \"muted\", rooflineText(roofs, peaks.source));\n"
         "        const plot = plotOf(points, roofs);\n"
@@ -33977,7 +33981,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        addPoints(svg, plot, roofs, points);\n"
         "    }\n"
         "}\n"
-        "\n",
+        "\n"
         "function rooflineText({kind, unit, bytes, most}, source) {\n"
         "    const peaks = [bytes ? quantity(bytes, \"B/s\") : \"\", most ? quantity(most, unit) : \"\"].filter(Boolean).join(\", \");\n"
         "    const text = `${capital(kind)} a second against ${kind} a byte of memory traffic, while each region runs. ` +\n"
@@ -34043,7 +34047,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const [x, y] = [plot.x(intensity), plot.y(rate)];\n"
         "        const radius = 3 + 9 * Math.sqrt(region.share || 0);\n"
         "        const point = addSvg(svg, \"circle\", {cx: x, cy: y, r: radius, class: \"point\"});\n"
-        "        const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, \"B/s\")} of memory traffic`];\n"
+        "        const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, \"B/s\")} of memory traffic`];\n",
         "        if (hasOwnTimes) {\n"
         "            texts.push(`${percent(region.share)} of GPU time`);\n"
         "        }\n"
@@ -34051,7 +34055,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        point.addEventListener(\"click\", () => reveal(region));\n"
         "        const name = placeName(shortName(region.name, 42), x, y, radius + 3, x > plot.width * 2 / 3);\n"
         "        const isFree = names.every((other) => Math.abs(other.y - name.y) > 14 || other.left > name.right ||\n"
-        "            other.right < name.left);\n",
+        "            other.right < name.left);\n"
         "        if (names.length < ROOFLINE_NAMES && isFree) {\n"
         "            names.push(name);\n"
         "        }\n"
@@ -34142,7 +34146,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const svg = addSvg(parent, \"svg\", {viewBox: `0 0 ${BINS} 1`, preserveAspectRatio: \"none\", role: \"img\",\n"
         "        \"aria-label\": plural(spans.length, \"sample\")});\n"
         "    drawBins(svg, bins, \"\");\n"
-        "    drawBins(svg, lost, \"lost\");\n"
+        "    drawBins(svg, lost, \"lost\");\n",
         "    add(parent, \"span\", \"number\", percent(coveredTime(spans) / duration));\n"
         "}\n"
         "\n"
@@ -34155,7 +34159,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    if (!(overlap.span_ns > 0) || !isNumber(overlap.busy_ns)) {\n"
         "        return \"\";\n"
-        "    }\n",
+        "    }\n"
         "    const idle = `In ${part(overlap.idle_ns)}, nothing that is measured runs.`;\n"
         "    const kernelTime = `Kernels take ${part(overlap.kernel_ns)}`;\n"
         "    if (overlap.copy_ns > 0) {\n"
@@ -34205,6 +34209,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        add(times, \"span\", \"\", quantity(quarter * duration / 4, \"ns\", duration));\n"
         "    }\n"
         "}\n"
+        "/* The sections of the page but for the table of regions: heading, hot spots, kernels, calls; and the start. */\n"
         "/* ---- heading ---- */\n"
         "\n"
         "const readable = (date) => String(date || \"\").replace(\"T\", \" \").replace(\"Z\", \" UTC\");\n"
@@ -34231,7 +34236,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        [\"Device\", device.name],\n"
         "        [\"Driver\", device.driver_version],\n"
         "        [\"PCI\", device.pci],\n"
-        "        [\"UUID\", device.uuid],\n"
+        "        [\"UUID\", device.uuid],\n",
         "        [\"Core clock\", isNumber(device.core_clock_mhz) ? `${COUNT.format(device.core_clock_mhz)} MHz` : \"\"],\n"
         "        [\"Timer\", isNumber(device.timer_hz) ? quantity(device.timer_hz, \"Hz\") : \"\"],\n"
         "        [\"Date\", readable(doc.date)],\n"
@@ -34247,7 +34252,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            add(pair, \"dt\", \"\", term);\n"
         "            add(pair, \"dd\", \"\", fact);\n"
         "        }\n"
-        "    }\n",
+        "    }\n"
         "    showSummary();\n"
         "    showNotes();\n"
         "    if (regions.length) {\n"
@@ -34335,7 +34340,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            samples.textContent = COUNT.format(row.samples);\n"
         "            stall.textContent = mainStall(kinds, row);\n"
         "        }\n"
-        "        if (row.samples && active >= 0) {\n"
+        "        if (row.samples && active >= 0) {\n",
         "            activity.textContent = scaled(100 * (row.kinds || [])[active] / row.samples, SHARES);\n"
         "        }\n"
         "        add(line, \"td\", \"number code\", labelOf(row));\n"
@@ -34350,7 +34355,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    details.open = isOpen;\n"
         "    add(summary, \"span\", \"name\", shortName(kernel.name, nameLength())).title = kernel.name;\n"
         "    summary.append(` ${percent(kernel.share)} of the samples`);\n"
-        "    const linesOf = (source) => source.lines || [];\n",
+        "    const linesOf = (source) => source.lines || [];\n"
         "    const weight = (source) => sumOf(linesOf(source), (line) => line.samples);\n"
         "    for (const source of (kernel.sources || []).slice().sort((a, b) => weight(b) - weight(a))) {\n"
         "        add(details, \"h3\", \"\", source.file);\n"
@@ -34416,7 +34421,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        add(row, \"td\", \"code\", String(kernel.module || MISSING).slice(0, 8));\n"
         "        add(row, \"td\", \"number\", regions[kernel.region] ? percent(shareOf(kernel)) : MISSING);\n"
         "        add(row, \"td\", \"number\", COUNT.format(kernel.launches || 0));\n"
-        "        for (const [, figure] of figures) {\n"
+        "        for (const [, figure] of figures) {\n",
         "            const isBad = figure === \"spill_bytes\" && kernel[figure] > 0;\n"
         "            add(row, \"td\", isBad ? \"number mark\" : \"number\", countOrMissing(kernel[figure]));\n"
         "        }\n"
@@ -34433,7 +34438,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    addLink(\"calls\", \"Calls\");\n"
         "    /* Totals are in one unit; the figures of a call have another one. */\n"
-        "    const figureOfCall = (call, figure) => ownProperty(call.time_ns, figure);\n",
+        "    const figureOfCall = (call, figure) => ownProperty(call.time_ns, figure);\n"
         "    const scaleOf = (some) => scaleFor(\"ns\", some.flatMap((one) => calls.map((call) => figureOfCall(call, one))));\n"
         "    const total = scaleOf([\"sum\"]);\n"
         "    const others = scaleOf([\"mean\", \"median\", \"p95\", \"max\"]);\n"
@@ -34516,7 +34521,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    });\n"
         "    byId(\"nested\").addEventListener(\"change\", showRows);\n"
         "}\n"
-        "\n"
+        "\n",
         "function listenToTable() {\n"
         "    const [body] = byId(\"regions\").tBodies;\n"
         "    body.addEventListener(\"click\", (event) => {\n"
@@ -34529,7 +34534,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    body.addEventListener(\"keydown\", (event) => {\n"
         "        const all = rowButtons();\n"
         "        const at = all.indexOf(event.target);\n"
-        "        const targets = new Map([[\"ArrowDown\", at + 1], [\"ArrowUp\", at - 1], [\"Home\", 0], [\"End\", all.length - 1]]);\n",
+        "        const targets = new Map([[\"ArrowDown\", at + 1], [\"ArrowUp\", at - 1], [\"Home\", 0], [\"End\", all.length - 1]]);\n"
         "        if (at >= 0 && targets.has(event.key)) {\n"
         "            event.preventDefault();\n"
         "            focusRow(all[targets.get(event.key)]);\n"
@@ -35585,4 +35590,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 6d94ca4312a5b473 */
+/* Joined from src/ by src/join.py: a566518674e6f6ee */
