@@ -3,10 +3,10 @@
 # build/bench.json. Fails where one of them does: on what cannot be noise.
 # Usage: bench/run.sh PROGRAM...
 set -u
-top=$(cd "$(dirname "$0")/.." && pwd)
-lines=$top/build/bench.log
+cd "$(dirname "$0")/.." || exit 1
+build=${BUILD:-build}
+lines=$build/bench.log
 status=0
-cd "$top" || exit 1
 export ZT_DEVICE=software
 
 run() { # COMMAND...
@@ -24,7 +24,7 @@ run() { # COMMAND...
 for program; do
     run "$program"
 done
-run sh bench/instructions.sh build/bench/regions
+run sh bench/instructions.sh "$build/bench/regions"
 run sh bench/compile.sh
 
 awk '
@@ -34,6 +34,6 @@ awk '
             $5 == "-" ? "null" : $5, $6 == "ok" ? "true" : "false"
         comma = ",\n"
     }
-    END { print "\n]" }' "$lines" >build/bench.json
+    END { print "\n]" }' "$lines" >"$build/bench.json"
 rm -f "$lines.one"
 exit $status
