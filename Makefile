@@ -73,7 +73,7 @@ NEEDS_fuzz = clang:clang libclang-rt-$(CLANG_VERSION:%=%-)dev python3:python3
 NEEDS_matrix = gcc g++ clang g++-mingw-w64-x86-64-posix g++-mingw-w64-i686-posix
 NEEDS_coverage = gcc g++
 NEEDS_analysis = gcc clang-tidy:clang-tidy cppcheck:cppcheck valgrind:valgrind
-NEEDS_lint = clang-format shellcheck python3:python3
+NEEDS_lint = clang-format shellcheck eslint:eslint tidy:tidy python3:python3
 NEEDS_arm64 = gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user $(CROSS_NEEDS)
 NEEDS_i386 = gcc-i686-linux-gnu g++-i686-linux-gnu libc6-dev-i386-cross $(CROSS_NEEDS)
 NEEDS_musl = musl-tools $(CROSS_NEEDS)
@@ -353,7 +353,7 @@ sequence: $(LOADED) $(BUILD)/tests/test_sequences ## one sequence of the model t
 # ---- checks: all that CI does beyond the tests ----------------------------------------------------------------
 
 # Each step is a goal. CI takes an hour at most.
-CHECKS := test-variants test-windows test-arm64 test-i386 test-musl test-page fuzz coverage matrix analysis run-examples spirv lint
+CHECKS := test-variants test-windows test-arm64 test-i386 test-musl test-page fuzz coverage matrix parts analysis run-examples test-readme spirv lint
 .PHONY: check
 check: suites ## all other checks: the steps are below
 	tests/check.sh $(CHECKS)
@@ -390,6 +390,10 @@ coverage: $(call built,coverage,$(TESTS)) $(LOADED) $(call run_by,$(TESTS)) | de
 run-examples: examples ## run all examples
 	tests/check.sh demo run-preload $(EXAMPLES:%=run-%)
 
+.PHONY: test-readme
+test-readme: $(BUILD)/libzt_auto.so $(BUILD)/examples/simulate $(RUN_NEEDS) ## what README.md says, compiled and run
+	tests/readme.sh
+
 .PHONY: matrix
 matrix: | deps-test deps-matrix ## compile the header in every language, compiler and mode
 	tests/compile/matrix.sh
@@ -404,6 +408,24 @@ ANALYSIS_PROGRAMS := $(filter-out test_all_functions test_auto test_bench test_d
 .PHONY: analysis
 analysis: $(ANALYSIS_PROGRAMS:%=$(BUILD)/tests/%) $(LOADED) | deps-analysis ## gcc's and clang's analysers, clang-tidy, cppcheck, valgrind
 	tests/analysis.sh $(ANALYSIS_PROGRAMS)
+
+# The parts of the header, each compiled alone, in every configuration.
+PARTS := $(wildcard src/*/*.c)
+PARTS_DONE := $(PARTS:src/%.c=$(BUILD)/parts/%.done)
+PART_WARNINGS := $(WARNINGS) -Wmissing-declarations -Werror
+
+.PHONY: header parts
+header: ## join src/ into zetools.h
+	src/join.py
+parts: $(PARTS_DONE) ## compile each part of the header alone, as C99 and C++11, with and without the options
+$(PARTS_DONE): $(BUILD)/parts/%.done: src/%.c $(wildcard src/*/*.h) zetools.h | deps-build deps-cxx
+	mkdir -p $(@D)
+	for options in '' -DZETOOLS_TRACER -DZETOOLS_DEBUG '-DZETOOLS_TRACER -DZETOOLS_DEBUG' \
+	    '-DZETOOLS_TRACER -DZETOOLS_DEBUG -DZETOOLS_NO_THREADS'; do \
+	    $(CC) -std=c99 $(PART_WARNINGS) -Isrc -I. $(ZE_HEADERS) -DZT__PARTS $$options -c -o /dev/null $< && \
+	    $(CXX) -std=c++11 -x c++ $(PART_WARNINGS) -Isrc -I. $(ZE_HEADERS) -DZT__PARTS $$options -c -o /dev/null $< || exit 1; \
+	done
+	touch $@
 
 .PHONY: suites
 suites: ## fetch the headers and loaders of other Debian suites
@@ -534,12 +556,8 @@ format: ## bring all sources into shape
 	    xargs clang-format -i
 
 .PHONY: pictures
-pictures: $(BUILD)/examples/regions $(BUILD)/examples/timeline $(RUN_NEEDS) | deps-page ## the pictures of README.md, of runs of two examples
-	mkdir -p $(BUILD)/pictures
-	tests/run-on-device.sh $(BUILD)/examples/regions $(BUILD)/pictures | tests/picture.py 'make demo' >examples/table.svg
-	tests/page/picture.py $(BUILD)/pictures/run.html examples/page.png
-	tests/run-on-device.sh $(RUN_timeline) $(BUILD)/examples/timeline $(BUILD)/pictures
-	tests/picture_of_trace.py $(BUILD)/pictures/run.trace.json 2 >examples/trace.svg
+pictures: $(BUILD)/libzt_auto.so $(BUILD)/examples/simulate $(BUILD)/examples/hang $(BUILD)/examples/regions $(RUN_NEEDS) | deps-page ## the pictures of README.md, of runs of the examples
+	tests/pictures.sh
 
 .PHONY: clean
 clean: ## remove what was built and what examples wrote (run.*), except the fetched suites

@@ -3,9 +3,9 @@
        make preload
        LD_PRELOAD=$PWD/build/libzt_auto.so ZT_AUTO=run.csv program
 
-   Every kernel that the program launches becomes a region. ZT_AUTO names the reports that are written at
-   exit; without it, a table is printed. The manual lists what else can be chosen, under ENVIRONMENT. Programs
-   that this one starts inherit LD_PRELOAD. */
+   Without a GPU, `make run-preload` shows it. Every kernel that the program launches becomes a region.
+   ZT_AUTO names the reports that are written at exit; without it, a table is printed. The manual lists what
+   else can be chosen, under ENVIRONMENT. Programs that this one starts inherit LD_PRELOAD. */
 #define ZETOOLS_TRACER
 #define ZETOOLS_STATIC /* a program that contains the library as well keeps its own */
 #define ZETOOLS_IMPLEMENTATION

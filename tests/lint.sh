@@ -24,7 +24,8 @@ find_in_all() { # EXTENDED-REGULAR-EXPRESSION
 
 # Other versions of clang-format lay out the same style differently.
 case $(clang-format --version) in
-*'version 14.'*) files '*.h' '*.c' '*.cpp' '*.cc' '*.cl' | xargs clang-format --dry-run -Werror || status=1 ;;
+# The format of the joined header is that of the parts.
+*'version 14.'*) files '*.h' '*.c' '*.cpp' '*.cc' '*.cl' | grep -vx ./zetools.h | xargs clang-format --dry-run -Werror || status=1 ;;
 *) echo "formatting is not checked: that takes clang-format 14, this is $(clang-format --version)" ;;
 esac
 
@@ -34,7 +35,10 @@ complain 'hosts, other than where specification, licences and XML namespaces are
 complain 'white space at the end of lines:' "$(find_in_all '[[:blank:]]+$')"
 complain 'shell scripts that do not parse:' "$(files '*.sh' run | xargs -n 1 bash -n 2>&1)"
 
-complain 'the page of the header differs from tests/page/page.html:' "$(tests/page/embed.py --check zetools.h 2>&1)"
+complain 'the header:' "$(src/join.py --check 2>&1)"
+complain 'what parts declare for others, and none of them uses; rooms of more than 1,000 lines:' "$(tests/unshared.py)"
+complain 'the page:' "$(tests/page/lint.sh 2>&1)"
+complain 'README and the pages beside it:' "$(tests/readme.sh --text 2>&1)"
 
 # Options and variables of the environment: those that the code reads, and those that the documentation lists.
 in_one_only() { # LIST LIST, each without repetitions
@@ -51,8 +55,6 @@ complain 'options that only one of code and manual has:' \
     "$(in_one_only "$options" "$(manual OPTIONS | grep -oE '^ {7}ZETOOLS_[A-Z_]+' | tr -d ' ' | sort -u)")"
 complain 'variables of the environment that only one of code and manual has:' \
     "$(in_one_only "$variables" "$(manual ENVIRONMENT | grep -oE 'ZT_[A-Z_]+' | sort -u)")"
-complain 'variables of the environment that README lacks:' \
-    "$(for name in $variables; do grep -qF "| \`$name\` |" README.md || echo "$name"; done)"
 
 complain 'private names that README has and the code lacks:' \
     "$(grep -oE 'zt__[a-z_]+' README.md | sort -u | while read -r name; do grep -qw "$name" zetools.h || echo "$name"; done)"

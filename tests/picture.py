@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws what a command prints as a picture of a terminal: make demo | tests/picture.py 'make demo' >table.svg"""
+"""Draws what a command prints as a picture of a terminal: make run-hang | tests/picture.py 'make run-hang' >picture.svg"""
 import re
 import sys
 from html import escape

@@ -10,6 +10,9 @@ import os
 import random
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src"))
+import join
+
 # name, component, units, type, aggregation, range of the mean, description
 METRICS = [
     ("GpuTime", "GPU", "ns", "event", "sum", (2e4, 9e5), "Time elapsed on the GPU during the measurement."),
@@ -333,10 +336,8 @@ SAMPLES = {"ten": ten, "many": many, "none": none, "hostile": hostile, "bare": b
 
 def page_of(made):
     """The page with a document in it, written as the library writes it: no text of the document ends the script."""
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "page.html"), encoding="ascii") as file:
-        before, after = file.read().split("\n@DATA@\n")
     text = json.dumps(made, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
-    return before + "\n" + text + "\n" + after
+    return "".join((text if line == "@DATA@" else line) + "\n" for line in join.page_lines())
 
 
 def main():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Opens the page of tests/page/page.html in Debian's chromium, with the documents of sample.py.
+"""Opens the page of src/reports/page in Debian's chromium, with the documents of sample.py.
 
 Usage: test_page.py [DIRECTORY [TEST...]]     DIRECTORY: where pages, screenshots and printed pages go; default: build/page
 library.html and library.json in DIRECTORY were written by the library (tests/test_page.c); `make test-page` does all.
@@ -15,6 +15,8 @@ import shutil
 import sys
 import traceback
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src"))
+import join
 import sample
 from chromium import Browser
 
@@ -265,9 +267,8 @@ class Page:
 def test_source(page):
     """The source fits into string literals of C, loads nothing, and never makes HTML of data."""
     del page
-    with open(os.path.join(HERE, "page.html"), encoding="ascii") as file:
-        text = file.read()
-    lines = text.split("\n")
+    lines = join.page_lines()
+    text = "\n".join(lines)
     assert lines.count("@DATA@") == 1 and text.count("@DATA@") == 1
     assert max(map(len, lines)) < 200
     assert "\t" not in text and "\r" not in text and all(line == line.rstrip() for line in lines)
@@ -275,6 +276,26 @@ def test_source(page):
     assert set(re.findall(r"https?://[^\"' ]*", text)) == {"http://www.w3.org/2000/svg"}
     for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function(", "fetch(", "XMLHttp", "import("):
         assert word not in text, word
+
+
+def test_style(page):
+    """The browser knows each selector, property and value of the style, and each class and id is of some element."""
+    page.show("none")
+    texts = {}
+    for name in os.listdir(os.path.join(join.SOURCES, "reports/page")):
+        with open(os.path.join(join.SOURCES, "reports/page", name), encoding="ascii") as file:
+            texts[name] = file.read()
+    style = re.sub(r"/\*.*?\*/", "", texts["page.css"], flags=re.DOTALL)
+    rules = [rule for rule in re.findall(r"([^{};]+)\{([^{}]*)\}", style) if not rule[0].strip().startswith("@")]
+    declarations = [part.strip().split(":", 1) for _, block in rules for part in block.split(";") if part.strip()]
+    known = page.run("(" + json.dumps(declarations) + ").map(([name, value]) => "
+                     "CSS.supports(name.trim(), value.replace('!important', '').trim()))")
+    assert len(known) > 200 and all(known), [pair for pair, is_known in zip(declarations, known) if not is_known]
+    selectors = ", ".join(selector for selector, _ in rules)
+    page.run(f"document.querySelector({json.dumps(selectors)})")
+    elements = "".join(text for name, text in texts.items() if name.endswith((".html", ".js")))
+    for sign, name in re.findall(r"([.#])([a-z][a-z-]*)", selectors):
+        assert re.search(rf'id="{name}"' if sign == "#" else rf'"(?:[a-z ]* )?{name}[ "]', elements), sign + name
 
 
 def test_renders(page):

@@ -1,0 +1,415 @@
+/* The functions of platform.h for Linux and other POSIX systems. */
+
+#include "base/platform.h"
+
+#include "base/compiler.h"
+
+#ifndef _WIN32
+
+/* Time */
+
+static uint64_t zt__read_clock(int clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+ZT__PRIVATE uint64_t zt__now_ns(void) {
+    return zt__read_clock(CLOCK_MONOTONIC);
+}
+
+ZT__PRIVATE uint64_t zt__get_thread_cpu_ns(void) {
+    return zt__read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static struct timespec zt__to_timespec(uint64_t ns) {
+    struct timespec time;
+    time.tv_sec = (time_t)(ns / 1000000000u);
+    time.tv_nsec = (long)(ns % 1000000000u);
+    return time;
+}
+
+ZT__PRIVATE void zt__sleep(uint64_t ns) {
+    struct timespec time = zt__to_timespec(ns);
+    nanosleep(&time, NULL);
+}
+
+ZT__PRIVATE int zt__convert_to_utc(time_t seconds, struct tm *utc) {
+    return gmtime_r(&seconds, utc) != NULL;
+}
+
+ZT__PRIVATE void zt__create_mutex(zt__mutex *mutex) {
+    pthread_mutex_init(mutex, NULL);
+}
+
+ZT__PRIVATE void zt__destroy_mutex(zt__mutex *mutex) {
+    pthread_mutex_destroy(mutex);
+}
+
+ZT__PRIVATE void zt__lock(zt__mutex *mutex) {
+    pthread_mutex_lock(mutex);
+}
+
+ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex) {
+    return pthread_mutex_trylock(mutex) == 0;
+}
+
+ZT__PRIVATE void zt__unlock(zt__mutex *mutex) {
+    pthread_mutex_unlock(mutex);
+}
+
+ZT__PRIVATE void zt__create_condition(zt__condition *condition) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+ZT__PRIVATE void zt__destroy_condition(zt__condition *condition) {
+    pthread_cond_destroy(condition);
+}
+
+ZT__PRIVATE void zt__signal_condition(zt__condition *condition) {
+    pthread_cond_signal(condition);
+}
+
+ZT__PRIVATE void zt__await_condition(zt__condition *condition, zt__mutex *mutex, uint64_t deadline) {
+    struct timespec until = zt__to_timespec(deadline);
+    pthread_cond_timedwait(condition, mutex, &until);
+}
+
+ZT__PRIVATE int zt__create_thread(zt__system_thread *thread, ZT__THREAD_RESULT (*function)(void *),
+                                  void *argument) {
+    static const int faults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
+    zt__signal_set blocked, before;
+    int is_created;
+    uint32_t i;
+    sigfillset(&blocked);
+    for (i = 0; i < ZT__COUNT_OF(faults); i++) {
+        sigdelset(&blocked, faults[i]);
+    }
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    is_created = pthread_create(thread, NULL, function, argument) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return is_created;
+}
+
+ZT__PRIVATE void zt__join_system_thread(zt__system_thread thread) {
+    pthread_join(thread, NULL);
+}
+
+ZT__PRIVATE int zt__is_calling_thread(zt__system_thread thread) {
+    return pthread_equal(thread, pthread_self());
+}
+
+ZT__PRIVATE uintptr_t zt__this_thread(void) {
+    return (uintptr_t)pthread_self();
+}
+
+ZT__PRIVATE uint32_t zt__read_thread_number(void) {
+    char path[64]; /* "PROCESS/task/THREAD" */
+    ssize_t length = readlink("/proc/thread-self", path, sizeof path - 1);
+    const char *number;
+    path[length > 0 ? length : 0] = 0;
+    number = strrchr(path, '/');
+    return number ? (uint32_t)strtoul(number + 1, NULL, 10) : 0;
+}
+
+ZT__PRIVATE void zt__read_thread_name(uint32_t thread, char *name, size_t size) {
+    char path[64];
+    FILE *file;
+    name[0] = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%u/comm", (unsigned)thread);
+    file = fopen(path, "re");
+    if (file) {
+        if (!fgets(name, (int)size, file)) {
+            name[0] = 0;
+        }
+        name[strcspn(name, "\n")] = 0;
+        fclose(file);
+    }
+}
+
+ZT__PRIVATE void *zt__allocate_thread_value(size_t size) {
+    return calloc(1, size);
+}
+
+ZT__PRIVATE void zt__free_thread_value(void *value) {
+    free(value);
+}
+
+ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values) {
+    return pthread_key_create(key, frees_values ? free : NULL) == 0;
+}
+
+ZT__PRIVATE void zt__delete_key(zt__thread_key key) {
+    pthread_key_delete(key);
+}
+
+ZT__PRIVATE void *zt__get_thread_value(zt__thread_key key) {
+    return pthread_getspecific(key);
+}
+
+ZT__PRIVATE int zt__set_thread_value(zt__thread_key key, void *value) {
+    return pthread_setspecific(key, value) == 0;
+}
+
+/* The process */
+
+ZT__PRIVATE long zt__get_process_id(void) {
+    return (long)getpid();
+}
+
+ZT__PRIVATE int zt__is_no_process(uint32_t process) {
+    return process > INT32_MAX || (kill((pid_t)process, 0) != 0 && errno == ESRCH);
+}
+
+ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]) {
+    const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
+    memset(bytes, 0, 16);
+    if (random) {
+        memcpy(bytes, random, 16);
+    }
+}
+
+ZT__PRIVATE int zt__call_after_fork(void (*function)(void)) {
+    return pthread_atfork(NULL, NULL, function) == 0;
+}
+
+ZT__PRIVATE int zt__has_extra_rights(void) {
+    return getauxval(AT_SECURE) != 0;
+}
+
+ZT__PRIVATE const char *zt__get_variable(const char *name) {
+    return zt__has_extra_rights() ? NULL : getenv(name);
+}
+
+ZT__PRIVATE int zt__read_variable(const char *name, char *text, size_t size) {
+    const char *value = getenv(name);
+    if (value) {
+        snprintf(text, size, "%s", value);
+    }
+    return value != NULL;
+}
+
+ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int replaces) {
+    setenv(name, value, replaces);
+}
+
+ZT__PRIVATE int zt__is_privileged(void) {
+    return geteuid() == 0;
+}
+
+ZT__PRIVATE void zt__read_program(char *program, size_t room) {
+    FILE *file = fopen("/proc/self/cmdline", "re");
+    size_t i, size = 0;
+    if (file) {
+        size = fread(program, 1, room - 1, file);
+        fclose(file);
+    }
+    program[size] = 0;
+    for (i = 0; i + 1 < size; i++) {
+        program[i] = program[i] ? program[i] : ' ';
+    }
+}
+
+ZT__PRIVATE int zt__compare_ignoring_case(const char *a, const char *b) {
+    return strcasecmp(a, b);
+}
+
+/* Files. Paths are UTF-8. What fails sets errno. */
+
+ZT__PRIVATE int zt__is_separator(char character) {
+    return character == '/';
+}
+
+ZT__PRIVATE int zt__is_absolute(const char *path) {
+    return *path == '/';
+}
+
+ZT__PRIVATE FILE *zt__open_file(const char *path, const char *mode) {
+    FILE *file;
+    do {
+        file = fopen(path, mode);
+    } while (!file && errno == EINTR);
+    return file;
+}
+
+/* Signals that end the program when a write fails, unless the thread blocks them: SIGPIPE if nobody reads a
+   pipe any more, SIGXFSZ above the size that files may have. */
+typedef struct zt__write_signals {
+    zt__signal_set before, pending;
+} zt__write_signals;
+
+static void zt__block_write_signals(zt__write_signals *signals) {
+    zt__signal_set blocked;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGPIPE);
+    sigaddset(&blocked, SIGXFSZ);
+    sigemptyset(&signals->pending);
+    sigpending(&signals->pending);
+    pthread_sigmask(SIG_BLOCK, &blocked, &signals->before);
+}
+
+/* Removes the signal of a write that has failed, and leaves one that was pending before. Keeps errno. */
+static void zt__unblock_write_signals(const zt__write_signals *signals) {
+    const struct timespec at_once = {0, 0};
+    int reason = errno, number = reason == EPIPE ? SIGPIPE : reason == EFBIG ? SIGXFSZ : 0;
+    if (number && !sigismember(&signals->pending, number)) {
+        zt__signal_set raised;
+        sigemptyset(&raised);
+        sigaddset(&raised, number);
+        while (sigtimedwait(&raised, NULL, &at_once) < 0 && errno == EINTR) {
+        }
+    }
+    pthread_sigmask(SIG_SETMASK, &signals->before, NULL);
+    errno = reason;
+}
+
+/* Returns 0 if all was written. What the application has written before is flushed first. C libraries discard
+   it if a signal interrupts that, so this waits for room before: a pipe then has enough for the usual
+   buffer. */
+static int zt__write_to_descriptor(FILE *file, int descriptor, const char *next, size_t size) {
+    struct pollfd writable = {descriptor, POLLOUT, 0};
+    while (poll(&writable, 1, -1) < 0 && errno == EINTR) {
+    }
+    if (fflush(file) != 0) {
+        return 1;
+    }
+    while (size > 0) {
+        ssize_t written = write(descriptor, next, size);
+        if (written < 0 && errno != EINTR) {
+            return 1;
+        }
+        next += written > 0 ? written : 0;
+        size -= written > 0 ? (size_t)written : 0;
+    }
+    return 0;
+}
+
+ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *user) {
+    FILE *file = (FILE *)user;
+    int descriptor = fileno(file), has_failed;
+    zt__write_signals signals;
+    if (descriptor < 0) { /* a stream in memory */
+        errno = 0;        /* which fileno has set */
+        return fwrite(bytes, 1, size, file) != size;
+    }
+    zt__block_write_signals(&signals);
+    errno = 0;
+    has_failed = zt__write_to_descriptor(file, descriptor, (const char *)bytes, size);
+    zt__unblock_write_signals(&signals);
+    return has_failed;
+}
+
+ZT__PRIVATE int zt__get_file_properties(const char *path, zt__file_properties *properties) {
+    struct stat status;
+    if (stat(path, &status) != 0) {
+        return 0;
+    }
+    properties->size = (uint64_t)status.st_size;
+    properties->is_regular = S_ISREG(status.st_mode);
+    properties->is_directory = S_ISDIR(status.st_mode);
+    properties->permissions = status.st_mode & 0777;
+    properties->group = status.st_gid;
+    return 1;
+}
+
+ZT__PRIVATE int zt__rename_file(const char *from, const char *to) {
+    return rename(from, to) == 0;
+}
+
+ZT__PRIVATE void zt__remove_file(const char *path) {
+    remove(path);
+}
+
+/* Gives a new file, which is its owner's alone, the group, the access list and the permissions of another.
+   Where the system refuses one of them, fewer may use the new file than the other. */
+static void zt__copy_access(int file, const char *from, const zt__file_properties *properties) {
+    static const char name[] = "system.posix_acl_access";
+    char list[4096];
+    int has_group = fchown(file, (uid_t)-1, properties->group) == 0;
+    ssize_t size = getxattr(from, name, list, sizeof list);
+    if (size > 0 && has_group) {
+        fsetxattr(file, name, list, (size_t)size, 0); /* has the permissions, too */
+    } else if (size < 0 && (errno == ENODATA || errno == ENOTSUP)) {
+        mode_t all = properties->permissions, shared = all & all >> 3 & 7; /* by the group and by others */
+        fremovexattr(file, name); /* that its directory gives to new files */
+        fchmod(file, has_group ? all : (all & 0700) | shared << 3 | shared);
+    }
+}
+
+ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
+                                  const zt__file_properties *properties) {
+    FILE *file;
+    int descriptor;
+    unlink(path);
+    do {
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                          properties ? properties->permissions & 0700 : 0666);
+    } while (descriptor < 0 && errno == EINTR);
+    if (descriptor >= 0 && properties) {
+        zt__copy_access(descriptor, replaced, properties);
+    }
+    file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
+    if (!file && descriptor >= 0) {
+        int reason = errno;
+        close(descriptor);
+        unlink(path);
+        errno = reason;
+    }
+    return file;
+}
+
+ZT__PRIVATE FILE *zt__create_temporary_file(void) {
+    FILE *file = tmpfile();
+    if (file) {
+        fcntl(fileno(file), F_SETFD, FD_CLOEXEC);
+    }
+    return file;
+}
+
+ZT__PRIVATE int zt__make_directory(const char *path) {
+    return mkdir(path, 0777) == 0 || errno == EEXIST;
+}
+
+ZT__PRIVATE int zt__get_working_directory(char *path, size_t size) {
+    return getcwd(path, size) != NULL;
+}
+
+ZT__PRIVATE size_t zt__read_link(const char *path, char *target, size_t size) {
+    ssize_t length = readlink(path, target, size - 1);
+    target[length > 0 ? length : 0] = 0;
+    return length > 0 ? (size_t)length : 0;
+}
+
+ZT__PRIVATE int zt__get_terminal_width(void) {
+    struct winsize size;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+ZT__PRIVATE unsigned zt__begin_utf8(FILE *file) {
+    (void)file;
+    return 0;
+}
+
+ZT__PRIVATE void zt__end_utf8(unsigned before) {
+    (void)before;
+}
+
+ZT__PRIVATE int zt__find_symbol(const char *library, const char *name, void *function) {
+    void *handle = dlopen(library, library ? RTLD_LAZY | RTLD_NOLOAD : RTLD_LAZY);
+    void *symbol = handle ? dlsym(handle, name) : NULL;
+    memcpy(function, &symbol, sizeof symbol); /* ISO C has no cast from object to function */
+    if (handle) {
+        dlclose(handle);
+    }
+    return handle != NULL;
+}
+
+ZT__PRIVATE int zt__has_lost_threads(void) {
+    return 0;
+}
+
+#endif

@@ -1,0 +1,18 @@
+/* NaN, and reading numbers. */
+
+#pragma once
+
+#include "base/compiler.h"
+#include "base/system.h"
+
+ZT__PRIVATE double zt__nan(void);
+
+ZT__PRIVATE int zt__is_nan(double value);
+
+ZT__PRIVATE int zt__is_finite(double value);
+
+/* Returns 0 for NaN. */
+ZT__PRIVATE int zt__is_positive(double value);
+
+/* Reads a number, which has a point in any locale, up to a comma or the end. Returns 0 if it is none. */
+ZT__PRIVATE int zt__read_number(const char **text, double *number);

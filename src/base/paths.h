@@ -1,0 +1,42 @@
+/* Paths of files: names, suffixes and formats, lists of reports. */
+
+#pragma once
+
+#include "base/compiler.h"
+#include "base/system.h"
+
+/* The suffixes of reports. The longest come first. */
+typedef struct zt__suffix {
+    const char *text;
+    zt_format format;
+    int shows_timeline;
+} zt__suffix;
+
+/* A path of a list. It has room for more than any system accepts, so what is cut cannot be opened, either. */
+typedef struct zt__file_path {
+    char text[5120];
+} zt__file_path;
+
+/* Returns what follows the last separator of a path. */
+ZT__PRIVATE const char *zt__file_name(const char *path);
+
+ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path);
+
+/* Finds the format that the suffix of a path stands for. Returns 0 if it stands for none. Without a
+   suffix, or with a number as suffix, the format is a table. */
+ZT__PRIVATE int zt__find_format(const char *path, zt_format *format);
+
+/* Returns the stream that a path stands for, or NULL. If standard error is redirected to a file, the path
+   leads to that file, which must not be replaced. */
+ZT__PRIVATE FILE *zt__find_standard_stream(const char *path);
+
+/* Returns a path with %p and %q{NAME} replaced: by the process ID, and by a variable of the
+   environment. */
+ZT__PRIVATE zt__file_path zt__expand_path(const char *name, size_t length);
+
+/* Gets the next path of a list. "table" is a table on standard output. Returns 0 at the end. */
+ZT__PRIVATE int zt__next_path(const char **list, zt__file_path *path);
+
+/* Makes a path that of the n-th report of its kind: run.csv, run.2.csv, ... Pipes and devices get no number.
+ */
+ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n);

@@ -1,0 +1,227 @@
+/* What differs between systems, declared once: linux.c and windows.c implement it. */
+
+#pragma once
+
+#include "base/compiler.h"
+#include "base/system.h"
+
+#ifndef _WIN32
+
+/* Threads */
+
+typedef pthread_mutex_t zt__mutex;
+
+#define ZT__MUTEX_INITIALIZER PTHREAD_MUTEX_INITIALIZER
+
+typedef pthread_cond_t zt__condition;
+
+/* A function that a thread runs is defined as ZT__PRIVATE ZT__THREAD_RESULT ZT__THREAD_CALL name(void *). */
+typedef pthread_t zt__system_thread;
+
+#define ZT__THREAD_RESULT void *
+
+#define ZT__THREAD_CALL
+
+/* Values that each thread has of its own. When a thread ends, its value is freed, in whichever copy of this header
+   it was allocated, and even if that was unloaded. */
+typedef pthread_key_t zt__thread_key;
+
+/* Other programs that the application executes inherit none of the library's files. */
+#define ZT__TO_READ "rbe"
+
+#define ZT__TO_WRITE "wbe"
+
+typedef struct zt__file_properties {
+    uint64_t size;
+    int is_regular, is_directory;
+    mode_t permissions;
+    gid_t group;
+} zt__file_properties;
+
+#define ZT__LOADER "libze_loader.so.1"
+
+#define ZT__CXX_LIBRARIES "libstdc++.so.6", "libc++abi.so.1"
+
+#else
+
+/* Threads */
+
+typedef SRWLOCK zt__mutex;
+
+#define ZT__MUTEX_INITIALIZER SRWLOCK_INIT
+
+typedef CONDITION_VARIABLE zt__condition;
+
+/* While a thread runs, the DLL that has its code stays loaded, even if the program unloads it. It is not started by
+   _beginthreadex, which keeps the DLL loaded in some C libraries and not in others. */
+typedef HANDLE zt__system_thread;
+
+#define ZT__THREAD_RESULT unsigned
+
+#define ZT__THREAD_CALL __stdcall
+
+#define ZT__LOADER "ze_loader.dll"
+
+#define ZT__CXX_LIBRARIES "libstdc++-6.dll", "libc++.dll"
+
+typedef DWORD zt__thread_key;
+
+#define ZT__TO_READ L"rbN"
+
+#define ZT__TO_WRITE L"wbN"
+
+typedef struct zt__file_properties {
+    uint64_t size;
+    int is_regular, is_directory;
+} zt__file_properties;
+#endif
+
+ZT__PRIVATE uint64_t zt__now_ns(void);
+
+/* Returns how long the calling thread has used a processor. */
+ZT__PRIVATE uint64_t zt__get_thread_cpu_ns(void);
+
+/* A sleep of less than a millisecond only yields the processor. */
+ZT__PRIVATE void zt__sleep(uint64_t ns);
+
+/* Stores a date in UTC. Returns 0 if it has none. */
+ZT__PRIVATE int zt__convert_to_utc(time_t seconds, struct tm *utc);
+
+ZT__PRIVATE void zt__create_mutex(zt__mutex *mutex);
+
+ZT__PRIVATE void zt__destroy_mutex(zt__mutex *mutex);
+
+ZT__PRIVATE void zt__lock(zt__mutex *mutex);
+
+ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex);
+
+ZT__PRIVATE void zt__unlock(zt__mutex *mutex);
+
+ZT__PRIVATE void zt__create_condition(zt__condition *condition);
+
+ZT__PRIVATE void zt__destroy_condition(zt__condition *condition);
+
+ZT__PRIVATE void zt__signal_condition(zt__condition *condition);
+
+/* Sleeps with the mutex unlocked, until the condition is signalled or zt__now_ns() is `deadline`. */
+ZT__PRIVATE void zt__await_condition(zt__condition *condition, zt__mutex *mutex, uint64_t deadline);
+
+/* Starts a thread, to which no signals of the application are delivered, but those of its own faults: functions
+   of the application run on it, and may rely on a handler. Returns 0 if the system refuses. */
+ZT__PRIVATE int zt__create_thread(zt__system_thread *thread, ZT__THREAD_RESULT (*function)(void *),
+                                  void *argument);
+
+ZT__PRIVATE void zt__join_system_thread(zt__system_thread thread);
+
+ZT__PRIVATE int zt__is_calling_thread(zt__system_thread thread);
+
+/* Identifies the calling thread, in the same way in every copy of this header. */
+ZT__PRIVATE uintptr_t zt__this_thread(void);
+
+/* Reads the number that the system gives the calling thread. Returns 0 if /proc is not there. */
+ZT__PRIVATE uint32_t zt__read_thread_number(void);
+
+/* Stores the name that the system shows for a thread of this process; "" if it has ended. */
+ZT__PRIVATE void zt__read_thread_name(uint32_t thread, char *name, size_t size);
+
+/* Returns memory filled with zeros, or NULL. */
+ZT__PRIVATE void *zt__allocate_thread_value(size_t size);
+
+ZT__PRIVATE void zt__free_thread_value(void *value);
+
+/* Threads call the function when they end. So the DLL that has it stays loaded until the process ends. */
+ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values);
+
+ZT__PRIVATE void zt__delete_key(zt__thread_key key);
+
+ZT__PRIVATE void *zt__get_thread_value(zt__thread_key key);
+
+/* Returns 0 without memory. */
+ZT__PRIVATE int zt__set_thread_value(zt__thread_key key, void *value);
+
+ZT__PRIVATE long zt__get_process_id(void);
+
+/* Returns whether there is no process of this number. */
+ZT__PRIVATE int zt__is_no_process(uint32_t process);
+
+/* Stores bytes that differ between the programs that one process executes after each other. */
+ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]);
+
+/* Has the function called in each forked child. Returns 0 without memory. */
+ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
+
+#ifndef _WIN32
+
+/* Returns whether the program has more rights than the user who runs it: its file has another user's (set-user-ID),
+   or capabilities. */
+ZT__PRIVATE int zt__has_extra_rights(void);
+#endif
+
+/* Returns a variable of the environment with which the user configures the library, or NULL. A program with more
+   rights than its user heeds none: they name files to write and programs to run. */
+ZT__PRIVATE const char *zt__get_variable(const char *name);
+
+/* Stores a variable of the environment as other libraries of the process see it; a long one is cut. Returns 0
+   if it is not set. */
+ZT__PRIVATE int zt__read_variable(const char *name, char *text, size_t size);
+
+ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int replaces);
+
+/* Returns whether the user may do what is reserved for privileged ones. */
+ZT__PRIVATE int zt__is_privileged(void);
+
+/* Stores the command line, with blanks between the arguments. */
+ZT__PRIVATE void zt__read_program(char *program, size_t room);
+
+ZT__PRIVATE int zt__compare_ignoring_case(const char *a, const char *b);
+
+ZT__PRIVATE int zt__is_separator(char character);
+
+ZT__PRIVATE int zt__is_absolute(const char *path);
+
+/* A signal may interrupt the wait for somebody who reads from a pipe. */
+ZT__PRIVATE FILE *zt__open_file(const char *path, const char *mode);
+
+/* A zt_write_fn for a FILE. fwrite would lose bytes when a signal interrupts it. */
+ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *user);
+
+/* Returns 0 if there is no such file. */
+ZT__PRIVATE int zt__get_file_properties(const char *path, zt__file_properties *properties);
+
+/* Renames a file; one that has that name is replaced. Returns 0 if it fails. */
+ZT__PRIVATE int zt__rename_file(const char *from, const char *to);
+
+ZT__PRIVATE void zt__remove_file(const char *path);
+
+/* Creates a file of a name that is the caller's own. What has the name was left by another process or laid
+   there by another user: it is removed, and a link is not followed. Nobody may read it, not even for a moment,
+   who may not read `replaced`, a file of these properties, which it will replace; with NULL there is none. */
+ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
+                                  const zt__file_properties *properties);
+
+/* Creates a file without a name. */
+ZT__PRIVATE FILE *zt__create_temporary_file(void);
+
+/* Returns 0 if the directory is not there and cannot be made. */
+ZT__PRIVATE int zt__make_directory(const char *path);
+
+/* Stores the working directory. Returns 0 if that fails. */
+ZT__PRIVATE int zt__get_working_directory(char *path, size_t size);
+
+/* Stores what a symbolic link contains. Returns its length, or 0 if the path is no link. */
+ZT__PRIVATE size_t zt__read_link(const char *path, char *target, size_t size);
+
+/* Returns the width of the terminal that standard output is, or 0. */
+ZT__PRIVATE int zt__get_terminal_width(void);
+
+/* Prepares a file that may be a terminal for UTF-8. Returns what zt__end_utf8() needs. */
+ZT__PRIVATE unsigned zt__begin_utf8(FILE *file);
+
+ZT__PRIVATE void zt__end_utf8(unsigned before);
+
+/* Stores the address of a function, or NULL, in the function pointer at `function`. NULL as library is the
+   program itself and, with it, the global scope. Returns 0 if the library is not loaded. */
+ZT__PRIVATE int zt__find_symbol(const char *library, const char *name, void *function);
+
+/* Returns whether the system has ended all other threads, because the process ends. */
+ZT__PRIVATE int zt__has_lost_threads(void);

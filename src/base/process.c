@@ -1,0 +1,141 @@
+/* What all copies of this header in a process share, and what belongs to a thread. */
+
+#include "base/process.h"
+
+#include "base/compiler.h"
+#include "base/map.h"
+#include "base/platform.h"
+#include "base/threads.h"
+
+#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_3"
+
+static zt__process *zt__known_process; /* atomic */
+
+static zt__mutex zt__process_setup = ZT__MUTEX_INITIALIZER; /* held until the block is known */
+
+/* A forked child creates a new block, because a thread of the parent may hold the mutex of the old one. None
+   of the parent's threads is in the child. */
+static void zt__after_fork(void) {
+    zt__store(&zt__known_process, (zt__process *)NULL);
+    zt__thread_number = 0;
+    zt__create_mutex(&zt__process_setup);
+    zt__create_mutex(&zt__threads.mutex);
+    zt__threads.first = NULL;
+}
+
+typedef struct zt__process_identity {
+    char text[64];
+} zt__process_identity;
+
+static zt__process_identity zt__identify_process(void) {
+    zt__process_identity identity;
+    uint8_t program[16];
+    zt__read_program_bytes(program);
+    snprintf(identity.text, sizeof identity.text, "%ld.%016llx.", zt__get_process_id(),
+             (unsigned long long)zt__hash(program, sizeof program));
+    return identity;
+}
+
+/* Returns the block at the address in the variable, or NULL if the variable is of another process. */
+static zt__process *zt__read_process_variable(void) {
+    zt__process_identity identity = zt__identify_process();
+    char value[128];
+    size_t length = strlen(identity.text);
+    void *address = NULL;
+    if (!zt__read_variable(ZT__PROCESS_VARIABLE, value, sizeof value) ||
+        strncmp(value, identity.text, length) != 0 || sscanf(value + length, "%p", &address) != 1) {
+        return NULL;
+    }
+    return (zt__process *)address;
+}
+
+ZT__PRIVATE zt__process *zt__find_process(void) {
+    zt__process *process = zt__load(&zt__known_process);
+    return process ? process : zt__read_process_variable();
+}
+
+ZT__PRIVATE zt__process *zt__get_process(void) {
+    static uint32_t handles_fork; /* atomic */
+    zt__process_identity identity;
+    char value[128], inherited[1];
+    zt__process *created = NULL, *process = zt__load(&zt__known_process);
+    int has_depth, has_messages;
+    if (process) {
+        return process;
+    }
+    if (!zt__exchange(&handles_fork, 1)) {
+        zt__call_after_fork(zt__after_fork);
+    }
+    zt__lock(&zt__process_setup);
+    process = zt__find_process();
+    if (!process) {
+        created = (zt__process *)calloc(1, sizeof *created);
+    }
+
+    /* The first copy creates the block. */
+    has_depth = created && zt__create_key(&created->depth, 0);
+    has_messages = has_depth && zt__create_key(&created->messages, 1);
+    if (has_messages) {
+        zt__create_mutex(&created->mutex);
+        /* A forked child has other numbers than its parent, and so ignores regions that the parent has begun.
+         */
+        created->serial = (uint32_t)zt__get_process_id() * 2654435761u;
+        identity = zt__identify_process();
+        snprintf(value, sizeof value, "%s%p", identity.text, (void *)created);
+        if (zt__read_variable(ZT__PROCESS_VARIABLE, inherited, sizeof inherited) &&
+            !zt__read_process_variable()) {
+            zt__set_variable(ZT__PROCESS_VARIABLE, value, 1); /* it was inherited from another process */
+        }
+        zt__set_variable(ZT__PROCESS_VARIABLE, value, 0); /* has no effect if another copy has just set it */
+        process = zt__read_process_variable();
+    }
+    if (created != process) {
+        if (has_messages) {
+            zt__destroy_mutex(&created->mutex);
+            zt__delete_key(created->messages);
+        }
+        if (has_depth) {
+            zt__delete_key(created->depth);
+        }
+        free(created);
+    }
+    zt__store(&zt__known_process, process);
+    zt__unlock(&zt__process_setup);
+    return process;
+}
+
+/* ---- internal driver calls ------------------------------------------------------------------------------- */
+
+ZT__PRIVATE uintptr_t zt__get_depth(void) {
+    zt__process *process = zt__find_process();
+    return process ? (uintptr_t)zt__get_thread_value(process->depth) : 0;
+}
+
+ZT__PRIVATE void zt__change_depth(int by) {
+    zt__process *process = zt__get_process();
+    if (process) {
+        uintptr_t depth = (uintptr_t)zt__get_thread_value(process->depth);
+        if (by > 0 || depth > 0) { /* the begin of a section is not counted without memory */
+            zt__set_thread_value(process->depth, (void *)(depth + (uintptr_t)(intptr_t)by));
+        }
+    }
+}
+
+/* ---- messages of a thread -------------------------------------------------------------------------------- */
+
+ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
+    zt__process *process = zt__get_process();
+    zt__thread_messages *messages;
+    if (!process) {
+        return NULL;
+    }
+    messages = (zt__thread_messages *)zt__get_thread_value(process->messages);
+    if (!messages) {
+        messages = (zt__thread_messages *)zt__allocate_thread_value(sizeof *messages);
+        if (messages && !zt__set_thread_value(process->messages, messages)) {
+            zt__free_thread_value(messages);
+            messages = NULL;
+        }
+    }
+    return messages;
+}

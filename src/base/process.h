@@ -1,0 +1,70 @@
+/* What all copies of this header in a process share, and what belongs to a thread. */
+
+#pragma once
+
+#include "base/compiler.h"
+#include "base/platform.h"
+#include "base/system.h"
+
+/* All copies of this header in a process (see PROCESSES) share one block of memory. They find it by an
+   environment variable, as OpenMP runtimes do. Its value consists of the process identifier, a hash of random
+   bytes that exec changes, and the address of the block. The hash is needed because exec keeps both the
+   identifier and the environment. The number in the variable's name changes with the layout of the block. */
+
+enum { ZT__MAX_PROFILERS = 256, ZT__MAX_ACTIVE_GROUPS = 64 };
+
+/* A metric group that profilers or a stream of this process have activated. */
+typedef struct zt__active_group {
+    ze_device_handle_t device;
+    zet_metric_group_handle_t group;
+    uint32_t domain;
+    uint32_t users;  /* 0: the entry is free */
+    int is_streamed; /* a stream uses it, and does not share it */
+    char name[ZET_MAX_METRIC_GROUP_NAME];
+} zt__active_group;
+
+typedef struct zt__process {
+    zt__mutex mutex;         /* guards what follows, and activation and calculation in the driver */
+    zt__thread_key depth;    /* how many ZT__INTERNAL sections a thread is in */
+    zt__thread_key messages; /* a zt__thread_messages, or NULL */
+    zt__active_group active_groups[ZT__MAX_ACTIVE_GROUPS];
+    zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
+    uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
+    uint32_t serial;                           /* of the profiler opened last */
+    uint32_t reporting, automatic;             /* profilers with reports of ZT_REPORT, of zt_auto. Atomic */
+} zt__process;
+
+/* Runs a statement whose driver calls the tracer ignores. Calls of the tools interface (zet...) do not need
+   this, because the loader does not trace them. */
+#define ZT__INTERNAL(statement)                                                                              \
+    do {                                                                                                     \
+        zt__change_depth(1);                                                                                 \
+        statement;                                                                                           \
+        zt__change_depth(-1);                                                                                \
+    } while (0)
+
+typedef struct zt__message_text {
+    ze_result_t result;
+    char text[1024];
+} zt__message_text;
+
+typedef struct zt__thread_messages {
+    zt__message_text last; /* of calls without a profiler or stream */
+    zt__message_text copy; /* what zt_get_last_error has returned for a profiler or stream */
+} zt__thread_messages;
+
+/* Returns the block of this process, or NULL if there is none, as in a forked child that has opened nothing. A
+   child may close what its parent has opened. That sets no variable, because another thread of the parent may
+   have held the C library's lock of the environment at the fork. */
+ZT__PRIVATE zt__process *zt__find_process(void);
+
+/* Returns the block of this process, and creates it if there is none. Returns NULL without memory. */
+ZT__PRIVATE zt__process *zt__get_process(void);
+
+/* Returns how many ZT__INTERNAL sections this thread is in. */
+ZT__PRIVATE uintptr_t zt__get_depth(void);
+
+ZT__PRIVATE void zt__change_depth(int by);
+
+/* Returns the messages of this thread, or NULL without memory. */
+ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void);

@@ -1,0 +1,50 @@
+/* Functions of the loader that are found by name, names of C++, and programs that the library runs. */
+
+#pragma once
+
+#include "base/compiler.h"
+#include "base/system.h"
+
+/* A program that this process runs for a report. */
+typedef struct zt__tool {
+    const char *const *arguments; /* from the name, which is looked up in PATH, to a NULL */
+    FILE *input, *object;         /* files that it reads: its standard input, and ZT__TOOL_OBJECT */
+    uint64_t deadline;            /* it is killed then */
+    void (*line)(void *user, const char *text); /* called for each line that it prints */
+    void *user;
+} zt__tool;
+
+#ifndef _WIN32
+
+#define ZT__TOOL_OBJECT "/dev/fd/9"
+
+#else
+
+#define ZT__TOOL_OBJECT ""
+#endif
+
+/* Stores the address of a function of the Level Zero loader, or NULL, in the function pointer at `function`.
+   The loader is looked up by its file name, because its symbols are not in the global scope if it came with a
+   library that was opened with RTLD_LOCAL. The symbols of a statically linked loader are in that scope. */
+ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function);
+
+/* Returns a mangled name of C++ as it is written in the source, to be freed with free(). NULL if the name is
+   not mangled, or the process has no C++ library. */
+ZT__PRIVATE char *zt__demangle(const char *name);
+
+#ifndef _WIN32
+
+/* Waits until a child has ended, so that it is no zombie, and kills it at the deadline. The application may
+   wait for all of its children, or ignore them; then waitpid fails. */
+ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline);
+
+/* Starts the program with no signal blocked. The calling thread may be one of the library's, which block nearly
+   all. Returns 0 if that fails. */
+ZT__PRIVATE int zt__unblock_signals(posix_spawnattr_t *attributes);
+#endif
+
+/* Runs a program, and passes the lines that it prints to a function, until it has closed its output. A line
+   that is too long, or has a character 0, is passed as "". Returns 0 if there is no such program. The files
+   must be flushed. The program gets few variables of the environment: LD_PRELOAD and ZT_AUTO could
+   make it a program that is profiled. */
+ZT__PRIVATE int zt__run_tool(const zt__tool *tool);

@@ -1,0 +1,390 @@
+/* zt_bench: samples until their median is known well. */
+
+#include "bench/bench.h"
+
+#include "base/compiler.h"
+#include "base/diagnostics.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/numbers.h"
+#include "base/platform.h"
+#include "base/text.h"
+#include "base/threads.h"
+#include "metrics/driver.h"
+#include "metrics/statistics.h"
+#include "regions/profiler.h"
+
+/* ---- samples --------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz) {
+    uint32_t i = series->count++;
+    series->samples[i] = sample;
+    series->mhz[i] = mhz;
+    for (; i > 0 && series->sorted[i - 1] > sample; i--) {
+        series->sorted[i] = series->sorted[i - 1];
+    }
+    series->sorted[i] = sample;
+}
+
+ZT__PRIVATE double zt__median_interval(double *sorted, uint32_t count, double *low, double *high) {
+    double term = 1, below = 0, median = zt__quantile(sorted, count, 0.5);
+    uint32_t i, rank = 0;
+    for (i = 0; i < count; i++) {
+        term /= 2; /* 2^-1000 at the least, which a double still holds */
+    }
+    for (i = 0; i < count / 2; i++) {
+        below += term;
+        if (below > 0.0125) {
+            break;
+        }
+        rank = i + 1;
+        term = term * (count - i) / (i + 1);
+    }
+    *low = sorted[rank ? rank - 1 : 0];
+    *high = sorted[count - (rank ? rank : 1)];
+    return median > 0 ? (*high - *low) / 2 / median : zt__nan();
+}
+
+/* ---- the stopping rule ----------------------------------------------------------------------------------- */
+
+static uint32_t zt__clamp(uint32_t value, uint32_t least, uint32_t most) {
+    return value < least ? least : value > most ? most : value;
+}
+
+ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits) {
+    enum { NOISE_FROM = 64 };
+    zt__stop_rule rule;
+    rule.limits = limits;
+    rule.deadline = zt__deadline(limits->max_time_ns);
+    rule.next_precise = limits->min_samples;
+    rule.next_noise = zt__clamp(limits->min_samples, NOISE_FROM, ZT_BENCH_SAMPLES);
+    rule.half_precision = zt__nan();
+    return rule;
+}
+
+ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series) {
+    uint32_t count = series->count;
+    double low, high, precision;
+    if (count < rule->limits->min_samples) {
+        return ZT_BENCH_NOT_RUN;
+    }
+    precision = zt__median_interval(series->sorted, count, &low, &high);
+    if (count >= rule->next_precise) {
+        rule->next_precise = count + count / 4 + 1;
+        if (!zt__is_nan(precision) && precision < rule->limits->precision) {
+            return ZT_BENCH_PRECISE;
+        }
+    }
+    if (count >= rule->next_noise) {
+        double before = rule->half_precision;
+        rule->next_noise = count * 2;
+        rule->half_precision = precision;
+        if (!zt__is_nan(before) && !zt__is_nan(precision) && precision > 0.95 * before) {
+            return ZT_BENCH_NOISE;
+        }
+    }
+    if (count == rule->limits->max_samples) {
+        return ZT_BENCH_FULL;
+    }
+    return zt__now_ns() >= rule->deadline ? ZT_BENCH_TIME : ZT_BENCH_NOT_RUN;
+}
+
+/* ---- results --------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
+                                        const char *unnamed) {
+    const char *name = unnamed;
+    if (config && (config->name || config->region)) {
+        name = config->name ? config->name : config->region;
+    }
+    memset(result, 0, sizeof *result);
+    zt__copy_text(result->name, sizeof result->name, name, strlen(name));
+    result->median = result->low = result->high = result->quartile1 = result->quartile3 = zt__nan();
+    result->min = result->max = result->precision = result->frequency_mhz = zt__nan();
+    result->counter_median = result->perturbation = zt__nan();
+    result->bytes_per_second = result->items_per_second = zt__nan();
+    result->region = UINT32_MAX;
+}
+
+/* Returns what a run does in a second, or NaN. `amount` is what it does, or 0; `ns` is its time. */
+static double zt__rate_of_run(double amount, double ns) {
+    double rate = zt__is_positive(amount) && zt__is_positive(ns) ? amount / ns * 1e9 : zt__nan();
+    return zt__is_finite(rate) ? rate : zt__nan();
+}
+
+ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series,
+                                     const zt_bench_config *config) {
+    uint32_t i, known = 0, count = series->count;
+    double spread;
+    if (count == 0) {
+        return;
+    }
+    result->count = count;
+    result->precision = zt__median_interval(series->sorted, count, &result->low, &result->high);
+    result->median = zt__quantile(series->sorted, count, 0.5);
+    result->quartile1 = zt__quantile(series->sorted, count, 0.25);
+    result->quartile3 = zt__quantile(series->sorted, count, 0.75);
+    result->min = series->sorted[0];
+    result->max = series->sorted[count - 1];
+    result->bytes_per_second = zt__rate_of_run(config->bytes_per_run, result->median);
+    result->items_per_second = zt__rate_of_run(config->items_per_run, result->median);
+    result->tolerance = config->tolerance;
+    for (i = 0; i < count; i++) {
+        if (!zt__is_nan(series->mhz[i])) {
+            series->sorted[known++] = series->mhz[i];
+        }
+    }
+    result->frequency_mhz = zt__quantile(series->sorted, known, 0.5);
+    spread = 1.5 * (result->quartile3 - result->quartile1);
+    for (i = 0; i < count; i++) {
+        double sample = series->samples[i], change = fabs(series->mhz[i] / result->frequency_mhz - 1);
+        result->samples[i] = sample;
+        if (sample < result->quartile1 - spread || sample > result->quartile3 + spread) {
+            result->marks[i] |= ZT_BENCH_OUTLIER;
+            result->outliers++;
+        }
+        if (!zt__is_nan(change) && change > config->max_change) {
+            result->marks[i] |= ZT_BENCH_CHANGED;
+            result->changed++;
+        }
+    }
+}
+
+/* ---- taking samples -------------------------------------------------------------------------------------- */
+
+/* Returns the index of a region by its name, which may be NULL, or UINT32_MAX if there is none. */
+static uint32_t zt__find_region(zt_profiler *profiler, const char *name) {
+    const zt__region_record *record = NULL;
+    if (name) {
+        zt__lock(&profiler->mutex);
+        record = (const zt__region_record *)zt__map_find(&profiler->names, name, strlen(name));
+        zt__unlock(&profiler->mutex);
+    }
+    return record ? record->index : UINT32_MAX;
+}
+
+static const char *zt__bench_name(const zt__bench *bench) {
+    if (bench->config.name) {
+        return bench->config.name;
+    }
+    return bench->region ? bench->region : "the benchmark";
+}
+
+/* Reports why there is no sample, and returns NaN. */
+static double zt__report_no_sample(const zt__bench *bench, const char *why) {
+    zt__report(zt__diagnostics_of(bench->profiler), NO_BENCH_SAMPLE, ZE_RESULT_NOT_READY, bench->call,
+               zt__bench_name(bench), why);
+    return zt__nan();
+}
+
+/* Runs the work once with a profiler. Returns the GPU time of its region. If a sample of the run is
+   missing, reports that and returns NaN. */
+static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
+    zt_region_info before, after;
+    zt_counts counts_before = zt_get_counts(profiler), counts;
+    uint32_t region = zt__find_region(profiler, bench->region);
+    ze_result_t result;
+    int failed;
+    memset(&before, 0, sizeof before);
+    if (region != UINT32_MAX) {
+        zt_get_region(profiler, region, &before);
+    }
+    failed = bench->config.run(profiler, bench->config.user) != 0;
+    if (!bench->region && zt_get_region_count(profiler) > 0) {
+        zt_get_region(profiler, 0, &after);
+        bench->region = after.name;
+    }
+    if (failed) {
+        return zt__report_no_sample(bench, "it failed");
+    }
+    result = zt_collect(profiler, profiler->config.wait_timeout_ns);
+    if (result != ZE_RESULT_SUCCESS) {
+        return zt__report_no_sample(bench, zt_result_name(result));
+    }
+    counts = zt_get_counts(profiler);
+    if (counts.lost != counts_before.lost || counts.dropped != counts_before.dropped) {
+        return zt__report_no_sample(bench, "a sample of a region was lost or dropped");
+    }
+    after = before;
+    region = zt__find_region(profiler, bench->region);
+    if (region != UINT32_MAX) {
+        zt_get_region(profiler, region, &after);
+    }
+    if (after.time_ns.count == before.time_ns.count) {
+        return zt__report_no_sample(bench, "no region was measured");
+    }
+    return after.time_ns.sum - (before.time_ns.count ? before.time_ns.sum : 0);
+}
+
+/* Does the work once, without metrics. Returns its time, or NaN. */
+static double zt__measure_once(zt__bench *bench) {
+    double sample;
+    if (!bench->config.measure) {
+        return zt__run_work(bench, bench->stopwatch);
+    }
+    sample = bench->config.measure(bench->config.user);
+    return !zt__is_finite(sample) || sample < 0 ? zt__report_no_sample(bench, "it failed") : sample;
+}
+
+ZT__PRIVATE int zt__measure_sample(zt__bench *bench) {
+    enum { TRIES = 4 };
+    zes_freq_state_t state;
+    double sample = zt__nan(), mhz = zt__nan();
+    int i;
+    for (i = 0; i < TRIES && zt__is_nan(sample); i++) {
+        sample = zt__measure_once(bench);
+    }
+    if (zt__is_nan(sample)) {
+        return 0;
+    }
+    memset(&state, 0, sizeof state);
+    state.stype = ZES_STRUCTURE_TYPE_FREQ_STATE;
+    if (bench->config.frequency) {
+        mhz = bench->config.frequency(bench->config.user);
+    } else if (bench->domain &&
+               bench->profiler->driver.zesFrequencyGetState(bench->domain, &state) == ZE_RESULT_SUCCESS) {
+        mhz = state.actual; /* negative: not known; 0: the device sleeps already */
+    }
+    zt__add_to_series(bench->series, sample, zt__is_positive(mhz) ? mhz : zt__nan());
+    return 1;
+}
+
+ZT__PRIVATE void zt__warm_up(zt__bench *bench, uint64_t max_time_ns) {
+    uint64_t deadline = zt__deadline(max_time_ns);
+    uint32_t i;
+    for (i = 0; i < bench->config.warm_up && (i < 3 || zt__now_ns() < deadline); i++) {
+        zt__measure_once(bench);
+    }
+}
+
+ZT__PRIVATE void zt__close_bench(zt__bench *bench) {
+    zt_close(bench->stopwatch);
+    zt__free(zt__allocator_of(bench->profiler), bench->series);
+}
+
+ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_profiler *profiler,
+                                       const zt_bench_config *config) {
+    enum { LEAST_SAMPLES = 10 };
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    zt_bench_config *complete = &bench->config;
+    const zt__driver *driver;
+    zes_freq_handle_t domains[16] = {NULL}; /* not all that are counted need be there */
+    uint32_t i, count = ZT__COUNT_OF(domains);
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!config) {
+        return zt__report_null(diagnostics, call, "config");
+    }
+    if (!config->run && !config->measure) {
+        return zt__report(diagnostics, NOTHING_TO_BENCH, ZE_RESULT_ERROR_INVALID_NULL_POINTER, call);
+    }
+    memset(bench, 0, sizeof *bench);
+    bench->call = call;
+    *complete = *config;
+    complete->warm_up = config->warm_up ? config->warm_up : 3;
+    complete->max_samples = config->max_samples ? config->max_samples : (uint32_t)ZT_BENCH_SAMPLES;
+    complete->max_samples = zt__clamp(complete->max_samples, LEAST_SAMPLES, ZT_BENCH_SAMPLES);
+    complete->min_samples = zt__clamp(config->min_samples, LEAST_SAMPLES, complete->max_samples);
+    complete->max_time_ns = config->max_time_ns ? config->max_time_ns : UINT64_C(10000000000);
+    complete->precision = zt__is_positive(config->precision) ? config->precision : 0.01;
+    complete->max_change =
+        zt__is_positive(config->max_change) ? config->max_change : ZT__MAX_FREQUENCY_CHANGE;
+    complete->counter_runs = config->counter_runs ? config->counter_runs : 5;
+    complete->tolerance = zt__is_positive(config->tolerance) ? config->tolerance : 0.02;
+    bench->region = config->region;
+    bench->profiler = profiler;
+    bench->series = (zt__series *)zt__allocate(zt__allocator_of(profiler), 1, sizeof *bench->series);
+    if (!bench->series) {
+        return zt__report_no_memory(diagnostics, call, "samples");
+    }
+    if (!config->measure) {
+        zt_config times_alone = profiler->config;
+        times_alone.groups = "";
+        times_alone.metrics = times_alone.columns = NULL;
+        times_alone.require_metrics = times_alone.thread = 0;
+        times_alone.sample = NULL;
+        times_alone.timeline = 0;
+        result =
+            profiler->open_configured(profiler->context, profiler->device, &times_alone, &bench->stopwatch);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__close_bench(bench);
+        return zt__report(diagnostics, CALL_FAILED, result, "zt_open", zt_result_name(result),
+                          zt__get_last_error(NULL));
+    }
+
+    /* The frequency domain of the GPU, if the system management interface has it. */
+    driver = profiler ? &profiler->driver : NULL;
+    if (!driver || !profiler->device || !driver->zesDeviceEnumFrequencyDomains ||
+        !driver->zesFrequencyGetProperties || !driver->zesFrequencyGetState ||
+        driver->zesDeviceEnumFrequencyDomains((zes_device_handle_t)profiler->device, &count, domains) !=
+            ZE_RESULT_SUCCESS) {
+        count = 0;
+    }
+    for (i = 0; i < count && i < ZT__COUNT_OF(domains) && domains[i] && !bench->domain; i++) {
+        zes_freq_properties_t properties;
+        memset(&properties, 0, sizeof properties);
+        properties.stype = ZES_STRUCTURE_TYPE_FREQ_PROPERTIES;
+        if (driver->zesFrequencyGetProperties(domains[i], &properties) == ZE_RESULT_SUCCESS &&
+            properties.type == ZES_FREQ_DOMAIN_GPU) {
+            bench->domain = domains[i];
+        }
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_bench_config *config) {
+    return (!profiler || !profiler->device) && config && config->run && !config->measure;
+}
+
+ZT__PRIVATE const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
+
+ZT_API const char *zt_bench_end_name(zt_bench_end end) {
+    return (unsigned)end < ZT__COUNT_OF(zt__bench_ends) ? zt__bench_ends[end] : "unknown";
+}
+
+ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
+    zt__bench bench;
+    zt__stop_rule rule;
+    ze_result_t opened;
+    double sample;
+    uint32_t i, taken = 0;
+    int has_sample;
+    if (!result) {
+        return zt__report_null(zt__diagnostics_of(profiler), "zt_bench", "result");
+    }
+    zt__clear_bench_result(result, config, "");
+    if (zt__has_nothing_to_run(profiler, config)) {
+        return ZE_RESULT_SUCCESS;
+    }
+    opened = zt__open_bench(&bench, "zt_bench", profiler, config);
+    if (opened != ZE_RESULT_SUCCESS) {
+        return opened;
+    }
+    zt__warm_up(&bench, bench.config.max_time_ns);
+    rule = zt__begin_stop_rule(&bench.config);
+    do {
+        has_sample = zt__measure_sample(&bench);
+        if (has_sample) {
+            result->end = zt__apply_stop_rule(&rule, bench.series);
+        }
+    } while (has_sample && result->end == ZT_BENCH_NOT_RUN);
+    zt__describe_series(result, bench.series, &bench.config);
+    if (has_sample && !bench.config.measure && profiler->metric_count > 0) {
+        double *samples = bench.series->samples; /* free to use: the samples are in the result */
+        for (i = 0; i < bench.config.counter_runs; i++) {
+            ZT_PASSES(profiler) {
+                sample = zt__run_work(&bench, profiler);
+                if (!zt__is_nan(sample) && taken < ZT_BENCH_SAMPLES) {
+                    samples[taken++] = sample;
+                }
+            }
+        }
+        result->counter_runs = bench.config.counter_runs;
+        result->region = zt__find_region(profiler, bench.region);
+        result->counter_median = zt__quantile(samples, taken, 0.5);
+        result->perturbation = result->counter_median / result->median;
+    }
+    zt__copy_text(result->name, sizeof result->name, zt__bench_name(&bench), strlen(zt__bench_name(&bench)));
+    zt__close_bench(&bench);
+    return has_sample ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}

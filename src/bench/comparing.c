@@ -1,0 +1,342 @@
+/* zt_compare, zt_compare_benches. */
+
+#include "base/compiler.h"
+#include "base/diagnostics.h"
+#include "base/figures.h"
+#include "base/memory.h"
+#include "base/numbers.h"
+#include "base/paths.h"
+#include "base/platform.h"
+#include "base/system.h"
+#include "base/text.h"
+#include "base/writer.h"
+#include "bench/bench.h"
+#include "bench/files.h"
+#include "regions/profiler.h"
+#include "reports/tracer_tables.h"
+#include "reports/writing.h"
+
+/* ---- comparing ------------------------------------------------------------------------------------------- */
+
+ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
+                              zt_comparison *result) {
+    const zt_allocator *allocator = zt__allocator_of(profiler);
+    zt__bench one, other;
+    zt__series *ratios;
+    zt__stop_rule rule;
+    ze_result_t done;
+    int has_samples;
+    if (!result) {
+        return zt__report_null(zt__diagnostics_of(profiler), "zt_compare", "result");
+    }
+    zt__clear_bench_result(&result->a, a, "a");
+    zt__clear_bench_result(&result->b, b, "b");
+    result->ratio = result->low = result->high = zt__nan();
+    result->differs = 0;
+    if (zt__has_nothing_to_run(profiler, a) || zt__has_nothing_to_run(profiler, b)) {
+        return ZE_RESULT_SUCCESS;
+    }
+    done = zt__open_bench(&one, "zt_compare", profiler, a);
+    if (done != ZE_RESULT_SUCCESS) {
+        return done;
+    }
+    done = zt__open_bench(&other, "zt_compare", profiler, b);
+    if (done != ZE_RESULT_SUCCESS) {
+        zt__close_bench(&one);
+        return done;
+    }
+    ratios = (zt__series *)zt__allocate(allocator, 1, sizeof *ratios);
+    if (!ratios) {
+        zt__close_bench(&other);
+        zt__close_bench(&one);
+        return zt__report_no_memory(zt__diagnostics_of(profiler), "zt_compare", "samples");
+    }
+
+    /* Samples are taken of both in turn, until their ratios meet the stopping rule of `a`. The order
+       alternates, so that drift favours neither. */
+    zt__warm_up(&one, one.config.max_time_ns);
+    zt__warm_up(&other, one.config.max_time_ns);
+    rule = zt__begin_stop_rule(&one.config);
+    do {
+        int b_first = ratios->count & 1;
+        has_samples =
+            zt__measure_sample(b_first ? &other : &one) && zt__measure_sample(b_first ? &one : &other);
+        if (has_samples) {
+            double ratio =
+                other.series->samples[other.series->count - 1] / one.series->samples[one.series->count - 1];
+            zt__add_to_series(ratios, zt__is_finite(ratio) ? ratio : 1, zt__nan());
+            result->a.end = result->b.end = zt__apply_stop_rule(&rule, ratios);
+        }
+    } while (has_samples && result->a.end == ZT_BENCH_NOT_RUN);
+
+    zt__describe_series(&result->a, one.series, &one.config);
+    zt__describe_series(&result->b, other.series, &other.config);
+    if (has_samples) {
+        /* The interval is that of the ratios of pairs. The ratio of the medians may lie outside of it, if the
+           distributions differ in shape; then the interval is widened to contain it. */
+        result->ratio = result->b.median / result->a.median;
+        zt__median_interval(ratios->sorted, ratios->count, &result->low, &result->high);
+        if (!zt__is_nan(result->ratio)) {
+            result->low = result->ratio < result->low ? result->ratio : result->low;
+            result->high = result->ratio > result->high ? result->ratio : result->high;
+        }
+        result->differs = result->low > 1 || result->high < 1;
+    }
+    zt__free(allocator, ratios);
+    zt__close_bench(&other);
+    zt__close_bench(&one);
+    return has_samples ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}
+
+/* ---- comparing with an earlier run ------------------------------------------------------------------------ */
+
+typedef enum zt__verdict { ZT__SAME, ZT__FASTER, ZT__SLOWER, ZT__MISSING, ZT__ADDED } zt__verdict;
+
+/* The figures of a row. */
+enum {
+    ZT__CHANGE_BEFORE,
+    ZT__CHANGE_NOW,
+    ZT__CHANGE_SHARE,
+    ZT__CHANGE_LOW,
+    ZT__CHANGE_HIGH,
+    ZT__CHANGE_VERDICT,
+    ZT__CHANGE_SHORTER, /* of the two times */
+    ZT__CHANGE_LONGER,
+    ZT__CHANGE_FIGURES
+};
+
+/* Benchmarks, and how they changed since an earlier run. */
+typedef struct zt__changes {
+    zt__bench_file file;
+    zt__figure_row *rows;
+    double *figures; /* of all rows */
+    uint32_t row_count;
+    zt_bench_changes counts;
+    double least_tolerance, greatest_tolerance; /* 0: nothing is compared */
+    char conditions[1024];                      /* sentences about what is another than in the file */
+    uint32_t at_other_frequency;                /* benchmarks that ran so, and the first of them */
+    char first_frequency[160];
+} zt__changes;
+
+/* Adds a sentence about what is another than in the file, if both are known. */
+static void zt__add_condition(zt__changes *changes, const char *what, const char *unit, const char *before,
+                              const char *now) {
+    if (*before && *now && strcmp(before, now) != 0) {
+        zt__append(changes->conditions, sizeof changes->conditions,
+                   "The %.80s was %.120s%s, and is %.120s%s. ", what, before, unit, now, unit);
+        changes->counts.other_conditions = 1;
+    }
+}
+
+/* Adds a row, and counts it. One of the two may be NULL, or not measured: then its median is not positive.
+
+   The ratio of two medians is wrong by what each of them is. As they are independent, the squares of these
+   shares add up (Zou and Donner, "Construction of confidence limits about effect measures: a general
+   approach", 2008). An interval that reaches 0 has no such share; then no change is shown. */
+static void zt__add_change(zt__changes *changes, const zt__earlier_bench *before,
+                           const zt_bench_result *now) {
+    uint32_t *const counters[] = {&changes->counts.same, &changes->counts.faster, &changes->counts.slower,
+                                  &changes->counts.missing, &changes->counts.added};
+    zt__figure_row *row = &changes->rows[changes->row_count];
+    double *figures = changes->figures + (size_t)changes->row_count * ZT__CHANGE_FIGURES;
+    int was_measured = before && zt__is_positive(before->median);
+    int is_measured = now && zt__is_positive(now->median);
+    zt__verdict verdict = was_measured ? ZT__MISSING : ZT__ADDED;
+    double one, other;
+    uint32_t i;
+    if (!was_measured && !is_measured) {
+        return;
+    }
+    for (i = 0; i < ZT__CHANGE_FIGURES; i++) {
+        figures[i] = zt__nan();
+    }
+    row->name = now ? now->name : before->name;
+    row->figures = figures;
+    figures[ZT__CHANGE_BEFORE] = was_measured ? before->median : zt__nan();
+    figures[ZT__CHANGE_NOW] = is_measured ? now->median : zt__nan();
+    one = was_measured ? before->median : now->median;
+    other = is_measured ? now->median : before->median;
+    figures[ZT__CHANGE_SHORTER] = one < other ? one : other;
+    figures[ZT__CHANGE_LONGER] = one < other ? other : one;
+    if (was_measured && is_measured) {
+        double ratio = now->median / before->median, tolerance = now->tolerance;
+        double other_mhz = fabs(now->frequency_mhz / before->mhz - 1);
+        verdict = ZT__SAME;
+        figures[ZT__CHANGE_SHARE] = (ratio - 1) * 100;
+        if (zt__is_positive(before->low)) {
+            double now_below = 1 - now->low / now->median, now_above = now->high / now->median - 1;
+            double before_below = before->median / before->low - 1;
+            double before_above = 1 - before->median / before->high;
+            double low = ratio * (1 - sqrt(now_below * now_below + before_above * before_above));
+            double high = ratio * (1 + sqrt(now_above * now_above + before_below * before_below));
+            figures[ZT__CHANGE_LOW] = (low - 1) * 100;
+            figures[ZT__CHANGE_HIGH] = (high - 1) * 100;
+            if (low > 1 + tolerance) {
+                verdict = ZT__SLOWER;
+            } else if (high < 1 - tolerance) {
+                verdict = ZT__FASTER;
+            }
+        }
+        if (changes->least_tolerance <= 0 || tolerance < changes->least_tolerance) {
+            changes->least_tolerance = tolerance;
+        }
+        if (tolerance > changes->greatest_tolerance) {
+            changes->greatest_tolerance = tolerance;
+        }
+        if (!zt__is_nan(other_mhz) && other_mhz > ZT__MAX_FREQUENCY_CHANGE &&
+            changes->at_other_frequency++ == 0) {
+            snprintf(changes->first_frequency, sizeof changes->first_frequency,
+                     "%s: %.0f MHz before, %.0f MHz now. ", now->name, before->mhz, now->frequency_mhz);
+            changes->counts.other_conditions = 1;
+        }
+    }
+    figures[ZT__CHANGE_VERDICT] = verdict;
+    ++*counters[verdict];
+    changes->row_count++;
+}
+
+/* Returns whether two names are the same in a file, where a byte that is not valid UTF-8 is replaced. */
+static int zt__is_same_name(const char *name, const char *other) {
+    zt__character character, other_character;
+    while (zt__next_character(&name, &character)) {
+        if (!zt__next_character(&other, &other_character) || character.code != other_character.code) {
+            return 0;
+        }
+    }
+    return !*other;
+}
+
+/* Writes the table of changes, and notes below it. */
+static ze_result_t zt__write_changes_to_file(const void *content, FILE *file) {
+    static const char *const verdicts[] = {"same", "faster", "slower", "missing", "new"};
+    const zt__changes *changes = (const zt__changes *)content;
+    const zt_bench_changes *counts = &changes->counts;
+    size_t room = zt__get_room(file == stdout);
+    zt__figure_column columns[ZT__CHANGE_FIGURES];
+    zt__figure_table table;
+    zt__paragraph note;
+    zt__writer writer;
+    memset(&table, 0, sizeof table);
+    table.heading = "benchmark";
+    table.is_precise = 1;
+    table.rows = changes->rows;
+    table.row_count = changes->row_count;
+    table.columns = columns;
+    zt__choose_time_unit(&table, ZT__CHANGE_SHORTER, ZT__CHANGE_LONGER);
+    zt__add_figures(&table, ZT__CHANGE_BEFORE, "before", "ns", 1, 0);
+    zt__add_figures(&table, ZT__CHANGE_NOW, "now", "ns", 1, 0);
+    zt__add_figures(&table, ZT__CHANGE_SHARE, "change", "percent", 0, 0);
+    zt__add_figures(&table, ZT__CHANGE_LOW, "95% from", "percent", 0, 0);
+    zt__add_figures(&table, ZT__CHANGE_HIGH, "95% to", "percent", 0, 0);
+    zt__add_texts(&table, ZT__CHANGE_VERDICT, "verdict", verdicts);
+    zt__fit_columns(&table, room);
+    zt__begin_writing(&writer, zt__write_to_file, file);
+    zt__write_figures(&writer, &table, room);
+    note = zt__begin_paragraph(&writer, room, 0, 0);
+    zt__add_formatted(&note, "%u slower, %u faster, %u same, %u missing, %u new, compared with ",
+                      (unsigned)counts->slower, (unsigned)counts->faster, (unsigned)counts->same,
+                      (unsigned)counts->missing, (unsigned)counts->added);
+    zt__add_text(&note, changes->file.path);
+    zt__add_formatted(&note, "%s%s.", *changes->file.date ? " of " : "", changes->file.date);
+    zt__end_paragraph(&note);
+    if (changes->greatest_tolerance > 0) {
+        note = zt__begin_paragraph(&writer, room, 0, 0);
+        zt__add_text(&note, "Slower or faster are those whose whole interval is beyond the tolerance of ");
+        if (changes->least_tolerance < changes->greatest_tolerance) {
+            zt__add_formatted(&note, "%g%% to ", changes->least_tolerance * 100);
+        }
+        zt__add_formatted(&note, "%g%%.", changes->greatest_tolerance * 100);
+        zt__end_paragraph(&note);
+    }
+    if (counts->other_conditions) {
+        note = zt__begin_paragraph(&writer, room, 0, 0);
+        zt__add_text(&note, changes->conditions);
+        if (changes->at_other_frequency > 0) {
+            zt__add_formatted(&note, "%u benchmark%s ran at another frequency; %s",
+                              (unsigned)changes->at_other_frequency,
+                              changes->at_other_frequency == 1 ? "" : "s", changes->first_frequency);
+        }
+        zt__add_text(&note, "So the changes need not be those of the program.");
+        zt__end_paragraph(&note);
+    }
+    return zt__end_writing(&writer) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNKNOWN;
+}
+
+ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_bench_result *results,
+                                      uint32_t count, const char *before, const char *report,
+                                      zt_bench_changes *changes) {
+    zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
+    zt__changes all;
+    zt__output output = {"zt_compare_benches",      report, diagnostics, zt__allocator_of(profiler),
+                         zt__write_changes_to_file, &all};
+    zt__bench_file *file = &all.file;
+    zt_format format;
+    size_t rows;
+    uint32_t i, j;
+    ze_result_t result;
+    if (changes) {
+        memset(changes, 0, sizeof *changes);
+    }
+    if (!results || !before || !changes) {
+        return zt__report_null(diagnostics, "zt_compare_benches",
+                               !results ? "results"
+                               : before ? "changes"
+                                        : "before");
+    }
+    if (report && (!zt__find_format(report, &format) || format != ZT_FORMAT_TABLE)) {
+        return zt__report(diagnostics, BENCH_SUFFIX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_compare_benches",
+                          report, ".txt or none");
+    }
+    memset(&all, 0, sizeof all);
+    file->path = before;
+    file->diagnostics = diagnostics;
+    file->allocator = output.allocator;
+    result = zt__read_bench_file(file);
+    if (result == ZE_RESULT_SUCCESS) {
+        rows = (size_t)count + file->count;
+        all.rows = (zt__figure_row *)zt__allocate(file->allocator, rows, sizeof *all.rows);
+        all.figures = (double *)zt__allocate(file->allocator, rows, ZT__CHANGE_FIGURES * sizeof *all.figures);
+        if (!all.rows || !all.figures) {
+            result = zt__report_no_memory(diagnostics, "zt_compare_benches", "a table");
+        }
+    }
+
+    if (result == ZE_RESULT_SUCCESS && profiler) {
+        char core_clock_mhz[16] = "";
+        if (profiler->facts.core_clock_mhz) {
+            snprintf(core_clock_mhz, sizeof core_clock_mhz, "%u", (unsigned)profiler->facts.core_clock_mhz);
+        }
+        zt__add_condition(&all, "device", "", file->device, profiler->device_name);
+        zt__add_condition(&all, "driver", "", file->driver_version, profiler->facts.driver_version);
+        zt__add_condition(&all, "core clock", " MHz", file->core_clock_mhz, core_clock_mhz);
+    }
+    /* Each result is compared with the first one of its name in the file that is not compared yet. */
+    for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+        for (j = 0; j < file->count; j++) {
+            if (!file->benches[j].is_compared && zt__is_same_name(results[i].name, file->benches[j].name)) {
+                break;
+            }
+        }
+        if (j < file->count) {
+            file->benches[j].is_compared = 1;
+        }
+        zt__add_change(&all, j < file->count ? &file->benches[j] : NULL, &results[i]);
+    }
+    for (j = 0; j < file->count && result == ZE_RESULT_SUCCESS; j++) {
+        if (!file->benches[j].is_compared) {
+            zt__add_change(&all, &file->benches[j], NULL);
+        }
+    }
+
+    if (result == ZE_RESULT_SUCCESS && report) {
+        result = zt__write_output(&output);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        *changes = all.counts;
+    }
+    zt__free(file->allocator, all.figures);
+    zt__free(file->allocator, all.rows);
+    zt__free(file->allocator, file->benches);
+    zt__free(file->allocator, file->text);
+    return result;
+}

@@ -1,0 +1,22 @@
+/* Events of a session: reading, acknowledging, delivering. */
+
+#pragma once
+
+#include "base/compiler.h"
+#include "base/system.h"
+#include "debug/debugger.h"
+
+#ifdef ZETOOLS_DEBUG
+
+/* Acknowledges an event that needs it. */
+ZT__PRIVATE ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_event_t *event);
+
+/* Reads an event, records what it means, and queues it. Waits up to `milliseconds` for it. Returns NOT_READY
+   if there is none, or no room for it. */
+ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, const char *call, uint64_t milliseconds);
+
+/* Returns for how many milliseconds a thread may wait in the driver, with `session` held: until the deadline,
+   but no longer than ZT__DEBUG_POLL_MS, and not at all if other threads want the session. */
+ZT__PRIVATE uint64_t zt__event_wait_ms(const zt_debugger *debugger, uint64_t deadline);
+
+#endif

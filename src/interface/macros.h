@@ -1,0 +1,80 @@
+/* ZT_REGION and ZT_SCOPE are documented on the first screen, ZT_PASSES with the functions of passes. */
+
+#define ZT__JOIN2(a, b) a##b
+#define ZT__JOIN(a, b) ZT__JOIN2(a, b)
+#ifdef __COUNTER__ /* for several regions on one line */
+#define ZT__NAME(prefix) ZT__JOIN(prefix, __COUNTER__)
+#else
+#define ZT__NAME(prefix) ZT__JOIN(prefix, __LINE__)
+#endif
+
+#ifndef ZETOOLS_DISABLE
+
+/* Without a profiler, a region costs one comparison. */
+static inline ZT__UNUSED zt_region zt__open_region(zt_profiler *profiler, ze_command_list_handle_t list,
+                                                   const char *name) {
+    static const zt_region none = {NULL, 0, 0, 0};
+    return profiler ? zt_begin(profiler, list, name) : none;
+}
+static inline ZT__UNUSED void zt__close_region(zt_region *region) {
+    if (region->slot)
+        zt_end(region);
+}
+
+/* Makes the statement of a ZT_REGION run once, measured or not. */
+static inline ZT__UNUSED int zt__begin_body(zt_region *region) {
+    return region->body++ == 0;
+}
+
+#ifdef __cplusplus
+
+/* A region that lasts as long as the object. It cannot be copied or moved. */
+struct zt_scope {
+    zt_region region;
+    zt_scope(zt_profiler *profiler, ze_command_list_handle_t list, const char *name)
+        : region(zt__open_region(profiler, list, name)) {}
+    ~zt_scope() { zt__close_region(&region); }
+    zt_scope(const zt_scope &) = delete;
+    zt_scope &operator=(const zt_scope &) = delete;
+};
+
+/* ZT_PASSES in C++. */
+struct zt__all_passes {
+    zt_passes state;
+    explicit zt__all_passes(zt_profiler *profiler) : state(zt_passes_begin(profiler)) {}
+    ~zt__all_passes() { zt_passes_end(&state); }
+    zt__all_passes(const zt__all_passes &) = delete;
+    zt__all_passes &operator=(const zt__all_passes &) = delete;
+};
+
+#define ZT__REGION(scope, profiler, list, name)                                                              \
+    for (zt_scope scope(profiler, list, name); zt__begin_body(&scope.region);)
+#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
+#define ZT_SCOPE(profiler, list, name) zt_scope ZT__NAME(zt__scope)(profiler, list, name)
+#define ZT__PASSES(passes, profiler) for (zt__all_passes passes(profiler); zt_passes_next(&passes.state);)
+#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
+#elif defined(__GNUC__)
+#define ZT__GUARD __attribute__((cleanup(zt__close_region)))
+#define ZT__REGION(region, profiler, list, name)                                                             \
+    for (zt_region region ZT__GUARD = zt__open_region(profiler, list, name); zt__begin_body(&region);)
+#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
+#define ZT_SCOPE(profiler, list, name)                                                                       \
+    zt_region ZT__NAME(zt__scope)                                                                            \
+    ZT__GUARD ZT__UNUSED = zt__open_region(profiler, list, name)
+#define ZT__PASSES(passes, profiler)                                                                         \
+    for (zt_passes passes __attribute__((cleanup(zt_passes_end))) = zt_passes_begin(profiler);               \
+         zt_passes_next(&passes);)
+#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
+#else
+#define ZT__PASSES(passes, profiler)                                                                         \
+    for (zt_passes passes = zt_passes_begin(profiler); zt_passes_next(&passes);)
+#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
+/* `break` leaves the inner loop. */
+#define ZT__REGION(region, profiler, list, name)                                                             \
+    for (zt_region region = zt__open_region(profiler, list, name); region.body == 0;                         \
+         zt__close_region(&region))                                                                          \
+        for (; zt__begin_body(&region);)
+#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
+#endif
+
+#endif /* ZETOOLS_DISABLE */

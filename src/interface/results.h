@@ -1,0 +1,348 @@
+/* ---- regions and their times --------------------------------------------------------------------------- */
+
+/* Statistics of one figure over the samples of a region. What does not apply is NaN. */
+struct zt_stats {
+    uint64_t count; /* samples that have the figure */
+    double sum, mean, stddev, min, max, median, p95;
+};
+
+/* A region. */
+struct zt_region_info {
+    const char *name;
+    uint64_t count;   /* samples that were collected, of all passes, with metrics or with times alone */
+    uint64_t lost;    /* samples that ran, but whose data is missing or invalid */
+    uint64_t dropped; /* samples that were not measured */
+    zt_stats time_ns; /* GPU time in nanoseconds, of all samples in `count` */
+    uint32_t differs; /* differences between the passes, as ZT_DIFFERS_ bits; 0: none */
+    uint32_t parent;  /* the region that it is directly inside; UINT32_MAX: none, or not the same each time.
+                         See NESTING */
+    double own_ns;    /* GPU time of all samples outside of the regions inside it. NaN: not known */
+    double total_ns;  /* GPU time of all samples. A sample inside another one of the region does not count
+                         again. NaN: not known */
+    uint64_t bytes;   /* that traced copies and fills of this name have moved, as far as known */
+    double bytes_per_second; /* `bytes`, divided by the GPU time of these copies and fills. NaN: not known */
+    uint64_t with_metrics;   /* samples in `count` that have metrics; see COUNTS */
+};
+
+#ifndef ZETOOLS_DISABLE
+
+/* Returns the number of regions, that is, of different names, so far. */
+ZT_API uint32_t zt_get_region_count(const zt_profiler *profiler);
+
+/* Gets a region by its index. Regions are in the order of their first begin. */
+ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
+
+#endif
+
+/* ---- metrics ------------------------------------------------------------------------------------------- */
+
+/* How the values of a metric are combined over samples. */
+typedef enum zt_aggregation {
+    ZT_AGGREGATE_SUM,  /* sum, and mean of a sample */
+    ZT_AGGREGATE_MEAN, /* mean, weighted by GPU time; no sum */
+    ZT_AGGREGATE_FLAG, /* sum: in how many samples it was set */
+    ZT_AGGREGATE_NONE  /* count, minimum and maximum alone */
+} zt_aggregation;
+
+/* A metric. */
+struct zt_metric {
+    const char *name;
+    const char *group;
+    const char *component;
+    const char *units; /* "" where it has none */
+    const char *description;
+    int type; /* a zet_metric_type_t */
+    zt_aggregation aggregation;
+    uint32_t pass; /* in which it is measured, from 0 */
+};
+
+#ifndef ZETOOLS_DISABLE
+
+/* Returns the number of metrics of all groups and passes. It does not change. */
+ZT_API uint32_t zt_get_metric_count(const zt_profiler *profiler);
+
+/* Returns a metric by its index, or NULL if that is too high. */
+ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric);
+
+/* Returns the index of a metric by its name, or UINT32_MAX; then zt_get_last_error has the nearest names. */
+ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name);
+
+/* Gets the statistics of a metric over the collected samples of a region, in the units of the metric. Without
+   memory, median and 95th percentile are NaN. */
+ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
+                                zt_stats *stats);
+
+/* Returns the rate of a metric in a region:
+   - of a metric that adds up, its sum divided by the GPU time of the samples that have it (zt_get_pass), in
+     units a second
+   - of a metric that is averaged, its mean
+   - of others, NaN
+   Rates of different passes can be compared. */
+ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric);
+
+#endif
+
+/* ---- are metrics measured? ----------------------------------------------------------------------------- */
+
+/* Whether metrics are measured, and if not, why. */
+typedef enum zt_availability {
+    ZT_AVAILABLE = 0,       /* metrics are measured */
+    ZT_TIMES_BY_CHOICE,     /* config.groups or ZT_GROUPS is "" */
+    ZT_NOT_ENABLED,         /* the driver's metrics are not enabled */
+    ZT_LIBRARY_MISSING,     /* the driver lacks its metric library */
+    ZT_NO_PERMISSION,       /* the system reserves metrics for privileged users */
+    ZT_IN_USE,              /* the device's counters are in use by a stream, a profiler or another process */
+    ZT_NO_SUCH_GROUP,       /* no event-based group of that name */
+    ZT_NO_SUCH_METRIC,      /* no event-based group has a metric of that name */
+    ZT_GROUPS_CONFLICT,     /* the groups need more passes than config.max_passes */
+    ZT_NOT_SUPPORTED,       /* the driver or the device has no metrics, or a call failed unexpectedly */
+    ZT_DEVICE_LOST,         /* the device is gone */
+    ZT_AVAILABILITY_UNKNOWN /* there is no profiler */
+} zt_availability;
+
+#ifndef ZETOOLS_DISABLE
+
+/* Returns whether metrics are measured, and if not, why. */
+ZT_API zt_availability zt_get_availability(const zt_profiler *profiler);
+
+/* Returns the same as a text, with the call that failed and what to do. */
+ZT_API const char *zt_get_availability_text(const zt_profiler *profiler);
+
+/* Returns the result that belongs to the message of zt_get_last_error, or SUCCESS. */
+ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler);
+
+/* Returns the name of a result: "ZE_RESULT_NOT_READY" for ZE_RESULT_NOT_READY, and so on. */
+ZT_API const char *zt_result_name(ze_result_t result);
+
+#endif
+
+/* ---- what became of the samples? ----------------------------------------------------------------------- */
+
+/* Samples, and what became of them: begun = collected + lost + dropped + in_flight. See COUNTS. */
+struct zt_counts {
+    uint64_t begun, collected, lost, dropped, in_flight;
+    uint64_t unobserved_lists; /* command lists that ran outside of zt_execute; see COMMAND LISTS */
+};
+
+/* Why samples are lost or dropped. */
+typedef enum zt_cause {
+    /* lost: the device has set a flag in the report */
+    ZT_LOST_REPORT_ERROR,
+    ZT_LOST_REPORT_LOST,
+    ZT_LOST_REPORT_WITHOUT_WORKLOAD,
+    ZT_LOST_REPORT_INCONSISTENT,
+    ZT_LOST_REPORT_CONTEXT_MISMATCH,
+    ZT_LOST_REPORT_QUERY_MODE_MISMATCH,
+    ZT_LOST_OVERRUN,
+    ZT_LOST_QUERY_SPLIT,
+    /* lost: other */
+    ZT_LOST_NEVER_DELIVERED, /* the region ended, but its data never came; or it did not end in time */
+    ZT_LOST_OVERWRITTEN,     /* it was executed again before it was collected */
+    ZT_LOST_OTHER_PASS,      /* it ran in another pass than the one in which it was begun */
+    ZT_LOST_READ_FAILED,     /* the driver failed to read or calculate the data */
+    ZT_LOST_IMPLAUSIBLE,     /* its GPU time is longer than the time since it was submitted */
+    ZT_LOST_EVENT,  /* its event was reset, destroyed or used again before its time stamps were read */
+    ZT_LOST_DEVICE, /* the device was lost */
+    /* dropped */
+    ZT_DROPPED_NO_SLOT,        /* all config.max_slots are in use */
+    ZT_DROPPED_NO_MEMORY,      /* no memory for slots or statistics */
+    ZT_DROPPED_TOO_MANY_NAMES, /* more than 65,536 names */
+    ZT_DROPPED_APPEND_FAILED,  /* the driver refused a command of the region, or the list was NULL */
+    ZT_DROPPED_NOT_CLOSED,     /* the list was released or the profiler closed before zt_end */
+    ZT_DROPPED_DEVICE_LOST,    /* begun after the device was lost */
+    ZT_CAUSE_COUNT
+} zt_cause;
+
+#ifndef ZETOOLS_DISABLE
+
+/* Returns how many samples there are in each state. */
+ZT_API zt_counts zt_get_counts(const zt_profiler *profiler);
+
+/* Returns how many samples were lost or dropped by one cause. */
+ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause);
+
+/* Returns the name of a cause: "report error", "no slot", ... */
+ZT_API const char *zt_cause_name(zt_cause cause);
+
+#endif
+
+/* ---- what limits a region? ----------------------------------------------------------------------------- */
+
+/* What limits a region. */
+typedef enum zt_limit {
+    ZT_LIMIT_UNKNOWN,          /* there are not enough metrics, or no samples */
+    ZT_LIMIT_MEMORY_BANDWIDTH, /* traffic between the GPU and its memory */
+    ZT_LIMIT_LATENCY,          /* threads wait, and there are too few others to run meanwhile */
+    ZT_LIMIT_COMPUTE,          /* instructions of the vector engines (XVE, EU) */
+    ZT_LIMIT_XMX,              /* instructions of the matrix engines */
+    ZT_LIMIT_LAUNCH,           /* kernels are so short that launching them takes longer */
+    ZT_LIMIT_HOST,             /* the GPU waits for work */
+    ZT_LIMIT_OCCUPANCY,        /* too few threads for the vector engines, which are idle */
+    ZT_LIMIT_CACHE             /* threads wait for data, though there are many */
+} zt_limit;
+
+/* What probably limits a region, and why. */
+struct zt_limit_info {
+    zt_limit limit;
+    char text[320];    /* sentences with the figures that show it, or with what is missing */
+    char missing[256]; /* metrics that were not measured and might show another limit, as for
+                          zt_config.metrics; "": none is known. The device need not have them */
+};
+
+#ifndef ZETOOLS_DISABLE
+
+/* Finds what probably limits a region, by rules on the timeline and on the metrics that are measured,
+   streamed ones included. The rules are one table, with the source of each threshold: search for zt__rules. A
+   metric that was not measured decides nothing. Where a region has several kernels, the figures are those of
+   all. A kernel in large register mode loads half as many threads as another. So its occupancy does not
+   exceed 50%, and does not show by itself that more threads would help.
+   Returns SUCCESS, also if the limit is not known. */
+ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info);
+
+/* Returns the name of a limit: "memory bandwidth", "latency", ... */
+ZT_API const char *zt_limit_name(zt_limit limit);
+
+/* Sets what the device can do at the most, for the roofline of a page and for zt_get_limit; see ROOFLINE.
+   ZT_PEAKS in the environment overrides it.
+   bytes_per_second       between the GPU and its memory. 0: not known
+   operations_per_second  of the operations that zt_set_operations counts. 0: not known
+   source                 where these figures are from, such as "measured: copy of 256 MB". The first 63 bytes
+                          are copied. NULL: "given by the program"
+   Returns SUCCESS; INVALID_ARGUMENT for a negative number, infinity or NaN. */
+ZT_API ze_result_t zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
+                                const char *source);
+
+/* Sets how many operations a sample of a region does, such as 2.0 * m * n * k for a product of matrices. JSON
+   and pages then have the operations a second of the region. They are not packed or merged.
+   region      its name. It may begin later
+   operations  0: not known
+   Returns SUCCESS; INVALID_ARGUMENT for a negative number, infinity or NaN. */
+ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, double operations);
+
+#endif
+
+/* ---- nested regions ------------------------------------------------------------------------------------ */
+
+/* A region inside certain others, such as "step;solve"; see NESTING. */
+struct zt_path_info {
+    uint32_t region; /* its index, for zt_get_region */
+    uint32_t parent; /* the path of the region that it is directly inside. UINT32_MAX: none */
+    uint64_t count;  /* samples that were collected there, with a GPU time */
+    double total_ns; /* the sum of their GPU times */
+    double own_ns;   /* the part of total_ns outside of the regions inside it. NaN: not known */
+};
+
+#ifndef ZETOOLS_DISABLE
+
+/* Returns the number of paths, that is, of regions that were begun inside different others, so far. */
+ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler);
+
+/* Gets a path by its index, which is higher than that of its parent. */
+ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info);
+
+#endif
+
+/* ---- latencies ----------------------------------------------------------------------------------------- */
+
+/* How long a region or a launch waits before it runs; see LATENCY. */
+typedef enum zt_latency {
+    ZT_LATENCY_QUEUE,  /* from its append to the execution of its recorded list */
+    ZT_LATENCY_LAUNCH, /* from its submission by the host to its start on the device */
+    ZT_LATENCY_COUNT
+} zt_latency;
+
+#ifndef ZETOOLS_DISABLE
+
+/* Gets the statistics of a latency in nanoseconds, over those collected samples of a region whose latency is
+   known. Figures of the launch latency that are not larger than its error are NaN.
+   Returns SUCCESS; INVALID_ENUMERATION. */
+ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
+                                  zt_stats *stats);
+
+#endif
+
+/* ---- the timeline -------------------------------------------------------------------------------------- */
+
+/* What a timeline holds. */
+struct zt_timeline_info {
+    uint64_t samples, rows;           /* kept */
+    uint64_t lost_samples, lost_rows; /* replaced by newer ones, or without a certain time */
+    uint32_t pairs;                   /* comparisons of device clock and host clock that are in use */
+};
+
+/* How samples of the timeline cover the time of the device; see BYTES AND OVERLAP. */
+struct zt_overlap {
+    uint64_t samples; /* that ran in this time */
+    uint64_t missing; /* that may have run in it, too: lost, dropped, on their way, or without a certain
+                         time. If there are any, all times but span_ns are NaN */
+    double span_ns;   /* from the first begin to the last end. All times are NaN without samples */
+    double busy_ns;   /* covered by samples. If some are of traced kernels or copies, the regions of the
+                         application around others do not count, because the device may be idle in them */
+    double kernel_ns; /* covered by traced kernels */
+    double copy_ns;   /* covered by traced copies and fills */
+    double both_ns;   /* covered by a kernel and a copy at once */
+    double idle_ns;   /* not covered: span_ns - busy_ns. What was not measured counts as idle */
+};
+
+#ifndef ZETOOLS_DISABLE
+
+/* Returns what the timeline holds. */
+ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler);
+
+/* Returns how the samples of the timeline cover the time of the device. Without memory, all times are NaN. */
+ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler);
+
+#endif
+
+/* ---- passes -------------------------------------------------------------------------------------------- */
+
+/* ZT_PASSES(profiler) statement
+       runs the statement once in each pass; see PASSES. Where nothing has to be repeated, it runs once. In
+       C++ and GNU C, it returns to the first pass however it is left: at its end, by break, goto, return or
+       an exception. In ISO C, only its end does. Not to be nested. Not by two threads at once. */
+
+/* The state of one ZT_PASSES. Its fields are private. */
+struct zt_passes {
+    zt_profiler *profiler;
+    uint32_t next;
+    uint32_t runs;
+};
+
+/* Differences between the passes of a region, as bits: zt_region_info.differs. */
+enum {
+    ZT_DIFFERS_MISSING = 1, /* not in every pass */
+    ZT_DIFFERS_COUNT = 2,   /* not the same number of samples in every pass */
+    ZT_DIFFERS_TIME = 4     /* the median GPU time differs by more than config.pass_tolerance */
+};
+
+#ifndef ZETOOLS_DISABLE
+
+/* Returns the number of passes: 1 where nothing has to be repeated. */
+ZT_API uint32_t zt_get_pass_count(const zt_profiler *profiler);
+
+/* Gets the statistics of the GPU time of a region in one pass, counted from 0, in nanoseconds: those of the
+   samples with the metrics of the pass, or of all samples if no metrics are measured. */
+ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
+                               zt_stats *time_ns);
+
+/* The functions that ZT_PASSES calls. zt_passes_next activates the groups of the next pass and returns 1, or
+   0 when there are no more; a pass whose groups cannot be activated is left out. zt_passes_end returns to the
+   first pass. Not by two threads at once. */
+ZT_API zt_passes zt_passes_begin(zt_profiler *profiler);
+ZT_API int zt_passes_next(zt_passes *passes);
+ZT_API void zt_passes_end(zt_passes *passes);
+
+#endif
+
+/* ---- tiles --------------------------------------------------------------------------------------------- */
+
+#ifndef ZETOOLS_DISABLE
+
+/* Returns the number of tiles: 0 where the device has only one. */
+ZT_API uint32_t zt_get_tile_count(const zt_profiler *profiler);
+
+/* As zt_get_stats, for one tile, counted from 0. */
+ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
+                                     uint32_t metric, zt_stats *stats);
+
+#endif

@@ -1,0 +1,122 @@
+/* ---- of a profiler ------------------------------------------------------------------------------------- */
+
+/* One collected sample. */
+struct zt_sample {
+    const char *name;      /* of the region */
+    uint32_t region;       /* its index, for zt_get_region */
+    uint32_t metric_count; /* as zt_get_metric_count */
+    double gpu_time_ns;
+    const double *values; /* in the order of zt_get_metric. NaN: not measured */
+    uint32_t pass;        /* from 0. Metrics of other passes are not measured. With times alone: 0 */
+};
+
+/* Called for each collected sample, on the collecting thread. `user` is config.sample_user. */
+typedef void (*zt_sample_fn)(const zt_sample *sample, void *user);
+
+/* How a profiler is opened. Start from zt_config_default(). */
+struct zt_config {
+    const char *groups;  /* Metric groups: names separated by commas, up to 32. "": none, regions have times
+                            alone. NULL: those that `metrics` needs, else "ComputeBasic", else the first
+                            event-based group of the device. ZT_GROUPS in the environment overrides this. */
+    const char *metrics; /* Metrics: names separated by commas, up to 64. Groups that have them are measured,
+                            beside those of `groups`. These are few, but not always the fewest, because not
+                            all combinations are tried: to choose, name them in `groups`. NULL: `groups`
+                            alone decides. ZT_METRICS in the environment overrides this. */
+    const char *columns; /* Columns of the table, and counters and arguments of the trace, comma-separated:
+                            metrics; of the GPU time "median", "p95", "min" and "max"; the latencies "queued"
+                            and "launch"; "copied", the bytes that traced copies and fills have moved. NULL:
+                            those of `metrics`, else the metrics that show most, as many as fit. CSV and JSON
+                            have all metrics in any case. ZT_COLUMNS in the environment overrides this. */
+    uint32_t max_passes; /* How many passes the work may be repeated in with ZT_PASSES, up to 16. With 1,
+                            groups that cannot be active together are refused. Default: 1. */
+    double pass_tolerance; /* Reports mark a region whose GPU time differs between passes by more than this
+                              share. Raise it for work whose time varies by itself. Default: 0.1. */
+    int require_metrics;   /* Not 0: zt_open fails if metrics cannot be measured. 0: regions then have
+                              times. */
+
+    uint32_t slots_per_step; /* Slots are made as they are needed, this many at a time. A lower number saves
+                                device memory where few regions are in flight. Default: 256. */
+    uint32_t max_slots;      /* The most slots of each pass, and the most for launches with times alone.
+                                Regions beyond are dropped. Raise it if recorded lists have more regions than
+                                this. Default: 16384. */
+    uint32_t samples;        /* Samples kept of each region for median and 95th percentile, up to 1,048,576;
+                                see AGGREGATION. A region needs up to 8 bytes a metric and kept sample, and
+                                56 a metric; GPU time and latencies count as four metrics. Default: 512. */
+
+    int thread; /* Not 0: a thread of the library's own collects; see COLLECTING. 0: threads that call the
+                   library do. */
+
+    uint32_t timeline; /* Samples kept for the timeline, the newest. Each needs 160 bytes and 8 a metric, and
+                          each region then writes two more time stamps. Latencies are then known, of all
+                          samples, kept or not; see LATENCY. 0: no timeline. */
+
+    uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own wait at the
+                                 most; see THREADS. Raise it if the work of a list takes longer. Default: 1
+                                 second. */
+
+    zt_log_fn log; /* Receives messages. NULL: none does; zt_get_last_error returns the last one. */
+    void *log_user;
+    zt_sample_fn sample; /* Receives every collected sample. NULL: none does. */
+    void *sample_user;
+    zt_allocator allocator; /* Functions that are NULL: malloc and free. */
+};
+
+#ifndef ZETOOLS_DISABLE
+
+/* Returns a configuration with every field at its default. */
+ZT_API zt_config zt_config_default(void);
+
+#endif
+
+/* ---- of zt_auto ---------------------------------------------------------------------------------------- */
+
+#ifdef ZETOOLS_TRACER
+
+/* How zt_auto traces and reports; see AUTOMATIC TRACING. Start from zt_auto_config_default(). Functions and
+   their user pointers must live until exit. */
+struct zt_auto_config {
+    const char *report; /* Paths, or "table", as in ZT_REPORT; see ENVIRONMENT. NULL: a table on standard
+                           output. ZT_AUTO in the environment overrides this. */
+    zt_config profiler; /* of each context and device */
+    zt_trace_config trace;
+    int hotspots; /* Not 0: hot spots are sampled on each device that can. ZT_HOTSPOTS in the environment
+                     overrides this. */
+};
+
+#ifndef ZETOOLS_DISABLE
+
+/* Returns a configuration with every field at its default. */
+ZT_API zt_auto_config zt_auto_config_default(void);
+
+#endif
+
+#endif /* ZETOOLS_TRACER */
+
+/* ---- what a device can measure ------------------------------------------------------------------------- */
+
+/* A metric group: the same type as zet_metric_group_handle_t. Only the implementation includes the header of
+   that, because it is slow to compile. */
+typedef struct _zet_metric_group_handle_t *zt_group;
+
+#ifndef ZETOOLS_DISABLE
+
+/* Finds a metric group of a device by its name.
+   type   a zet_metric_group_sampling_type_flags_t: event-based for regions, time-based for streams
+   group  receives the group; NULL on failure
+   Returns SUCCESS; INVALID_ARGUMENT if there is none, and zt_get_last_error(NULL) has the nearest names;
+   otherwise the result of the call that failed. */
+ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, uint32_t type, zt_group *group);
+
+/* Lists the metric groups of a device as text for people.
+   metrics      not 0: with their metrics
+   write, user  receive the text, as in zt_write
+   Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the driver's metric library is missing; UNKNOWN if `write`
+   stopped it; otherwise the result of the call that failed. */
+ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_write_fn write, void *user);
+
+/* ---- the library --------------------------------------------------------------------------------------- */
+
+/* Returns the version of the implementation, "major.minor.patch". */
+ZT_API const char *zt_version(void);
+
+#endif

@@ -1,0 +1,395 @@
+/* zetools.h - an application profiles its own GPU work, through the tools interface of oneAPI Level Zero.
+
+   SPDX-License-Identifier: MIT
+   The licence is at the end of this file.
+
+   ==========================================================================================================
+   MANUAL
+   ==========================================================================================================
+
+   The manual explains in the order of use how functions work together. Each function is documented at its
+   declaration. What only a few need stands on pages at the end of this file: see PAGES.
+
+   CONTENTS
+
+       First steps          USE, TERMS, REGIONS, NESTING, COMMAND LISTS, COLLECTING, PASSES
+       Results              COUNTS, AGGREGATION, REPORTS
+       Kernels of others    TRACING, AUTOMATIC TRACING
+       More                 STREAMS, BENCHMARKS, HOT SPOTS, WATCHING, PROGRAM DEBUG
+       Rules and settings   CALLBACKS, THREADS, PROCESSES, ENVIRONMENT, OPTIONS
+
+   USE
+
+       This program is complete. It measures a fill of memory, and prints a table:
+
+           #define ZETOOLS_IMPLEMENTATION
+           #include "zetools.h"
+
+           int main(void) {
+               ze_context_desc_t context_desc = {ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+               ze_command_queue_desc_t queue_desc = {ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, NULL, 0, 0, 0,
+                                                     ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
+               ze_host_mem_alloc_desc_t memory_desc = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
+               ze_driver_handle_t driver;
+               ze_device_handle_t device;
+               ze_context_handle_t context;
+               ze_command_list_handle_t list;
+               zt_profiler *profiler;
+               uint32_t one = 1;
+               void *memory;
+
+               if (zeInit(0) || zeDriverGet(&one, &driver) || zeDeviceGet(driver, &one, &device) ||
+                   zeContextCreate(driver, &context_desc, &context) ||
+                   zeCommandListCreateImmediate(context, device, &queue_desc, &list) ||
+                   zeMemAllocHost(context, &memory_desc, 1 << 20, 64, &memory))
+                   return 1;
+               zt_open(context, device, NULL, &profiler);
+               ZT_REGION(profiler, list, "fill")
+                   zeCommandListAppendMemoryFill(list, memory, "", 1, 1 << 20, NULL, 0, NULL);
+               zt_collect(profiler, 0);
+               zt_report(profiler, "-");
+               zt_close(profiler);
+           }
+
+       If zt_open fails, the profiler is NULL, and calls with it do nothing. To choose what is measured,
+       pass a zt_config: start from zt_config_default(), and set, for example, config.groups =
+       "ComputeBasic". Messages go to config.log, and zt_get_last_error returns the last one.
+
+       Build it with `cc app.c -lze_loader -lm`. Other files of a program include the header without
+       ZETOOLS_IMPLEMENTATION. Some builds need more:
+
+       before glibc 2.34                   -ldl -lpthread
+       Level Zero is not in /usr/include   -isystem DIRECTORY, because C99 compilers warn about its headers
+       -ffast-math, clang 18 and later     -fhonor-nans -fhonor-infinities, for the file with the functions
+       own calls of zet... functions       #include <level_zero/zet_api.h>
+       Windows                             see the page WINDOWS
+
+       Metrics must be enabled in the driver. zt_open enables them if loader and driver can do so at run
+       time. Otherwise set ZET_ENABLE_METRICS=1 in the environment before zeInit. Without metrics, regions
+       have GPU times, and zt_get_availability_text returns what is missing.
+
+   TERMS
+
+       metric group   a set of metrics that the device measures together. Groups of different domains can be
+                      active at the same time; two groups of one domain cannot
+       region         a named part of a command list. Regions with the same name share their statistics
+       sample         one execution of a region, with its figures. Of hot spots: the instruction at which
+                      one thread of the device was at one moment
+       in flight      begun, and not yet collected, lost or dropped
+       slot           what a sample needs while it is in flight: a metric query for each group, and an event
+       to collect     to read the figures of finished samples and add them to the statistics
+       pass           one repetition of the work, with one set of metric groups
+       tile           a sub-device of a device that has several
+       tracer         the part of the library that observes calls of the application to Level Zero
+       launch         a call that appends a kernel to a list, which may then be executed several times
+       stream         periodic measurements of a metric group. A report is the raw data of one period, a row
+                      its metrics, a marker a name that a command list puts into the stream
+       hot spot       an instruction of a kernel, with the samples that were taken there
+       debugger       a session with one device and one process that uses it, to stop and examine threads
+
+       zt_get_ functions return what a profiler and its tracer have measured. zt_..._name returns the name
+       of a value, zt_..._config_default a configuration. Names that begin with zt__ or ZT__ are private.
+
+   REGIONS
+
+       ZT_REGION surrounds a statement, ZT_SCOPE the rest of a block, zt_begin and zt_end anything.
+
+       A region serialises the work around it. Its metric query begins when the commands before it are
+       complete, and commands after it wait until the query has ended. Without metrics, barriers do the
+       same. So put regions around the parts that matter, and not around every kernel of a pipeline that
+       depends on overlap.
+
+       A region measures the device from its begin to its end, and so includes work of other lists that runs
+       meanwhile. Begin a region on the list that has its work.
+
+   NESTING
+
+       Regions may nest and overlap. A region that is begun on a list while another is open there is inside
+       the other. The GPU time of a region includes the regions inside it. Its own time does not, so own
+       times can be added up. zt_region_info has both, and the parent. A region inside different others has
+       several paths, such as "step;solve" and "check;solve", and zt_get_path returns the times of each. A
+       region may also be inside itself. OWN TIME lists when an own time is not known.
+
+   COMMAND LISTS
+
+       On an immediate list, each region runs once. Its slot is free again when its sample is collected.
+
+       On a recorded list (from zeCommandListCreate), a region keeps its slot until the list is reset or
+       destroyed, because the list may be executed again. An execution overwrites the figures of the one
+       before. So the library has to know what happens to the list. Unless a tracer observes it, call
+
+       zt_execute   to execute it. First, zt_execute collects the last execution of the same list, and waits
+                    for its end if necessary. zt_execute does not wait for the execution that it starts, so
+                    two lists that are used in turn keep the device busy
+       zt_reset     to reset it
+       zt_release   before any list is destroyed, immediate or recorded. Afterwards is too late: another
+                    thread may have created a new list with the same handle
+
+           ZT_REGION(profiler, recorded, "solve")
+               zeCommandListAppendLaunchKernel(recorded, solve, &groups, NULL, 0, NULL);
+           zeCommandListClose(recorded);
+           for (i = 0; i < 1000; i++)
+               zt_execute(profiler, queue, 1, &recorded, NULL);
+           zeCommandQueueSynchronize(queue, UINT64_MAX);
+           zt_release(profiler, recorded);
+           zeCommandListDestroy(recorded);
+
+       UNREPORTED EXECUTIONS describes programs that call Level Zero instead, and loaders before 1.16.
+
+   COLLECTING
+
+       Samples are collected by
+
+       - zt_collect: ready samples, and with a timeout also samples that are on their way
+       - zt_end, after every 64 regions on immediate lists, and zt_begin, when there is no free slot
+       - zt_execute, zt_release and zt_reset, for the lists that they are given
+       - a thread of the library, with config.thread; threads that submit work then do not read or calculate
+
+       Samples wait in their slots, so a program may collect seldom, or only at the end. One thread collects
+       at a time. Others skip collecting, unless they have a timeout or need what is being collected.
+
+       With config.thread, the application must not call zetMetricGroupCalculateMetricValues, because
+       drivers cannot calculate metrics on two threads at once. The library serialises its own calculations.
+       Once all names, lists and slots exist, beginning, ending and collecting regions allocates no memory.
+       Functions that return results may allocate, because quantiles need memory for sorting.
+
+   PASSES
+
+       If config.max_passes is above 1, config.groups and config.metrics may name more groups than can be
+       active together. ZT_PASSES(profiler) { step(); } repeats the work, each time with another set of
+       groups. Each step must submit its work with zt_execute, or wait for it. Outside of ZT_PASSES the
+       groups of the first pass are active.
+
+       Statistics of all passes are combined by name. So each pass must do the same work, and record its
+       lists anew: a region that runs in another pass than it was begun in is lost (ZT_LOST_OTHER_PASS). A
+       region that is missing in a pass, or has another number of samples or GPU time there, is marked in
+       reports and in zt_region_info.differs. Do not compare its metrics of different passes.
+
+   COUNTS
+
+       begun = collected + lost + dropped + in_flight, at any time. A lost sample ran, but its data is
+       missing or invalid. A dropped one was not measured: there was no slot or memory, or a call failed.
+       Both are counted by cause (zt_get_cause) and are not in the statistics.
+
+       A collected sample has a GPU time and, if they are measured, metrics. Launches outside of
+       zt_trace_config.every and limit have times alone. zt_region_info.count and time_ns are of all samples
+       of a region, with_metrics counts samples with metrics. Rates and averages are of samples with the
+       metric.
+
+   AGGREGATION
+
+       Type and unit of a metric decide how its values are combined over samples (zt_aggregation):
+
+       counts, cycles, bytes, times               are added up
+       percentages, frequencies, rates, ratios    are averaged, weighted by GPU time
+       flags                                      the samples that have the flag set are counted
+       time stamps, addresses, raw values         are not combined
+
+       A figure that does not apply or is not known is NaN; reports leave it empty, JSON has null.
+
+       Median and 95th percentile are interpolated linearly. They are exact up to config.samples samples of
+       a region. Beyond, they are estimated from as many samples, chosen at random with equal chance: with
+       512, the rank of the median has a standard error of 2.2 percentage points, of the 95th percentile
+       1.0.
+
+   REPORTS
+
+       zt_report(profiler, path) writes what was collected. The suffix of the path chooses the format:
+
+       .html           a page for browsers: regions by their share, what limits them, every metric,
+                       distributions, a roofline, the timeline, and what was lost
+       .json, .csv     all figures, for scripts; see JSON and CSV
+       .trace.json     the timeline for Perfetto and Chrome, with config.timeline; see TRACE FILES
+       .instances.csv  a row for each sample, with config.timeline; see OTHER FILES
+       .folded         stacks for flame graphs; see OTHER FILES
+       .prom           text for Prometheus; see OPENMETRICS
+       .txt, none, "-" a table; "-" is standard output
+
+       Regions are sorted by their share of the time; see OWN TIME. JSON, CSV and pages contain the command
+       line of the program, which may contain secrets.
+
+   TRACING
+
+       With ZETOOLS_TRACER. After zt_trace_start, every kernel launch in the process becomes a region with
+       the name of the kernel, if its list belongs to the profiler's context and device. The code that
+       launches need not be changed:
+
+           zt_trace_start(profiler, NULL);
+           solve(...);        a library that knows nothing of this
+           zt_trace_stop(profiler);
+
+       The tracer observes executions, resets and destructions of lists, so zt_execute, zt_reset and
+       zt_release are not needed. It works through the tracing layer of the loader, which zt_trace_start
+       enables. With loaders before 1.15.7, set ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit.
+
+       With metrics, a launch overlaps with nothing. With times alone (config.groups = "") it overlaps as
+       without the tracer, except as TRACED LAUNCHES has it. TRACED LISTS has what is not measured.
+
+       zt_trace_config has more: copies, host times of calls, files of MODULES, and hooks, which are
+       callbacks of the application around calls (see HOOKS). KERNELS has what is reported of each kernel,
+       REPLACEMENTS how kernels of another module take the place of the application's.
+
+   AUTOMATIC TRACING
+
+       With ZETOOLS_TRACER. zt_auto(NULL), called first in main, opens a profiler for every context and
+       device on which the process creates a command list, traces, and at exit writes reports for each:
+       run.csv, run.2.csv and so on. The environment chooses what is traced and reported:
+
+           ZT_AUTO=run.csv,run.trace.json ZT_KERNELS="gemm*,!*_tail" ZT_COPIES=1 ./program
+
+       examples/preload.c is a library that calls zt_auto when it is loaded. With LD_PRELOAD it profiles
+       programs that were not built with zetools. Without exit, as after a signal, there is no report.
+
+   STREAMS
+
+       A stream measures a metric group of the device periodically while the application runs.
+       zt_stream_open starts it, zt_stream_read delivers its rows, zt_stream_mark appends a marker to a
+       command list. The device has little memory for reports, so read often, or set
+       zt_stream_config.reader. Reports of a profiler show the streams that are attached to it
+       (zt_stream_config.profiler). reports = rows + discarded + waiting, at any time; see STREAMED ROWS.
+
+       Streams and regions with metrics exclude each other on a domain of the device, on some drivers on the
+       whole device. The second to be opened gets no counters, and its message names who holds them:
+       zt_stream_open fails, and zt_open leaves regions with times, which never exclude a stream.
+
+   BENCHMARKS
+
+       zt_bench takes samples of the GPU time of a region until the interval of their median is narrow, and
+       then measures metrics in runs of their own. zt_compare takes samples of two variants in turn, so that
+       drift favours neither. Use it if both variants are in one program. Runs are compared with earlier
+       ones by a file:
+
+           zt_report_benches(profiler, results, count, "now.csv");
+           result = zt_compare_benches(profiler, results, count, "before.csv", "-", &changes);
+           return result != ZE_RESULT_SUCCESS || changes.slower > 0 || changes.missing > 0;
+
+       Run the program several times without a change, and set zt_bench_config.tolerance above the changes
+       that this shows; see BENCHMARK FILES.
+
+   HOT SPOTS
+
+       With ZETOOLS_TRACER. Hot spots show where inside a kernel the time goes. From zt_hotspots_start to
+       zt_hotspots_stop, the device looks periodically at which instruction each of its threads is, and
+       whether the thread executes it or waits. Samples are added up by instruction. The profiler has to
+       trace meanwhile, and the device needs a metric group that samples instructions, such as
+       EuStallSampling. Sampling serialises nothing, and goes together with regions and streams. For source
+       lines, build modules with -g or -gline-tables-only. SAMPLED INSTRUCTIONS has the rest.
+
+   WATCHING
+
+       With ZETOOLS_DEBUG. zt_watch(profiler, NULL) reports where a kernel hangs. When a region or a traced
+       launch runs longer than zt_watch_config.hang_ns, or the device reports a fault, a thread of the
+       library stops all threads of the device once, counts them by their instructions, and resumes them.
+       The report goes to the log function, to zt_watch_config.function and a file; see WATCHED REGIONS.
+
+   PROGRAM DEBUG
+
+       With ZETOOLS_DEBUG. A debugger stops threads of a device in the middle of a kernel, and shows where
+       they are, their memory and their registers. It attaches to one device, and to one process that uses
+       it: another one of the same user or, where the driver permits, its own. The host code of the process
+       goes on. Both processes need ZET_ENABLE_PROGRAM_DEBUGGING=1 in the environment before zeInit; see
+       DEBUG SESSIONS.
+
+   CALLBACKS
+
+       A callback is a function of the application that the library calls. It must return normally, without
+       an exception or longjmp. It may call all functions of the library but these:
+
+       log          the same as a sample function, and closing the stream whose message it is
+       sample       zt_close, zt_watch, ZT_PASSES, zt_bench and zt_compare with its profiler
+       row          zt_stream_read and zt_stream_close of its stream
+       event        zt_debug_wait and zt_debug_close of its debugger
+       write        closing what is being written
+       hang         zt_watch, zt_watch_stop and zt_close
+       benchmark    zt_close, ZT_PASSES, zt_bench and zt_compare with its profiler
+       hook         zt_trace_start, zt_trace_stop and zt_close
+       allocator    functions that do more than return a value, as zt_get_counts does
+
+       INSIDE CALLBACKS has the threads on which callbacks run, and calls that behave differently there.
+
+   THREADS
+
+       Functions that take a profiler, a stream or a debugger may be called from several threads at once.
+       Exceptions:
+
+       - Nothing else uses a profiler, a stream or a debugger while it is closed. But zt_stream_close and
+         zt_debug_close end calls that wait, and attached streams may be read and closed.
+       - One ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time.
+       - A tracer, hot spots or a watch of a profiler are started and stopped by one thread at a time, and
+         zt_open and zt_stream_open are not called for one device by two threads at once.
+       - A region is begun and ended by threads that may use its list. Level Zero does not allow two threads
+         to use one list at a time; different lists may be used at once.
+
+       No function waits without a limit. WAITS lists what may wait, and the threads of the library.
+
+   PROCESSES
+
+       A process may contain several copies of this header, in plugins and libraries. They find each other
+       by the environment variable ZETOOLS_PROCESS_3, which the first call of the library sets: no other
+       thread may use the environment during that call, and nobody may change the variable. See COPIES OF
+       THE HEADER.
+
+       A forked child must not use the profilers, streams and debuggers of its parent, and may open its own.
+       Closing the parent's does nothing there. A program started by exec shares nothing with the one
+       before.
+
+       After zt_close, set the pointer to NULL. A second zt_close with it does nothing, unless a new
+       profiler has the same address: then it closes that one. Any other use of it is an error.
+
+   ENVIRONMENT
+
+       ZT_GROUPS, ZT_METRICS    override config.groups and config.metrics. If one is set, the
+                                configuration's other one is ignored
+       ZT_COLUMNS, ZT_TIMELINE  override config.columns and config.timeline
+       ZT_REPORT                reports that zt_close writes besides those of the program: paths as for
+                                zt_report, separated by commas, or "table"; see REQUESTED REPORTS
+       ZT_AUTO                  the reports of zt_auto, as in ZT_REPORT; "1": as its configuration says;
+                                "off", "0" or "": nothing is traced
+       ZT_LOG                   "stderr": messages are printed there if the program has no log function
+       ZT_PEAKS                 overrides zt_set_peaks: bytes and operations a second, "456e9,14.6e12"
+       ZT_KERNELS, ZT_CALLS     override names and calls of zt_trace_config: ZT_KERNELS="gemm*,!*_tail"
+       ZT_COPIES                overrides zt_trace_config.copies: "1", or "0"
+       ZT_HOTSPOTS              overrides zt_auto_config.hotspots: "1", or "0"
+       ZT_MODULES               overrides zt_trace_config.modules, a directory; "": none
+       ZT_PROFILE_FLAGS         overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
+       COLUMNS                  the width of a table on standard output that is not a terminal. Default: 80
+
+       Empty, ZT_REPORT, ZT_LOG, ZT_TIMELINE and ZT_PEAKS count as not set. Mistakes in these variables are
+       printed on standard error. A program that has more rights than its user, because its file is
+       set-user-ID or has capabilities, heeds none of them, and runs no other program.
+
+       Loader and driver read these, which must be set before zeInit: ZET_ENABLE_METRICS,
+       ZE_ENABLE_TRACING_LAYER, ZES_ENABLE_SYSMAN for the frequency in benchmarks,
+       ZET_ENABLE_PROGRAM_INSTRUMENTATION for profile flags, ZET_ENABLE_PROGRAM_DEBUGGING for program debug.
+
+   OPTIONS, to be defined before the header is included
+
+       ZETOOLS_IMPLEMENTATION   in one file of the program: compiles the functions. Elsewhere the header
+                                only declares them
+       ZETOOLS_DISABLE          in each file whose calls are to disappear: all functions are empty, no code
+                                is left, and Level Zero is not needed. Figures are 0, and not NaN. Pass no
+                                profiler and no structure of the library between files with it and without
+       ZETOOLS_TRACER           in each file that uses the tracer or hot spots, and in the one of
+                                ZETOOLS_IMPLEMENTATION. Off by default, because it adds code for every call
+                                that can be traced
+       ZETOOLS_DEBUG            the same, for debuggers and watches
+       ZETOOLS_STATIC           in each file that uses the library, with ZETOOLS_IMPLEMENTATION: makes its
+                                functions static, so that a library that contains them does not export them
+       ZETOOLS_NO_THREADS       with ZETOOLS_IMPLEMENTATION: the library starts no threads. config.thread
+                                has no effect, zt_stream_config.reader and zt_watch are refused, and
+                                zt_collect reads samples of hot spots
+       ZETOOLS_NO_PAGE          with ZETOOLS_IMPLEMENTATION: leaves out the page of run.html (70 KB);
+                                zt_report says so if one is asked for
+
+   PAGES
+
+       Formulas        OWN TIME, TILES, LATENCY, BYTES AND OVERLAP, ROOFLINE
+       Measuring       UNREPORTED EXECUTIONS, STREAMED ROWS, THE TIMELINE
+       Files           REQUESTED REPORTS, JSON, CSV, OTHER FILES, TRACE FILES, OPENMETRICS, PACKED
+                       STATISTICS, BENCHMARK FILES
+       Tracer          TRACED LISTS, TRACED LAUNCHES, HOOKS, KERNELS, MODULES, REPLACEMENTS, SAMPLED
+                       INSTRUCTIONS
+       Debugging       DEBUG SESSIONS, WATCHED REGIONS
+       Rules           INSIDE CALLBACKS, WAITS, COPIES OF THE HEADER, WINDOWS
+       Implementation  LOCKS, THE LIFE OF A SLOT, PATHS
+*/

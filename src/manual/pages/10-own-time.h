@@ -1,0 +1,28 @@
+/* ----------------------------------------------------------------------------------------------------------
+   OWN TIME
+
+       The own time of a region is the sum of its GPU times less the sum of the regions directly inside it.
+       It is always known for a region without regions inside. Otherwise it is NaN if
+
+       - samples of the region, or of regions directly inside it, are in flight, lost, dropped, or without
+         GPU time
+       - a region directly inside has ended after it: the two overlap, and the own time of the region around
+         both is not known either
+       - the list was executed several times without zt_execute: samples of the two may be from different
+         executions
+       - a sample is shorter than the samples inside it: the device has measured one of them wrongly
+       - regions are nested more than 64 deep, or on more than 65,536 paths: regions beyond count as not
+         nested
+
+       Own time includes the time that it takes to begin and end the regions inside, and work that was not
+       measured, such as launches that zt_trace_config.names leaves out.
+
+       If regions nest on a recorded list that is executed again, some drivers return a wrong GPU time for
+       the outer one. Then its sample is lost (ZT_LOST_IMPLAUSIBLE).
+
+       The share of a region is its own time divided by the sum of all own times, so nothing counts twice.
+       If the own time is not known, the share is estimated: from the GPU time of the region, less the
+       collected samples directly inside. A note reports how many regions have estimates. A table indents a
+       region below its parent if it has no other, sorts the parent by the sum of its share and theirs, and
+       has the column "own" if any region is inside another.
+*/

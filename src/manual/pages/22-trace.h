@@ -1,0 +1,29 @@
+/* ----------------------------------------------------------------------------------------------------------
+   TRACE FILES
+
+       A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show. Its
+       process for the device has
+
+       - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
+         on separate tracks. Arguments of a region are its metrics, its latencies and the thread that has
+         appended it; of a traced launch number and size of its work-groups, of a traced copy its bytes and
+         rate, as far as the host knows them
+       - a counter for each metric of the attached streams. What adds up is a rate: bytes in GB/s, events a
+         second, times as a share of the time
+       - a track for each attached stream, with its markers, and a span for each gap
+       - an instant where a missing sample was submitted: one that is lost, dropped, or without a certain
+         time
+
+       The process for the program has a track for each thread, with the number and name of the system. Its
+       spans are calls that appended a region to an immediate list ("append saxpy"), executed recorded lists
+       ("execute lists"), or were timed. An arrow (a flow event) leads from there to each region.
+
+       config.columns chooses the metrics of counters and arguments. If it names none of a stream or of the
+       regions, up to eight are chosen: those that a table shows first.
+
+       Values of counters are rounded by less than 0.025%, and written only where they change. If more than
+       80,000 values remain, pairs of rows are merged into their mean until there are fewer; an instant at
+       the begin of the stream shows how many rows a value stands for. With fewer columns there are fewer
+       values. So the trace of a minute, with noise in a stream at 100 us beside 10,000 regions, is smaller
+       than 20 MB.
+*/

@@ -1,0 +1,58 @@
+/* ----------------------------------------------------------------------------------------------------------
+   JSON
+
+       Dates are UTC. What is not known or does not apply is null. Figures are {"count", "sum", "mean",
+       "stddev", "min", "max", "median", "p95"}. The object has
+
+       "zetools"       the version of the library
+       "program"       the command line
+       "date"          of the report. "opened": when the profiler was opened
+       "availability"  of metrics
+       "gpu_time_ns"   the sum of own times, or of their estimates
+       "device"        {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
+       "counts"        zt_counts; "causes": of each zt_cause, by its name
+       "peaks"         {"bytes_per_second", "operations_per_second", "source"}; see ROOFLINE
+       "overlap"       zt_overlap, with config.timeline
+       "columns"       keys of the metrics that matter most, for a table
+       "metrics"       of each key: {"name", "group", "component", "units", "type", "aggregation", "pass",
+                       "description"}, and a short "label" for some of "columns". The key is the name, or
+                       "GROUP.NAME" if an earlier group has a metric of the same name. Shares that are
+                       derived from two metrics have no "group"
+       "streamed"      the same for metrics of attached streams
+       "regions"       an array in the order of zt_get_region, also of regions without samples
+       "paths"         zt_path_info of each path
+       "notes"         sentences about what is missing, why, and what to do: the notes below a table
+       "kernels"       {"name", "module", "region", "launches", "shapes", "other_launches", "occupancy",
+                       "advice"} and the numbers of zt_kernel_info. "shapes" is an array of zt_kernel_shape
+       "calls"         {"name", "count", "errors", "time_ns"}
+       "hotspots"      {"group", "period_ns", "counts", "kinds", "kernels"}: zt_hotspots_counts, the names
+                       of the kinds, and of each kernel {"name", "size", "samples", "share", "instructions",
+                       "sources"}. An instruction is {"offset", "samples", "kinds", "file", "line"}; a
+                       source {"file", "lines"}; a line {"line", "text", "samples", "kinds"}. Their "kinds"
+                       are counts in the order of the names. Lines without samples are around others. "text"
+                       is missing if the file cannot be read
+
+       A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share",
+       "with_metrics", "time_ns", "limit", "metrics"}. "parent" is an index, "share" is from 0 to 1, "limit"
+       is {"what", "why", "add"} as in zt_limit_info. Where they apply, a region also has
+       "queue_latency_ns", "launch_latency_ns", "copied_bytes", "copied_bytes_per_second" and
+
+       "differs"       with several passes
+       "pass_time_ns"  an array of the GPU times that metrics of each pass are divided by, with several
+                       passes or samples with times alone
+       "bytes"         the memory traffic a second. "operations" and "instructions" are likewise a second,
+                       of the samples with metrics; see ROOFLINE
+       "streamed"      of each key {"rows", "mean", "peak"}
+       "tiles"         an array with "metrics" of each
+       "histogram"     counts of the GPU times that are kept for quantiles. Bucket i begins at first_ns *
+                       ratio^i
+
+           import json
+           run = json.load(open("run.json"))
+           for region in run["regions"]:
+               print(region["name"], region["time_ns"]["mean"], region["metrics"]["GPU_BUSY"]["mean"])
+
+       A page (.html) loads nothing, and contains the same object. There the figures of "metrics" are arrays
+       in the order above, and "timeline" has the newest kept samples, at most 100,000: {"samples",
+       "begin_ns", "end_ns", "spans": [[region, begin, end], ...]}. "samples" is how many there were.
+*/

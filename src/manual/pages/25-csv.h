@@ -1,0 +1,28 @@
+/* ----------------------------------------------------------------------------------------------------------
+   CSV
+
+       A file begins with the same facts about program and device as JSON. What is not known is empty. A
+       region has a line for its GPU time, for "own GPU time", "total GPU time" and "share" (in percent),
+       and for each metric, also without samples. `tile` and `pass` are "all" or a number. Where they apply,
+       there are lines with
+
+       - "queue latency", "launch latency", "copied bytes" and "copied bytes a second" of a region
+       - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples
+         with times alone
+       - the pass "stream": a metric of an attached stream. `count` is the number of rows
+       - the component "profiler": a count or, with the aggregation "none", a text in the last column, such
+         as the "parent"
+       - no region, about the profiler: "overlap: ..." are times of zt_overlap, each "note" is one of the
+         "notes" of JSON
+       - the component "kernel": the index of the kernel as the group ("kernel 3"), its launches as the
+         count, a figure of it as the mean. A line "occupancy" for each shape has "64 of 256" as the text
+         for 64 work-groups of 256 items
+       - the component "hotspot": the samples of an instruction, a line for each kind. `region` is the
+         kernel, `count` all samples of the instruction, `sum` the samples of the kind, the text its offset
+         and source line
+
+           import csv
+           for line in csv.DictReader(open("run.csv", newline="")):
+               if line["metric"] == "GPU_BUSY" and line["tile"] == "all":
+                   print(line["region"], line["mean"])
+*/

@@ -1,0 +1,23 @@
+/* ----------------------------------------------------------------------------------------------------------
+   OTHER FILES
+
+       Folded stacks (.folded) are what flamegraph.pl, speedscope and others draw flame graphs of: a line
+       for each path, with the names of its regions and its own time in whole nanoseconds. In names, ';' is
+       written as ':'. If the own time is not known, the last frame is "(estimate)", and the number is
+       estimated as for a share; see OWN TIME.
+
+           step;solve;gemm 314374
+
+       If hot spots were sampled, the own time of a region with the name of a kernel is divided among its
+       source lines in proportion to their samples: "step;gemm;gemm.cl:12 314374". Without such a region,
+       the numbers are samples.
+
+       Instances (.instances.csv) are a row for each sample that config.timeline keeps, in the form of
+       `unitrace -q`, so that scripts for unitrace read them: "=== Device #0 Metrics ===", a blank line, and
+       CSV with the columns Kernel, GlobalInstanceId, SubDeviceId (the tile) and each metric with its units,
+       such as GpuTime[ns] and XVE_STALL[%]. GlobalInstanceId counts samples from 1 in the order of
+       collection.
+
+           import pandas
+           print(pandas.read_csv("run.instances.csv", skiprows=2).groupby("Kernel")["GpuTime[ns]"].sum())
+*/

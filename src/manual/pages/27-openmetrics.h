@@ -1,0 +1,34 @@
+/* ----------------------------------------------------------------------------------------------------------
+   OPENMETRICS
+
+       A report to "run.prom" is OpenMetrics text, as Prometheus reads it from an endpoint, a push gateway
+       or the textfile collector of its node exporter. A program that serves it calls zt_write with
+       ZT_FORMAT_OPENMETRICS for each request. Its families, which begin with zetools_, are
+
+       info                                1, with version, device and availability of metrics as labels
+       region_gpu_time_seconds             a summary by region. The quantiles 0 and 1 are minimum and
+                                           maximum
+       region_own_gpu_time_seconds_total   by region: can be added up. Left out while not known; see OWN
+                                           TIME
+       region_pass_gpu_time_seconds_total  of the samples with metrics, which are to be divided by it: by
+                                           region, and by pass if there are several
+       region_queue_latency_seconds        and region_launch_latency_seconds: summaries by region; see
+                                           LATENCY
+       region_copied_bytes_total           of traced copies and fills, by region
+       region_lost_samples_total           and region_dropped_samples_total: by region
+       lost_samples_total                  and dropped_samples_total: by cause
+       collected_samples_total             and in_flight_samples, unobserved_lists_total
+       metric_NAME_UNIT                    of the device: by region, metric and group, and by pass if there
+                                           are several. What adds up is a counter, with _total; what is
+                                           averaged is a gauge
+       tile_metric_NAME_UNIT               the same of each tile, by tile, if there are several
+       streamed_mean_NAME_UNIT             and streamed_peak_NAME_UNIT: of the attached streams while
+                                           regions run: gauges by region, metric, group and stream
+       call_seconds                        and call_errors_total: host time as a summary, and failures, by
+                                           call
+
+       Names are in snake case and units are base units: GPU_BUSY in percent is
+       zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Flags of streams and metrics that
+       are not combined are left out, and so are kernels and hot spots. Counters begin at 0 with each
+       profiler.
+*/

@@ -1,0 +1,31 @@
+/* ----------------------------------------------------------------------------------------------------------
+   TRACED LISTS
+
+       zt_trace_start makes a call itself and fails if this call is not traced, because loaders report
+       success even if their tracing layer is off. For a list that was created before, the driver is queried
+       for context and device. If it does not report them, the list is taken to belong to those of the
+       profiler.
+
+       Before a list is executed again, the samples of its last execution are collected. With metrics, this
+       waits up to config.wait_timeout_ns. If executions overlap nevertheless, because collecting took too
+       long or a call names the list twice, the earlier ones are lost: time stamps do not show to which
+       execution they belong. The last one is measured when zeCommandQueueSynchronize or the next execution
+       finds the queue idle.
+
+       When a list is reset or destroyed, its slots are freed. If the driver refuses the call, nothing
+       changes.
+
+       zt_trace_counts counts launches when they are appended, however often their list is executed later. A
+       launch that the driver refuses is a dropped sample. Launches that cannot be measured are counted as
+       elsewhere, and reports note them:
+
+       - captured into a graph, or waiting for events while another list is captured
+       - on copy engines, if the profiler measures metrics
+       - on lists that can be cloned, because clones would write to the same queries and events
+       - on mutable lists, once the application has queried the identifier of a command, because nothing may
+         be appended before this command
+
+       Whether a list can be cloned is not known if it was created before zt_trace_start, and
+       zeCommandListGetFlags fails or the loader lacks it (before API version 1.17). Do not clone such
+       lists.
+*/

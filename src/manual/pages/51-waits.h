@@ -1,0 +1,28 @@
+/* ----------------------------------------------------------------------------------------------------------
+   WAITS
+
+       Each function documents what it waits for, and how long: for its timeout, or for
+       config.wait_timeout_ns, which is W in this list of the other waits:
+
+       zt_begin                 a thread that collects, if all config.max_slots are used  W
+       zt_open                  the first metric query                                    W
+       ZT_PASSES                the work of each pass                                     W
+       zt_bench, zt_compare     each of their runs                                        W
+       zt_close                 samples and dropped regions on their way                  W
+                                threads that match rows with samples                      W
+                                the end of the collecting thread                          2 seconds
+                                the ends of a watch, a tracer and hot spots               as their stops
+       end of a traced list or  commands of the library that follow launches              W
+       queue
+       zt_watch                 a helper process                                          15 seconds
+       zt_watch_stop            the end of its thread                                     2 seconds
+                                programs that look source lines up                        24 seconds
+       zt_report, zt_write,     programs that look source lines up, for each module with  24 seconds
+       zt_debug_where           hot spots or places
+       other zt_debug_...       calls of other threads                                    W
+
+       Threads of the library (config.thread, zt_stream_config.reader, hot spots, zt_watch) run from opening
+       or start to closing or stop. They block all signals except those of faults (SIGSEGV, ...), and end
+       before the process exits. A thread that does not end within 2 seconds, because the driver or a
+       function of the application does not return, is left behind.
+*/

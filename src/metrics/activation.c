@@ -1,0 +1,137 @@
+/* Activation of groups in a process, and calculation of raw data. */
+
+#include "metrics/activation.h"
+
+#include "base/compiler.h"
+#include "base/platform.h"
+#include "base/process.h"
+#include "metrics/availability.h"
+#include "metrics/driver.h"
+#include "metrics/groups.h"
+
+/* ---- activation ------------------------------------------------------------------------------------------ */
+
+/* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
+   another context. The mutex of the process is held. */
+static ze_result_t zt__update_activation(const zt__process *process, ze_context_handle_t context,
+                                         ze_device_handle_t device) {
+    zet_metric_group_handle_t groups[ZT__MAX_ACTIVE_GROUPS];
+    uint32_t i, count = 0;
+    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
+        const zt__active_group *active = &process->active_groups[i];
+        if (active->users && active->device == device) {
+            groups[count++] = active->group;
+        }
+    }
+    return zetContextActivateMetricGroups(context, device, count, count ? groups : NULL);
+}
+
+ZT__PRIVATE ze_result_t zt__activate_group(ze_context_handle_t context, ze_device_handle_t device,
+                                           const zt__group *group, int is_streamed,
+                                           zt__counter_holder *holder) {
+    zt__process *process = zt__get_process();
+    zt__active_group *shared = NULL, *conflicting = NULL, *unused = NULL;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t i;
+    holder->text[0] = 0;
+    if (!process) {
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    zt__lock(&process->mutex);
+    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
+        zt__active_group *active = &process->active_groups[i];
+        if (!active->users) {
+            unused = active;
+        } else if (active->device == device && active->group == group->handle && !active->is_streamed &&
+                   !is_streamed) {
+            shared = active;
+        } else if (active->domain == group->properties.domain && zt__share_counters(active->device, device)) {
+            conflicting = active;
+        }
+    }
+    if (shared) {
+        shared->users++;
+    } else if (conflicting) {
+        zt__describe_holder(conflicting, holder);
+        result = ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    } else if (!unused) {
+        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    } else {
+        unused->device = device;
+        unused->group = group->handle;
+        unused->domain = group->properties.domain;
+        unused->users = 1;
+        unused->is_streamed = is_streamed;
+        memcpy(unused->name, group->properties.name, sizeof unused->name);
+        result = zt__update_activation(process, context, device);
+        if (result != ZE_RESULT_SUCCESS) {
+            unused->users = 0;
+        }
+    }
+    zt__unlock(&process->mutex);
+    return result;
+}
+
+ZT__PRIVATE ze_result_t zt__deactivate_group(ze_context_handle_t context, ze_device_handle_t device,
+                                             const zt__group *group) {
+    zt__process *process = zt__get_process();
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    uint32_t i;
+    if (!process) {
+        return result;
+    }
+    zt__lock(&process->mutex);
+    for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
+        zt__active_group *active = &process->active_groups[i];
+        if (active->users && active->device == device && active->group == group->handle) {
+            active->users--;
+            if (!active->users) {
+                result = zt__update_activation(process, context, device);
+            }
+            break;
+        }
+    }
+    zt__unlock(&process->mutex);
+    return result;
+}
+
+/* ---- calculation ----------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE ze_result_t zt__calculate_reports(const zt__driver *driver, const zt__group *group,
+                                              const uint8_t *raw, uint32_t count, zet_typed_value_t *values) {
+    zt__process *process = zt__get_process();
+    uint32_t i, set, room = group->tiles * group->metric_count;
+    uint32_t wanted = count * group->metric_count, calculated = wanted;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    if (!process) {
+        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    zt__lock(&process->mutex);
+    if (group->tiles == 1) {
+        result = zetMetricGroupCalculateMetricValues(group->handle,
+                                                     ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES,
+                                                     count * group->report_size, raw, &calculated, values);
+        if (result == ZE_RESULT_SUCCESS && calculated != wanted) {
+            result = ZE_RESULT_ERROR_INVALID_SIZE;
+        }
+        count = 0;
+    }
+    /* A report of a root device has a header and a set of values for each tile, so it is calculated alone. */
+    for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++, raw += group->report_size, values += room) {
+        uint32_t counts[ZT__MAX_TILES] = {0}, sets = group->tiles, total = room;
+        result = driver->zetMetricGroupCalculateMultipleMetricValuesExp(
+            group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, group->report_size, raw, &sets,
+            &total, counts, values);
+        for (set = 0; set < sets && set < group->tiles; set++) {
+            if (result == ZE_RESULT_SUCCESS && counts[set] != group->metric_count) {
+                result = ZE_RESULT_ERROR_INVALID_SIZE;
+            }
+        }
+        /* Tiles without work are the last, and have no set. zt__value_of makes NaN of this type. */
+        for (set *= group->metric_count; set < room; set++) {
+            values[set].type = ZET_VALUE_TYPE_FORCE_UINT32;
+        }
+    }
+    zt__unlock(&process->mutex);
+    return result;
+}

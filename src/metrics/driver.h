@@ -1,0 +1,58 @@
+/* Functions that a loader may not have, and facts about devices. */
+
+#pragma once
+
+#include "base/compiler.h"
+#include "base/system.h"
+
+/* A loader may lack these, because most are newer than Level Zero 1.0. So they are looked up at run time. */
+#define ZT__OPTIONAL_FUNCTIONS(X)                                                                            \
+    X(zeCommandListIsImmediate, (ze_command_list_handle_t list, ze_bool_t * is_immediate))                   \
+    X(zeDeviceGetGlobalTimestamps, (ze_device_handle_t device, uint64_t * host, uint64_t * ticks))           \
+    X(zeDriverGetExtensionFunctionAddress, (ze_driver_handle_t driver, const char *name, void **function))   \
+    X(zeKernelGetBinaryExp, (ze_kernel_handle_t kernel, size_t * size, uint8_t * binary))                    \
+    X(zelLoaderTranslateHandle, (int type, void *handle, void **of_driver))                                  \
+    X(zeDevicePciGetPropertiesExt, (ze_device_handle_t device, ze_pci_ext_properties_t * properties))        \
+    X(zeEventQueryTimestampsExp, (ze_event_handle_t event, ze_device_handle_t device, uint32_t * count,      \
+                                  ze_kernel_timestamp_result_t * stamps))                                    \
+    X(zesDeviceEnumFrequencyDomains,                                                                         \
+      (zes_device_handle_t device, uint32_t * count, zes_freq_handle_t * domains))                           \
+    X(zesFrequencyGetProperties, (zes_freq_handle_t domain, zes_freq_properties_t * properties))             \
+    X(zesFrequencyGetState, (zes_freq_handle_t domain, zes_freq_state_t * state))                            \
+    X(zetDeviceEnableMetricsExp, (ze_device_handle_t device))                                                \
+    X(zetDeviceGetConcurrentMetricGroupsExp,                                                                 \
+      (ze_device_handle_t device, uint32_t group_count, zet_metric_group_handle_t * groups,                  \
+       uint32_t * counts, uint32_t * concurrent_count))                                                      \
+    X(zetMetricGroupCalculateMultipleMetricValuesExp,                                                        \
+      (zet_metric_group_handle_t group, zet_metric_group_calculation_type_t type, size_t raw_size,           \
+       const uint8_t *raw, uint32_t *set_count, uint32_t *value_count, uint32_t *counts,                     \
+       zet_typed_value_t *values))                                                                           \
+    X(zetMetricGroupGetGlobalTimestampsExp,                                                                  \
+      (zet_metric_group_handle_t group, ze_bool_t of_host, uint64_t * global, uint64_t * ticks))
+
+/* A pointer to each of these functions, or NULL if the loader lacks it. */
+typedef struct zt__driver {
+#define X(name, parameters) ze_result_t(ZE_APICALL *name) parameters;
+    ZT__OPTIONAL_FUNCTIONS(X)
+#undef X
+} zt__driver;
+
+enum {
+    ZT__MAX_GROUPS = 32,
+    ZT__MAX_GROUPS_IN_PASS = 8,
+    ZT__MAX_PASSES = 16,
+    ZT__MAX_TILES = 16,
+    ZT__MAX_REQUESTED_METRICS = 64
+};
+
+ZT__PRIVATE void zt__load_driver(zt__driver *driver);
+
+ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t root);
+
+/* Returns the driver of a device, or NULL. A device does not state its driver, so it is looked for among the
+   devices of each, and their sub-devices. */
+ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device);
+
+/* Checks the arguments of zt_open and zt_stream_open. `allocator` may be NULL. */
+ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t context,
+                                          ze_device_handle_t device, const zt_allocator *allocator);

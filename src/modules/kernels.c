@@ -1,0 +1,277 @@
+/* The kernels of a profiler; zt_get_kernel. */
+
+#include "modules/kernels.h"
+
+#include "base/compiler.h"
+#include "base/diagnostics.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/numbers.h"
+#include "base/platform.h"
+#include "metrics/driver.h"
+#include "modules/facts.h"
+#include "modules/loaded.h"
+#include "modules/occupancy.h"
+#include "regions/profiler.h"
+#include "results/results.h"
+
+#ifdef ZETOOLS_TRACER
+
+/* ---- what the driver reports ----------------------------------------------------------------------------- */
+
+/* An extension of zeKernelGetProperties of Intel's driver, zex_kernel_register_file_size_exp_t. */
+typedef struct zt__register_file_size {
+    ze_structure_type_t stype;
+    const void *next;
+    uint32_t registers;
+} zt__register_file_size;
+
+/* Queries the driver for what a kernel is made of. What it does not know stays as it is. */
+static void zt__query_kernel(const zt__driver *driver, ze_kernel_handle_t kernel, zt__kernel_facts *facts) {
+    zt__register_file_size file = {(ze_structure_type_t)0x00030012, NULL, UINT32_MAX};
+    union {
+        zet_profile_properties_t properties;
+        uint8_t bytes[ZT__MOST_TOKENS];
+    } profile;
+    zet_profile_free_register_token_t token;
+    zet_profile_register_sequence_t sequence;
+    ze_kernel_properties_t properties;
+    size_t size = 0, at = sizeof profile.properties;
+    uint32_t i, j;
+    ze_result_t result;
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
+    properties.pNext = &file;
+    result = zeKernelGetProperties(kernel, &properties);
+    if (result != ZE_RESULT_SUCCESS) { /* a validation layer may refuse the extension */
+        properties.pNext = NULL;
+        result = zeKernelGetProperties(kernel, &properties);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        if (file.registers != UINT32_MAX && file.registers != 0) {
+            facts->registers = file.registers;
+        }
+        if (properties.maxSubgroupSize) {
+            facts->simd_width = properties.maxSubgroupSize;
+        }
+        facts->slm_bytes = properties.localMemSize;
+        facts->private_bytes = properties.privateMemSize;
+        facts->spill_bytes = properties.spillMemSize;
+        facts->arguments = properties.numKernelArgs;
+        facts->required_group_size[0] = properties.requiredGroupSizeX;
+        facts->required_group_size[1] = properties.requiredGroupSizeY;
+        facts->required_group_size[2] = properties.requiredGroupSizeZ;
+    }
+    if (driver->zeKernelGetBinaryExp &&
+        driver->zeKernelGetBinaryExp(kernel, &size, NULL) == ZE_RESULT_SUCCESS && size < UINT32_MAX) {
+        facts->code_bytes = (uint32_t)size;
+    }
+    memset(&profile, 0, sizeof profile);
+    profile.properties.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES;
+    if (zetKernelGetProfileInfo(kernel, &profile.properties) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    facts->profile_flags = profile.properties.flags;
+    /* Tokens follow the structure in memory, whose size the call does not take: there is room for many. */
+    for (i = 0; i < profile.properties.numTokens && sizeof profile - at >= sizeof token; i++) {
+        memcpy(&token, profile.bytes + at, sizeof token);
+        if (token.size < sizeof token || token.size > sizeof profile - at) {
+            return;
+        }
+        for (j = 0; token.type == ZET_PROFILE_TOKEN_TYPE_FREE_REGISTER && j < token.count &&
+                    j < (token.size - sizeof token) / sizeof sequence;
+             j++) {
+            memcpy(&sequence, profile.bytes + at + sizeof token + j * sizeof sequence, sizeof sequence);
+            facts->free_register_bytes =
+                (facts->free_register_bytes == UINT32_MAX ? 0 : facts->free_register_bytes) + sequence.count;
+        }
+        at += token.size;
+    }
+}
+
+/* ---- the kernels of a profiler --------------------------------------------------------------------------- */
+
+/* Called by zt_close. */
+static void zt__free_kernels(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__kernels *kernels = profiler->kernels;
+    uint32_t i;
+    for (i = 0; i < kernels->count; i++) {
+        zt__free(allocator, kernels->in_order[i]);
+    }
+    zt__map_free(&kernels->map, allocator);
+    zt__free(allocator, kernels);
+    profiler->kernels = NULL;
+}
+
+ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_handle_t handle,
+                                               const zt__kernel_facts *described) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__kernels *kernels = zt__load(&profiler->kernels);
+    ze_device_compute_properties_t compute;
+    ze_device_properties_t device;
+    zt__kernel *found, *made;
+    size_t length;
+    int has_room;
+    if (!kernels) { /* it is the first kernel */
+        kernels = (zt__kernels *)zt__allocate(allocator, 1, sizeof *kernels);
+        if (!kernels) {
+            return NULL;
+        }
+        memset(&device, 0, sizeof device);
+        memset(&compute, 0, sizeof compute);
+        device.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+        compute.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES;
+        if (zeDeviceGetProperties(profiler->device, &device) == ZE_RESULT_SUCCESS) {
+            kernels->limits.threads_per_eu = device.numThreadsPerEU;
+            kernels->limits.eus_per_subslice = device.numEUsPerSubslice;
+            kernels->limits.subslices = device.numSubslicesPerSlice * device.numSlices;
+        }
+        if (zeDeviceGetComputeProperties(profiler->device, &compute) == ZE_RESULT_SUCCESS) {
+            kernels->limits.slm_bytes = compute.maxSharedLocalMemory;
+        }
+        zt__lock(&profiler->mutex);
+        if (!profiler->kernels) {
+            profiler->free_kernels = zt__free_kernels;
+            zt__store(&profiler->kernels, kernels);
+            kernels = NULL;
+        }
+        zt__unlock(&profiler->mutex);
+        zt__free(allocator, kernels); /* another thread was faster */
+        kernels = zt__load(&profiler->kernels);
+    }
+    made = (zt__kernel *)zt__allocate_with_name(allocator, sizeof *made + sizeof made->facts, handle);
+    if (!made) {
+        return NULL;
+    }
+    made->name = (const char *)(made + 1) + sizeof made->facts;
+    made->facts = *described;
+    zt__query_kernel(&profiler->driver, handle, &made->facts);
+    memcpy(made + 1, &made->facts, sizeof made->facts);
+    length = sizeof made->facts + strlen(made->name);
+    zt__lock(&profiler->mutex);
+    has_room = zt__map_make_room(&kernels->map, allocator, &profiler->mutex);
+    found = (zt__kernel *)zt__map_find(&kernels->map, made + 1, length);
+    if (!found && has_room && kernels->count < ZT__MAX_KERNELS) {
+        zt__map_add(&kernels->map, made + 1, length, made);
+        found = kernels->in_order[kernels->count++] = made;
+        made = NULL;
+    }
+    zt__unlock(&profiler->mutex);
+    zt__free(allocator, made);
+    return found;
+}
+
+ZT__PRIVATE void zt__count_kernel(zt_profiler *profiler, zt__kernel *kernel, const zt_kernel_shape *shape) {
+    uint32_t i = 0;
+    zt__lock(&profiler->mutex);
+    if (!kernel) {
+        profiler->unknown_launches++;
+        zt__unlock(&profiler->mutex);
+        return;
+    }
+    while (i < kernel->shape_count &&
+           (memcmp(kernel->shapes[i].group_size, shape->group_size, sizeof shape->group_size) != 0 ||
+            memcmp(kernel->shapes[i].group_count, shape->group_count, sizeof shape->group_count) != 0)) {
+        i++;
+    }
+    kernel->launches++;
+    if (i == ZT_KERNEL_SHAPES) {
+        kernel->other_launches++;
+    } else {
+        if (i == kernel->shape_count) {
+            kernel->shapes[i] = *shape;
+            kernel->shapes[i].launches = 0;
+            kernel->shape_count++;
+        }
+        kernel->shapes[i].launches++;
+    }
+    zt__unlock(&profiler->mutex);
+}
+
+/* ---- results --------------------------------------------------------------------------------------------- */
+
+ZT_API uint32_t zt_get_kernel_count(const zt_profiler *profiler) {
+    zt_profiler *locked = zt__mutable(profiler);
+    uint32_t count;
+    if (!profiler) {
+        return 0;
+    }
+    zt__lock(&locked->mutex);
+    count = locked->kernels ? locked->kernels->count : 0;
+    zt__unlock(&locked->mutex);
+    return count;
+}
+
+ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt__region_record *region;
+    const zt__kernels *kernels;
+    const zt__kernel *found;
+    uint32_t i, j;
+    if (!info) {
+        return profiler ? zt__report_null(&locked->diagnostics, "zt_get_kernel", "info") : ZE_RESULT_SUCCESS;
+    }
+    memset(info, 0, sizeof *info);
+    info->name = "";
+    info->region = UINT32_MAX;
+    info->simd_width = info->registers = info->slm_bytes = info->private_bytes = UINT32_MAX;
+    info->spill_bytes = info->barriers = info->arguments = info->code_bytes = UINT32_MAX;
+    info->profile_flags = info->free_register_bytes = UINT32_MAX;
+    info->occupancy = zt__nan();
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    zt__lock(&locked->mutex);
+    kernels = locked->kernels;
+    found = kernels && kernel < kernels->count ? kernels->in_order[kernel] : NULL;
+    if (found) {
+        info->name = found->name;
+        info->module = found->facts.module;
+        info->launches = found->launches;
+        info->simd_width = found->facts.simd_width;
+        info->registers = found->facts.registers;
+        info->slm_bytes = found->facts.slm_bytes;
+        info->private_bytes = found->facts.private_bytes;
+        info->spill_bytes = found->facts.spill_bytes;
+        info->barriers = found->facts.barriers;
+        info->arguments = found->facts.arguments;
+        info->code_bytes = found->facts.code_bytes;
+        info->profile_flags = found->facts.profile_flags;
+        info->free_register_bytes = found->facts.free_register_bytes;
+        memcpy(info->required_group_size, found->facts.required_group_size, sizeof info->required_group_size);
+        info->other_launches = found->other_launches;
+        info->shape_count = found->shape_count;
+        for (i = 0; i < found->shape_count; i++) { /* in descending order of their launches */
+            for (j = i; j > 0 && info->shapes[j - 1].launches < found->shapes[i].launches; j--) {
+                info->shapes[j] = info->shapes[j - 1];
+            }
+            info->shapes[j] = found->shapes[i];
+        }
+        region = (const zt__region_record *)zt__map_find(&locked->names, found->name, strlen(found->name));
+        info->region = region ? region->index : UINT32_MAX;
+    }
+    zt__unlock(&locked->mutex);
+    if (!found) {
+        return zt__report_index(profiler, "zt_get_kernel", "kernel", kernel);
+    }
+    for (i = 0; i < info->shape_count; i++) {
+        zt_kernel_shape *shape = &info->shapes[i];
+        const zt__filling filling = zt__fill_subslice(&kernels->limits, &found->facts, shape->group_size);
+        double count =
+            (double)shape->group_count[0] * (double)shape->group_count[1] * (double)shape->group_count[2];
+        shape->groups_per_subslice = filling.groups;
+        shape->occupancy = shape->waves = zt__nan();
+        if (filling.groups != UINT32_MAX) {
+            shape->occupancy = (double)filling.groups * filling.threads / filling.slots;
+        }
+        if (filling.groups != UINT32_MAX && count > 0 && kernels->limits.subslices) {
+            shape->waves = count / ((double)filling.groups * kernels->limits.subslices);
+        }
+    }
+    info->occupancy = info->shapes[0].occupancy;
+    zt__advise_kernel(&kernels->limits, &found->facts, &info->shapes[0], info->advice, sizeof info->advice);
+    return ZE_RESULT_SUCCESS;
+}
+
+#endif

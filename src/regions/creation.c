@@ -1,0 +1,189 @@
+/* Configurations, and creating, freeing and registering profilers. */
+
+#include "regions/creation.h"
+
+#include "base/compiler.h"
+#include "base/diagnostics.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/numbers.h"
+#include "base/platform.h"
+#include "base/process.h"
+#include "base/text.h"
+#include "metrics/driver.h"
+#include "metrics/groups.h"
+#include "metrics/statistics.h"
+#include "regions/profiler.h"
+
+/* ---- creating and registering ---------------------------------------------------------------------------- */
+
+static void zt__fill_config(zt_config *config) {
+    if (!config->slots_per_step) {
+        config->slots_per_step = 256;
+    }
+    if (!config->max_slots) {
+        config->max_slots = 16384;
+    }
+    if (!config->samples) {
+        config->samples = 512;
+    }
+    if (!config->max_passes) {
+        config->max_passes = 1;
+    }
+    if (!zt__is_positive(config->pass_tolerance)) {
+        config->pass_tolerance = 0.1;
+    }
+    if (!config->wait_timeout_ns) {
+        config->wait_timeout_ns = 1000000000u;
+    }
+}
+
+ZT_API zt_config zt_config_default(void) {
+    zt_config config;
+    memset(&config, 0, sizeof config);
+    zt__fill_config(&config);
+    return config;
+}
+
+ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
+    enum { MAX_SAMPLES = 1 << 20 };
+    const char *groups = zt__get_variable("ZT_GROUPS"), *metrics = zt__get_variable("ZT_METRICS"),
+               *columns = zt__get_variable("ZT_COLUMNS"), *timeline = zt__get_variable("ZT_TIMELINE");
+    zt_config config;
+    memset(&config, 0, sizeof config);
+    if (given) {
+        config = *given;
+    }
+    zt__fill_config(&config);
+    if (groups || metrics) {
+        config.groups = groups;
+        config.metrics = metrics;
+    }
+    if (columns) {
+        config.columns = columns;
+    }
+    if (zt__is_uint32(timeline)) {
+        config.timeline = (uint32_t)strtoull(timeline, NULL, 10);
+    }
+    if (!config.log) {
+        config.log = zt__default_log();
+    }
+    if (config.samples > MAX_SAMPLES) {
+        config.samples = MAX_SAMPLES;
+    }
+    if (!config.allocator.allocate) {
+        config.allocator = zt__default_allocator;
+    }
+    return config;
+}
+
+ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete) {
+    zt_profiler *profiler = (zt_profiler *)zt__allocate(&complete->allocator, 1, sizeof *profiler);
+    uint32_t pass;
+    if (!profiler) {
+        return NULL;
+    }
+    profiler->config = *complete;
+    zt__create_mutex(&profiler->collector.mutex);
+    zt__create_mutex(&profiler->mutex);
+    profiler->diagnostics.mutex = &profiler->mutex;
+    profiler->diagnostics.log = complete->log;
+    profiler->diagnostics.log_user = complete->log_user;
+    profiler->pass_count = 1;
+    for (pass = 0; pass <= ZT__TIMES_PASS; pass++) {
+        profiler->passes[pass].index = pass;
+        profiler->passes[pass].time_metric = UINT32_MAX;
+    }
+    return profiler;
+}
+
+static void zt__free_lists(const zt_allocator *allocator, zt__list *lists) {
+    while (lists) {
+        zt__list *list = lists;
+        lists = list->next;
+        zt__free(allocator, list);
+    }
+}
+
+ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
+    zt_allocator allocator = profiler->config.allocator;
+    uint32_t i;
+    for (i = 0; i < profiler->region_count; i++) {
+        zt__free_statistics(&allocator, &profiler->regions[i]->times);
+        zt__free_statistics(&allocator, &profiler->regions[i]->statistics);
+        zt__free(&allocator, profiler->regions[i]->streamed);
+        zt__free(&allocator, profiler->regions[i]);
+    }
+    zt__free_lists(&allocator, profiler->lists);
+    zt__free_lists(&allocator, profiler->unused_lists);
+    for (i = 0; i < ZT__MAX_GROUPS_IN_PASS; i++) {
+        zt__free(&allocator, profiler->batch.raw[i]);
+        zt__free(&allocator, profiler->batch.values[i]);
+    }
+    zt__free(&allocator, profiler->batch.rows);
+    for (i = 0; i < profiler->path_capacity / ZT__PATHS_PER_BLOCK; i++) {
+        zt__free(&allocator, profiler->path_blocks[i]);
+    }
+    zt__map_free(&profiler->names, &allocator);
+    zt__map_free(&profiler->path_map, &allocator);
+    zt__map_free(&profiler->list_map, &allocator);
+    for (i = 0; i < profiler->list_names.capacity; i++) {
+        zt__free(&allocator, profiler->list_names.entries[i].value);
+    }
+    zt__map_free(&profiler->list_names, &allocator);
+    zt__free(&allocator, (void *)profiler->regions);
+    for (i = 0; i < profiler->selection.group_count; i++) {
+        zt__free_group(&allocator, &profiler->selection.groups[i]);
+    }
+    zt__free(&allocator, profiler->metrics);
+    zt__free(&allocator, profiler->lost_flags);
+    zt__free(&allocator, profiler->column_aggregations);
+    zt__free(&allocator, profiler->columns);
+    zt__free(&allocator, profiler->reports);
+    zt__free(&allocator, profiler->strings);
+    zt__destroy_mutex(&profiler->collector.mutex);
+    zt__destroy_mutex(&profiler->mutex);
+    zt__free(&allocator, profiler);
+}
+
+ZT__PRIVATE int zt__register_profiler(zt_profiler *profiler) {
+    zt__process *process = zt__get_process();
+    uint32_t i;
+    if (!process) {
+        return 0;
+    }
+    zt__lock(&process->mutex);
+    for (i = 0; i < ZT__MAX_PROFILERS && zt__load(&process->profilers[i]);) {
+        i++;
+    }
+    if (i < ZT__MAX_PROFILERS) {
+        profiler->id = ++process->serial * ZT__MAX_PROFILERS + i;
+        zt__store(&process->profiler_ids[i], profiler->id);
+        zt__store(&process->profilers[i], profiler);
+    }
+    zt__unlock(&process->mutex);
+    return i < ZT__MAX_PROFILERS;
+}
+
+ZT__PRIVATE int zt__is_registered(const zt_profiler *profiler) {
+    zt__process *process = zt__find_process();
+    uint32_t i;
+    for (i = 0; process && i < ZT__MAX_PROFILERS; i++) {
+        if (zt__load(&process->profilers[i]) == profiler) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id) {
+    zt__process *process = zt__find_process();
+    uint32_t i = id % ZT__MAX_PROFILERS;
+    return process && zt__load(&process->profiler_ids[i]) == id ? zt__load(&process->profilers[i]) : NULL;
+}
+
+ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
+    if (zt__find_profiler(profiler->id) == profiler) {
+        zt__store(&zt__get_process()->profilers[profiler->id % ZT__MAX_PROFILERS], (zt_profiler *)NULL);
+    }
+}

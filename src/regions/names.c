@@ -1,0 +1,170 @@
+/* Regions by name, paths, and lists by handle. */
+
+#include "regions/names.h"
+
+#include "base/compiler.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/platform.h"
+#include "regions/profiler.h"
+
+/* ---- names and lists: with the mutex held, which is unlocked while memory is allocated ------------------- */
+
+ZT__PRIVATE const char *zt__shown_name(const char *name) {
+    return name && *name ? name : "(unnamed)";
+}
+
+ZT__PRIVATE void *zt__allocate_unlocked(zt_profiler *profiler, size_t count, size_t size) {
+    void *memory;
+    zt__unlock(&profiler->mutex);
+    memory = zt__allocate(&profiler->config.allocator, count, size);
+    zt__lock(&profiler->mutex);
+    return memory;
+}
+
+ZT__PRIVATE void zt__free_unlocked(zt_profiler *profiler, void *memory) {
+    zt__unlock(&profiler->mutex);
+    zt__free(&profiler->config.allocator, memory);
+    zt__lock(&profiler->mutex);
+}
+
+ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, const char *name,
+                                                      zt_cause *cause) {
+    size_t length = strlen(name);
+    zt__region_record *region = (zt__region_record *)zt__map_find(&profiler->names, name, length), *made;
+    zt__region_record **regions;
+    int has_room = 1;
+    char *copy;
+    if (region) {
+        return region;
+    }
+    *cause = ZT_DROPPED_NO_MEMORY;
+    made = (zt__region_record *)zt__allocate_unlocked(profiler, 1, sizeof *made + length + 1);
+    /* Other threads may add regions while the mutex is unlocked: this one, too, or so many that room is made
+       again. */
+    while (made && has_room && profiler->region_count < ZT__MAX_REGIONS &&
+           (profiler->region_count == profiler->region_capacity || zt__map_is_full(&profiler->names))) {
+        uint32_t before = profiler->region_capacity, capacity = before ? before * 2 : 64;
+        if (profiler->region_count == before) {
+            regions = (zt__region_record **)zt__allocate_unlocked(profiler, capacity, sizeof *regions);
+            has_room = regions || profiler->region_count < profiler->region_capacity;
+            if (regions && profiler->region_capacity == before) { /* else another thread has grown it */
+                zt__region_record **smaller = profiler->regions;
+                if (smaller) {
+                    memcpy(regions, smaller, before * sizeof *regions);
+                }
+                profiler->regions = regions;
+                profiler->region_capacity = capacity;
+                regions = smaller;
+            }
+            zt__free_unlocked(profiler, (void *)regions);
+        }
+        has_room =
+            has_room && zt__map_make_room(&profiler->names, &profiler->config.allocator, &profiler->mutex);
+    }
+    region = (zt__region_record *)zt__map_find(&profiler->names, name, length);
+    if (!region && made && has_room && profiler->region_count < ZT__MAX_REGIONS) {
+        copy = (char *)(made + 1);
+        memcpy(copy, name, length);
+        made->name = copy;
+        made->index = profiler->region_count;
+        made->times.seed = made->statistics.seed = zt__hash(name, length);
+        zt__map_add(&profiler->names, copy, length, made);
+        profiler->regions[profiler->region_count++] = made;
+        return made;
+    }
+    if (!region && made && has_room) {
+        *cause = ZT_DROPPED_TOO_MANY_NAMES;
+    }
+    zt__free_unlocked(profiler, made);
+    return region;
+}
+
+ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index) {
+    return &profiler->path_blocks[index / ZT__PATHS_PER_BLOCK][index % ZT__PATHS_PER_BLOCK];
+}
+
+static zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt__region_record *region) {
+    zt__path_key key;
+    if (region->paths && region->paths->key.outer == outer) { /* most regions have one path */
+        return region->paths;
+    }
+    key.outer = outer;
+    key.region = region;
+    return (zt__path *)zt__map_find(&profiler->path_map, &key, sizeof key);
+}
+
+ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer,
+                                           zt__region_record *region) {
+    zt__path *path = zt__find_path(profiler, outer, region), *above, *block;
+    int has_room = 1;
+    if (!path && outer->depth > 0 &&
+        (outer->depth == ZT__MAX_DEPTH || profiler->path_count >= ZT__MAX_NESTED_PATHS)) {
+        outer->is_own_unknown = 1;
+        outer = &profiler->root;
+        path = zt__find_path(profiler, outer, region);
+    }
+    while (!path && has_room &&
+           (profiler->path_count == profiler->path_capacity || zt__map_is_full(&profiler->path_map))) {
+        if (profiler->path_count == profiler->path_capacity) {
+            block = (zt__path *)zt__allocate_unlocked(profiler, ZT__PATHS_PER_BLOCK, sizeof *block);
+            has_room = block || profiler->path_count < profiler->path_capacity;
+            if (block &&
+                profiler->path_count == profiler->path_capacity) { /* else another thread added one */
+                profiler->path_blocks[profiler->path_capacity / ZT__PATHS_PER_BLOCK] = block;
+                profiler->path_capacity += ZT__PATHS_PER_BLOCK;
+                block = NULL;
+            }
+            zt__free_unlocked(profiler, block);
+        }
+        has_room =
+            has_room && zt__map_make_room(&profiler->path_map, &profiler->config.allocator, &profiler->mutex);
+        path = zt__find_path(profiler, outer, region); /* another thread may have added it */
+    }
+    if (path || !has_room) {
+        return path;
+    }
+    path = zt__path_at(profiler, profiler->path_count);
+    path->index = profiler->path_count++;
+    path->key.outer = outer;
+    path->key.region = region;
+    path->depth = outer->depth + 1;
+    path->next = region->paths;
+    region->paths = path;
+    path->next_inner = outer->inner;
+    outer->inner = path;
+    for (above = outer; above->depth > 0; above = above->key.outer) {
+        path->is_repeated |= above->key.region == region;
+    }
+    zt__map_add(&profiler->path_map, &path->key, sizeof path->key, path);
+    return path;
+}
+
+ZT__PRIVATE zt__list *zt__find_list(const zt_profiler *profiler, ze_command_list_handle_t handle) {
+    return (zt__list *)zt__map_find(&profiler->list_map, (const void *)&handle, sizeof handle);
+}
+
+ZT__PRIVATE zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle_t handle) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__list *list;
+    if (!zt__map_make_room(&profiler->list_map, allocator, &profiler->mutex)) {
+        return NULL;
+    }
+    if (profiler->unused_lists) {
+        list = profiler->unused_lists;
+        profiler->unused_lists = list->next;
+        memset(list, 0, sizeof *list);
+    } else {
+        list = (zt__list *)zt__allocate_unlocked(profiler, 1, sizeof *list);
+        if (!list || !zt__map_make_room(&profiler->list_map, allocator, &profiler->mutex)) {
+            zt__free_unlocked(profiler, list);
+            return NULL;
+        }
+    }
+    list->handle = handle;
+    list->next = profiler->lists;
+    profiler->lists = list;
+    profiler->list_count++;
+    zt__map_add(&profiler->list_map, (const void *)&list->handle, sizeof list->handle, list);
+    return list;
+}

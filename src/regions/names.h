@@ -1,0 +1,32 @@
+/* Regions by name, paths, and lists by handle. */
+
+#pragma once
+
+#include "base/compiler.h"
+#include "base/system.h"
+#include "regions/profiler.h"
+
+ZT__PRIVATE const char *zt__shown_name(const char *name);
+
+/* Allocates while the mutex is unlocked: the caller has to repeat its look-ups. */
+ZT__PRIVATE void *zt__allocate_unlocked(zt_profiler *profiler, size_t count, size_t size);
+
+ZT__PRIVATE void zt__free_unlocked(zt_profiler *profiler, void *memory);
+
+/* Returns the region with this name, added if it is new; or NULL and the cause if it cannot be added. */
+ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, const char *name,
+                                                      zt_cause *cause);
+
+/* Paths are in blocks, so that they need not move. */
+ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index);
+
+/* Returns the path of a region inside another path, added if it is new, or NULL without memory. If regions
+   are nested too deeply, such as where many are never ended, or on too many paths, it is that of the region
+   inside no other. */
+ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer, zt__region_record *region);
+
+ZT__PRIVATE zt__list *zt__find_list(const zt_profiler *profiler, ze_command_list_handle_t handle);
+
+/* Adds a list that zt__find_list has not found. Returns NULL without memory. Level Zero allows only one
+   thread at a time to use a command list, so no other thread adds the same list meanwhile. */
+ZT__PRIVATE zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle_t handle);

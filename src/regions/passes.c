@@ -1,0 +1,94 @@
+/* ZT_PASSES. */
+
+#include "base/compiler.h"
+#include "base/diagnostics.h"
+#include "base/platform.h"
+#include "base/process.h"
+#include "base/system.h"
+#include "base/threads.h"
+#include "metrics/availability.h"
+#include "regions/collecting.h"
+#include "regions/first_query.h"
+#include "regions/profiler.h"
+#include "regions/slots.h"
+
+/* Collects the samples of the active pass, and activates the groups of another. If that fails, returns to the
+   groups of the active pass. */
+static ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
+    zt__pass *before = &profiler->passes[profiler->active_pass], *pass = &profiler->passes[index];
+    uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
+    uint64_t states[ZT__SLOT_STATE_COUNT];
+    zt__counter_holder holder;
+    const char *call = "zetContextActivateMetricGroups";
+    ze_result_t result;
+    if (pass == before) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!zt__collect_until(profiler, ZT__ALL_SAMPLES, deadline)) {
+        zt__count_states(profiler, states);
+        zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, "ZT_PASSES",
+                   (unsigned long long)states[ZT__SLOT_PENDING]);
+    }
+    if (!zt__lock_until(&profiler->collector, deadline)) {
+        return zt__report(&profiler->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "ZT_PASSES");
+    }
+    zt__lock(&profiler->mutex);
+    profiler->activation++; /* regions that are open now are measured in neither pass */
+    zt__unlock(&profiler->mutex);
+    zt__deactivate_groups(profiler, before, before->group_count);
+    result = zt__activate_groups(profiler, pass, &holder);
+    if (result == ZE_RESULT_SUCCESS && pass->slot_count == 0) {
+        result = zt__make_slots(profiler, pass, &call);
+        if (result != ZE_RESULT_SUCCESS) {
+            zt__deactivate_groups(profiler, pass, pass->group_count);
+        }
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        ZT__INTERNAL(zt__run_first_query(profiler, pass, NULL));
+        zt__lock(&profiler->mutex);
+        profiler->active_pass = index;
+        zt__unlock(&profiler->mutex);
+    } else {
+        zt__report(&profiler->diagnostics, PASS_FAILED, result, (unsigned)index, call, zt_result_name(result),
+                   holder.text[0] ? holder.text : "none known");
+        zt__check(&profiler->diagnostics, zt__activate_groups(profiler, before, &holder),
+                  "zetContextActivateMetricGroups", "Samples are lost until the next ZT_PASSES.");
+    }
+    zt__unlock_timed(&profiler->collector);
+    return result;
+}
+
+ZT_API uint32_t zt_get_pass_count(const zt_profiler *profiler) {
+    return profiler ? profiler->pass_count : 1;
+}
+
+ZT_API zt_passes zt_passes_begin(zt_profiler *profiler) {
+    zt_passes passes = {NULL, 0, 0};
+    if (zt_get_pass_count(profiler) > 1 && profiler->device &&
+        !zt__refuse_inside_callback(profiler, "ZT_PASSES")) {
+        passes.profiler = profiler;
+    }
+    return passes;
+}
+
+/* A pass that cannot be entered is skipped, but the statement runs at least once. */
+ZT_API int zt_passes_next(zt_passes *passes) {
+    while (passes->profiler && passes->next < passes->profiler->pass_count) {
+        if (zt__enter_pass(passes->profiler, passes->next++) == ZE_RESULT_SUCCESS) {
+            passes->runs++;
+            return 1;
+        }
+    }
+    if (passes->runs++ == 0) {
+        return 1;
+    }
+    zt_passes_end(passes);
+    return 0;
+}
+
+ZT_API void zt_passes_end(zt_passes *passes) {
+    if (passes->profiler) {
+        zt__enter_pass(passes->profiler, 0);
+        passes->profiler = NULL;
+    }
+}

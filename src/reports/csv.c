@@ -1,0 +1,395 @@
+/* run.csv: a line for each set of figures; run.instances.csv: one for each sample. */
+
+#include "reports/csv.h"
+
+#include "base/compiler.h"
+#include "base/memory.h"
+#include "base/numbers.h"
+#include "base/text.h"
+#include "base/writer.h"
+#include "metrics/groups.h"
+#include "metrics/statistics.h"
+#include "regions/columns.h"
+#include "regions/profiler.h"
+#include "reports/facts.h"
+#include "reports/notes.h"
+#include "results/advice.h"
+#include "results/results.h"
+#include "results/roles.h"
+#include "results/timeline.h"
+#include "tracer/hotspots.h"
+#include "tracer/results.h"
+
+ZT__PRIVATE void zt__write_csv_field(zt__writer *writer, const char *text) {
+    zt__character character;
+    zt__write_text(writer, "\"");
+    while (zt__next_character(&text, &character)) {
+        if (character.code == '"') {
+            zt__write_text(writer, "\"");
+        }
+        zt__write_bytes(writer, character.bytes, character.length);
+    }
+    zt__write_text(writer, "\"");
+}
+
+ZT__PRIVATE void zt__write_csv_number(zt__writer *writer, double number) {
+    if (zt__is_finite(number)) {
+        zt__write_number(writer, number);
+    }
+}
+
+/* A line of CSV. Figures that do not apply are empty. */
+typedef struct zt__csv_line {
+    const char *region;
+    const zt_metric *metric;
+    const zt_stats *stats;
+    const char *tile, *pass;
+    uint32_t differs;
+    const char *text; /* the last field; NULL: empty */
+} zt__csv_line;
+
+static void zt__write_csv_line(zt__writer *writer, const zt__csv_line *line) {
+    const zt_metric *metric = line->metric;
+    const char *const texts[] = {line->region, metric->name, metric->group, metric->component, metric->units};
+    zt__figures figures = zt__list_figures(line->stats);
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(texts); i++) {
+        zt__write_csv_field(writer, texts[i]);
+        zt__write_text(writer, ",");
+    }
+    zt__print(writer, "%s,%s,%llu", zt__metric_type_name(metric->type),
+              zt__aggregation_name(metric->aggregation), (unsigned long long)line->stats->count);
+    for (i = 0; i < ZT__COUNT_OF(figures.values); i++) {
+        zt__write_text(writer, ",");
+        zt__write_csv_number(writer, figures.values[i]);
+    }
+    zt__print(writer, ",%s,%s,%s,", line->tile, line->pass, zt__differences[line->differs]);
+    if (line->text) {
+        zt__write_csv_field(writer, line->text);
+    }
+    zt__write_text(writer, "\n");
+}
+
+/* Writes a line that has a count, a sum (NaN: none) or a text, and no other figures. `region` is "" for the
+   whole profiler. */
+static void zt__write_csv_value(zt__writer *writer, const char *region, const zt_metric *metric,
+                                uint64_t count, double sum, const char *text) {
+    zt_stats stats;
+    zt__csv_line line = {region, metric, &stats, "all", "all", 0, text};
+    zt__clear_stats(&stats);
+    stats.count = count;
+    stats.sum = sum;
+    zt__write_csv_line(writer, &line);
+}
+
+static void zt__write_csv_count(zt__writer *writer, const char *region, const char *name, const char *units,
+                                uint64_t count) {
+    zt_metric metric = {name, "", "profiler", units, "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
+    zt__write_csv_value(writer, region, &metric, count, zt__nan(), NULL);
+}
+
+static void zt__write_csv_text(zt__writer *writer, const char *region, const char *name, const char *units,
+                               const char *text) {
+    zt_metric metric = {name, "", "profiler", units, "", -1, ZT_AGGREGATE_NONE, 0};
+    zt__write_csv_value(writer, region, &metric, 0, zt__nan(), text);
+}
+
+static void zt__write_csv_note(zt__document *document, const char *text) {
+    zt__write_csv_text(&document->writer, "", "note", "", text);
+}
+
+/* Writes one figure, which has been summed over `count` samples. */
+static void zt__write_csv_sum(zt__writer *writer, const char *region, const char *name, const char *units,
+                              int type, uint64_t count, double sum) {
+    zt_metric metric = {name, "", "", units, "", type, ZT_AGGREGATE_SUM, 0};
+    zt__write_csv_value(writer, region, &metric, count, sum, NULL);
+}
+
+/* Writes the figures of the region that was read last. */
+static void zt__write_csv_region(zt__document *document) {
+    static const zt_metric gpu_time = {"GPU time",       "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
+                                       ZT_AGGREGATE_SUM, 0};
+    zt_profiler *profiler = document->profiler;
+    const zt_region_info *region = &document->region;
+    const zt__nesting *nesting = &document->nesting[document->index];
+    zt__writer *writer = &document->writer;
+    const char *name = region->name;
+    zt__csv_line line = {name, &gpu_time, &document->stats[0], "all", "all", region->differs, NULL};
+    uint64_t count = document->stats[0].count;
+    uint32_t metric, part;
+    char tile[16] = "all", pass[16] = "all";
+    int shows_passes;
+    zt_limit_info limit;
+    zt__write_csv_line(writer, &line);
+    zt__write_csv_sum(writer, name, "own GPU time", "ns", ZET_METRIC_TYPE_DURATION, count, nesting->own_ns);
+    zt__write_csv_sum(writer, name, "total GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
+                      nesting->total_ns);
+    zt__write_csv_sum(writer, name, "share", "percent", ZET_METRIC_TYPE_RATIO, count, 100 * nesting->share);
+    if (nesting->parent != UINT32_MAX) {
+        zt__write_csv_text(writer, name, "parent", "", zt__record_at(profiler, nesting->parent)->name);
+    }
+    for (part = 0; part < ZT_LATENCY_COUNT; part++) {
+        zt_metric latency = gpu_time;
+        zt__csv_line latency_line = {name, &latency, NULL, "all", "all", 0, NULL};
+        latency.name = zt__latency_names[part][0];
+        latency_line.stats = &document->stats[zt__latency_column(profiler, part)];
+        if (latency_line.stats->count) {
+            zt__write_csv_line(writer, &latency_line);
+        }
+    }
+    if (region->bytes) {
+        zt__write_csv_sum(writer, name, "copied bytes", "bytes", ZET_METRIC_TYPE_EVENT, region->count,
+                          (double)region->bytes);
+        zt__write_csv_sum(writer, name, "copied bytes a second", "bytes/s", ZET_METRIC_TYPE_THROUGHPUT,
+                          region->count, region->bytes_per_second);
+    }
+
+    line.tile = tile;
+    line.pass = pass;
+    shows_passes = profiler->pass_count > 1 || zt__has_times_alone(document);
+    for (part = 0; shows_passes && part < profiler->pass_count; part++) {
+        snprintf(pass, sizeof pass, "%u", (unsigned)part);
+        line.stats = zt__pass_time(document, part);
+        zt__write_csv_line(writer, &line);
+    }
+    for (part = 0; part <= profiler->tile_count; part++) { /* all tiles together, and then each */
+        uint32_t first = part ? zt__tile_column(profiler, part - 1, 0) : 1;
+        if (part) {
+            snprintf(tile, sizeof tile, "%u", (unsigned)part - 1);
+        }
+        for (metric = 0; metric < profiler->metric_count; metric++) {
+            line.metric = &profiler->metrics[metric];
+            line.stats = &document->stats[first + metric];
+            snprintf(pass, sizeof pass, "%u", (unsigned)line.metric->pass);
+            zt__write_csv_line(writer, &line);
+        }
+    }
+    for (metric = 0; metric < zt_get_streamed_count(profiler); metric++) {
+        zt_stats stats; /* a row is what a sample is for other metrics, and the peak is the maximum */
+        zt__csv_line streamed_line = {name, NULL, &stats, "all", "stream", 0, NULL};
+        zt_streamed streamed;
+        streamed_line.metric = zt_get_streamed_metric(profiler, metric);
+        zt_get_streamed(profiler, document->index, metric, &streamed);
+        zt__clear_stats(&stats);
+        stats.count = streamed.rows;
+        stats.mean = streamed.mean;
+        stats.max = streamed.peak;
+        if (streamed.rows) {
+            zt__write_csv_line(writer, &streamed_line);
+        }
+    }
+    zt__write_csv_count(writer, name, "lost", "samples", region->lost);
+    zt__write_csv_count(writer, name, "dropped", "samples", region->dropped);
+    zt__find_limit(profiler, &document->advice, document->record, &limit);
+    zt__write_csv_text(writer, name, "limit", "", zt_limit_name(limit.limit));
+    zt__write_csv_text(writer, name, "limit: reason", "", limit.text);
+}
+
+#ifdef ZETOOLS_TRACER
+
+/* Writes a line about a kernel. Its index is the group, because several kernels may have one name. A number
+   that is not known has no line. */
+static void zt__write_csv_kernel_line(zt__document *document, const char *kernel, const char *group,
+                                      const char *const metric_and_units[2], uint64_t launches, double value,
+                                      const char *text) {
+    zt_metric metric = {metric_and_units[0], group, "kernel", metric_and_units[1], "", -1,
+                        ZT_AGGREGATE_NONE,   0};
+    zt_stats stats;
+    zt__csv_line line = {kernel, &metric, &stats, "all", "all", 0, text};
+    zt__clear_stats(&stats);
+    stats.count = launches;
+    stats.mean = value;
+    if (text || !zt__is_nan(value)) {
+        zt__write_csv_line(&document->writer, &line);
+    }
+}
+
+/* Writes what a tracer has seen: what kernels are made of, calls, and hot spots. */
+static void zt__write_csv_traced(zt__document *document) {
+    static const char *const launched[2] = {"launches", ""}, *const shaped[2] = {"occupancy", "percent"};
+    static const char *const from[2] = {"module", ""}, *const advice[2] = {"advice", ""};
+    const zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    zt_hotspots_counts counts;
+    zt__hot_row *rows;
+    char group[32], text[4096 + 64];
+    uint32_t i, j, count;
+    for (i = 0; i < zt_get_kernel_count(profiler); i++) { /* a line for each number, and for each shape */
+        zt_kernel_info info;
+        zt__kernel_values list;
+        zt_get_kernel(profiler, i, &info);
+        list = zt__list_kernel_values(&info);
+        snprintf(group, sizeof group, "kernel %u", (unsigned)i);
+        zt__write_csv_kernel_line(document, info.name, group, launched, info.launches, (double)info.launches,
+                                  NULL);
+        zt__write_csv_kernel_line(document, info.name, group, from, info.launches, zt__nan(),
+                                  zt__format_module(&info).text);
+        for (j = 0; j < ZT__COUNT_OF(list.values); j++) {
+            zt__write_csv_kernel_line(document, info.name, group, zt__kernel_numbers[j], info.launches,
+                                      list.values[j] == UINT32_MAX ? zt__nan() : list.values[j], NULL);
+        }
+        for (j = 0; j < info.shape_count; j++) {
+            const zt_kernel_shape *shape = &info.shapes[j];
+            snprintf(text, sizeof text, "%s of %s", zt__format_sizes(shape->group_count).text,
+                     zt__format_sizes(shape->group_size).text);
+            zt__write_csv_kernel_line(document, info.name, group, shaped, shape->launches,
+                                      100 * shape->occupancy, text);
+        }
+        if (info.advice[0]) {
+            zt__write_csv_kernel_line(document, info.name, group, advice, info.launches, zt__nan(),
+                                      info.advice);
+        }
+    }
+    for (i = 0; i < zt__calls_to_report(profiler); i++) { /* two lines each */
+        zt_metric host_time = {"host time",      "", "host", "ns", "", ZET_METRIC_TYPE_DURATION,
+                               ZT_AGGREGATE_SUM, 0};
+        zt_metric errors = {"errors", "", "host", "calls", "", ZET_METRIC_TYPE_EVENT, ZT_AGGREGATE_SUM, 0};
+        zt_call_info call;
+        zt__csv_line line = {NULL, &host_time, &call.time_ns, "all", "all", 0, NULL};
+        zt_get_call(profiler, i, &call);
+        line.region = call.name;
+        zt__write_csv_line(writer, &line);
+        zt__write_csv_value(writer, call.name, &errors, call.count, (double)call.errors, NULL);
+    }
+
+    rows = zt__read_hot_rows(document, 0, &count, &counts);
+    for (i = 0; i < count; i++) { /* of each instruction, a line for each kind of sample that it has */
+        int used = snprintf(text, sizeof text, "+0x%llx", (unsigned long long)rows[i].offset);
+        if (*rows[i].file) {
+            snprintf(text + used, sizeof text - (size_t)used, " %.4000s:%u", rows[i].file,
+                     (unsigned)rows[i].line);
+        }
+        for (j = 0; j < hotspots->count_count; j++) {
+            zt_metric metric = {hotspots->count_names[j], hotspots->group,  "hotspot", "samples", "",
+                                ZET_METRIC_TYPE_EVENT,    ZT_AGGREGATE_SUM, 0};
+            if (rows[i].counts[j] > 0) {
+                zt__write_csv_value(writer, rows[i].kernel->name, &metric, rows[i].samples,
+                                    (double)rows[i].counts[j], text);
+            }
+        }
+    }
+    if (rows) {
+        zt__free(&hotspots->allocator, rows);
+    }
+}
+#endif
+
+ZT__PRIVATE void zt__write_csv(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
+    const zt__facts *facts = &profiler->facts;
+    zt__writer *writer = &document->writer;
+    const zt_overlap *overlap;
+    zt__overlap_times times;
+    zt_counts counts;
+    char text[64];
+    uint32_t i;
+    zt__write_text(writer, "region,metric,group,component,units,type,aggregation,count,"
+                           "sum,mean,stddev,min,max,median,p95,tile,pass,differs,text\n");
+    /* Lines without a region are of the whole profiler. */
+    zt__write_csv_text(writer, "", "zetools", "", ZETOOLS_VERSION);
+    zt__write_csv_text(writer, "", "program", "", facts->program);
+    zt__write_csv_text(writer, "", "date", "", zt__format_now().text);
+    zt__write_csv_text(writer, "", "opened", "", zt__format_date(facts->opened_s).text);
+    zt__write_csv_text(writer, "", "device", "", profiler->device_name);
+    zt__write_csv_text(writer, "", "driver version", "", facts->driver_version);
+    zt__write_csv_text(writer, "", "UUID", "", facts->uuid);
+    zt__write_csv_text(writer, "", "PCI address", "", facts->pci_address);
+    snprintf(text, sizeof text, "%u", (unsigned)facts->core_clock_mhz);
+    zt__write_csv_text(writer, "", "core clock", "MHz", facts->core_clock_mhz ? text : "");
+    snprintf(text, sizeof text, "%llu", (unsigned long long)facts->timer_hz);
+    zt__write_csv_text(writer, "", "timer", "Hz", facts->timer_hz ? text : "");
+    zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
+    zt__prepare_advice(profiler, &document->advice);
+    for (i = 0; i < document->region_count; i++) {
+        zt__read_region(document, i);
+        if (!document->out_of_memory) { /* those without samples are written, as in JSON */
+            zt__write_csv_region(document);
+        }
+    }
+#ifdef ZETOOLS_TRACER
+    zt__write_csv_traced(document);
+#endif
+
+    /* what became of all samples, and how they cover the time of the device, if a timeline is kept */
+    overlap = zt__read_overlap(document);
+    times = zt__list_overlap(overlap);
+    counts = zt_get_counts(profiler);
+    zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
+    zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
+    zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
+    zt__write_csv_count(writer, "", "dropped", "samples", counts.dropped);
+    zt__write_csv_count(writer, "", "in flight", "samples", counts.in_flight);
+    zt__write_csv_count(writer, "", "unobserved lists", "lists", counts.unobserved_lists);
+    for (i = 0; i < ZT__COUNT_OF(times.ns) && overlap->samples > 0; i++) {
+        zt__write_csv_sum(writer, "", zt__overlap_names[i][0], "ns", ZET_METRIC_TYPE_DURATION,
+                          overlap->samples, times.ns[i]);
+    }
+    if (overlap->samples > 0 && overlap->missing > 0) {
+        zt__write_csv_sum(writer, "", "overlap: missing", "samples", ZET_METRIC_TYPE_EVENT, overlap->samples,
+                          (double)overlap->missing);
+    }
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                 zt_cause_name((zt_cause)i));
+        if (count) {
+            zt__write_csv_count(writer, "", text, "samples", count);
+        }
+    }
+    zt__list_notes(document, zt__write_csv_note);
+}
+
+/* ---- a row for each sample ------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__write_instances(zt__document *document) {
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__writer *writer = &document->writer;
+    uint32_t metric, tile, tiles = profiler->tile_count ? profiler->tile_count : 1;
+    int has_own_time = profiler->passes[0].time_metric == UINT32_MAX; /* no metric is the GPU time */
+    uint64_t i, end;
+    double *values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
+    document->out_of_memory |= !values;
+    zt__write_text(writer, "=== Device #0 Metrics ===\n\nKernel,GlobalInstanceId,SubDeviceId");
+    zt__write_text(writer, has_own_time ? ",GpuTime[ns]" : "");
+    for (metric = 0; metric < profiler->metric_count; metric++) {
+        const zt_metric *named = &profiler->metrics[metric];
+        const char *units = strcmp(named->units, "percent") == 0 ? "%" : named->units;
+        int is_repeated = zt__is_repeated(profiler, 0, metric);
+        char heading[1024];
+        snprintf(heading, sizeof heading, "%s%s%s%s%s%s", is_repeated ? named->group : "",
+                 is_repeated ? "." : "", named->name, *units ? "[" : "", units, *units ? "]" : "");
+        zt__write_text(writer, ",");
+        if (strpbrk(heading, ",\"\r\n")) { /* unitrace has no quotes */
+            zt__write_csv_field(writer, heading);
+        } else {
+            zt__write_shown(writer, heading);
+        }
+    }
+    zt__write_text(writer, "\n");
+    zt__get_kept_samples(profiler, &i, &end);
+    for (; i < end && values; i++) {
+        zt__timeline_sample sample;
+        if (!zt__copy_kept_sample(profiler, i, &sample, values)) {
+            continue; /* replaced by a newer one */
+        }
+        for (tile = 0; tile < tiles; tile++) {
+            zt__write_csv_field(writer, zt__record_at(profiler, sample.region)->name);
+            zt__print(writer, ",%llu,%u", (unsigned long long)i + 1, (unsigned)tile);
+            if (has_own_time) {
+                zt__write_text(writer, ",");
+                zt__write_csv_number(writer, values[0]);
+            }
+            for (metric = 0; metric < profiler->metric_count; metric++) {
+                uint32_t column = profiler->tile_count ? zt__tile_column(profiler, tile, metric) : 1 + metric;
+                /* No metric has measured the GPU time of a sample with times alone. */
+                int is_time = metric == profiler->passes[0].time_metric && sample.pass == ZT__TIMES_PASS;
+                zt__write_text(writer, ",");
+                zt__write_csv_number(writer, is_time ? values[0] : values[column]);
+            }
+            zt__write_text(writer, "\n");
+        }
+    }
+    zt__free(allocator, values);
+}

@@ -1,0 +1,345 @@
+/* What reports have in common: regions, read one at a time, and their figures. */
+
+#include "reports/facts.h"
+
+#include "base/compiler.h"
+#include "base/memory.h"
+#include "base/numbers.h"
+#include "base/paths.h"
+#include "base/platform.h"
+#include "metrics/driver.h"
+#include "metrics/statistics.h"
+#include "regions/columns.h"
+#include "regions/profiler.h"
+#include "results/overlap.h"
+#include "results/results.h"
+#include "tracer/hotspots.h"
+
+static int zt__is_countable(double time) {
+    return zt__is_positive(time) && zt__is_finite(time);
+}
+
+ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t pass) {
+    uint32_t column = zt__pass_time_column(document->profiler, pass);
+    return column > 0 ? &document->stats[column] : &document->time_with_metrics;
+}
+
+ZT__PRIVATE int zt__has_times_alone(const zt__document *document) {
+    return document->profiler->metric_count > 0 && document->region.with_metrics < document->region.count;
+}
+
+/* Reads the statistics of a region that have this layout. */
+static void zt__read_columns(zt__document *document, const zt__sample_layout *layout,
+                             const zt__statistics *statistics) {
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    int are_times = layout == &profiler->times_layout;
+    double *values = NULL, first = 0, last = 0;
+    zt__histogram *histogram = &document->histogram;
+    zt__statistics copy;
+    uint32_t column, kept = 0, i;
+    if (!zt__copy_statistics(profiler, layout, statistics, &copy)) {
+        document->out_of_memory = 1;
+        return;
+    }
+    if (copy.kept > 0) {
+        values = (double *)zt__allocate(allocator, copy.kept, sizeof *values);
+        document->out_of_memory |= !values;
+    }
+    *(are_times ? &document->region.count : &document->region.with_metrics) = zt__collected(profiler, &copy);
+    for (column = layout->column_count; column-- > 0;) { /* `values` are the GPU times at the end */
+        zt_stats *stats = &document->stats[column];
+        kept = values ? zt__copy_column(layout, &copy, column, values) : 0;
+        if (are_times && column > 0) {
+            stats = &document->stats[zt__latency_column(profiler, column - 1)];
+        } else if (!are_times && column == 0) {
+            stats = &document->time_with_metrics;
+        }
+        zt__get_moments(layout, &copy, column, stats);
+        zt__add_quantiles(layout, column, values, kept, stats);
+    }
+
+    /* The buckets are as narrow as their number allows, but not narrower than 0.5 %. */
+    if (are_times) {
+        memset(histogram, 0, sizeof *histogram);
+    }
+    for (i = 0; i < kept && are_times; i++) {
+        if (zt__is_countable(values[i])) {
+            first = first > 0 && first < values[i] ? first : values[i];
+            last = last > values[i] ? last : values[i];
+        }
+    }
+    if (first > 0) {
+        histogram->first = first;
+        histogram->ratio = pow(last / first, 1.0 / (double)ZT__HISTOGRAM_BUCKETS);
+        histogram->ratio = histogram->ratio < 1.005 ? 1.005 : histogram->ratio;
+    }
+    for (i = 0; i < kept && first > 0; i++) {
+        if (zt__is_countable(values[i])) {
+            double place = log(values[i] / first) / log(histogram->ratio);
+            uint32_t bucket =
+                place < ZT__HISTOGRAM_BUCKETS - 1 ? (uint32_t)place : ZT__HISTOGRAM_BUCKETS - 1u;
+            histogram->counts[bucket]++;
+            histogram->used = bucket + 1 > histogram->used ? bucket + 1 : histogram->used;
+        }
+    }
+    zt__free(allocator, values);
+    zt__free_statistics(allocator, &copy);
+}
+
+ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
+    zt_profiler *profiler = document->profiler;
+    zt_region_info *region = &document->region;
+    const zt__region_record *record;
+    zt_stats pass_times[ZT__MAX_PASSES];
+    double launch_error_ns;
+    uint32_t pass;
+    memset(region, 0, sizeof *region);
+    zt__lock(&profiler->mutex);
+    record = profiler->regions[index];
+    region->lost = record->lost;
+    region->dropped = record->dropped;
+    zt__add_bytes(record, region);
+    launch_error_ns = record->launch_error_ns;
+    document->operations = record->operations;
+    zt__unlock(&profiler->mutex);
+    document->index = index;
+    document->record = record;
+    zt__read_columns(document, &profiler->layout, &record->statistics);
+    zt__read_columns(document, &profiler->times_layout, &record->times);
+    region->name = record->name;
+    region->parent = document->nesting[index].parent;
+    region->own_ns = document->nesting[index].own_ns;
+    region->total_ns = document->nesting[index].total_ns;
+    zt__hide_uncertain(&document->stats[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)], launch_error_ns);
+    region->time_ns = document->stats[0];
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        pass_times[pass] = *zt__pass_time(document, pass);
+    }
+    region->differs = zt__find_differences(profiler, pass_times);
+    if (document->out_of_memory || !(region->count || region->lost || region->dropped)) {
+        return 0;
+    }
+    document->shown_count++;
+    document->differs |= region->differs != 0;
+    return 1;
+}
+
+/* The names of all combinations of ZT_DIFFERS_ bits. */
+ZT__PRIVATE const char *const zt__differences[] = {
+    "no", "missing", "count", "missing+count", "time", "missing+time", "count+time", "missing+count+time"};
+
+ZT__PRIVATE const char *zt__metric_type_name(int type) {
+    static const char *const names[] = {
+        "duration", "event", "event_with_range", "throughput", "timestamp", "flag", "ratio", "raw"};
+    return type >= 0 && type < (int)ZT__COUNT_OF(names) ? names[type] : "other";
+}
+
+/* The figures of statistics, in the order of CSV and JSON. */
+ZT__PRIVATE const char *const zt__figure_names[ZT__FIGURE_COUNT] = {"sum", "mean",   "stddev", "min",
+                                                                    "max", "median", "p95"};
+
+ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats) {
+    zt__figures figures = {
+        {stats->sum, stats->mean, stats->stddev, stats->min, stats->max, stats->median, stats->p95}};
+    return figures;
+}
+
+/* The names of latencies and of times of zt_overlap: in CSV, and in JSON. */
+ZT__PRIVATE const char *const zt__latency_names[ZT_LATENCY_COUNT][2] = {
+    {"queue latency", "queue_latency_ns"}, {"launch latency", "launch_latency_ns"}};
+
+ZT__PRIVATE const char *const zt__overlap_names[ZT__OVERLAP_COUNT][2] = {
+    {"overlap: first begin to last end", "span_ns"},
+    {"overlap: busy", "busy_ns"},
+    {"overlap: kernels", "kernel_ns"},
+    {"overlap: copies", "copy_ns"},
+    {"overlap: kernels and copies at once", "both_ns"},
+    {"overlap: idle", "idle_ns"}};
+
+ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap) {
+    zt__overlap_times times = {{overlap->span_ns, overlap->busy_ns, overlap->kernel_ns, overlap->copy_ns,
+                                overlap->both_ns, overlap->idle_ns}};
+    return times;
+}
+
+ZT__PRIVATE const zt_metric *zt__metric_at(const zt_profiler *profiler, int is_streamed, uint32_t index) {
+    return is_streamed ? zt_get_streamed_metric(profiler, index) : &profiler->metrics[index];
+}
+
+ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, int is_streamed, uint32_t index) {
+    const zt_metric *metric = zt__metric_at(profiler, is_streamed, index), *earlier;
+    uint32_t i;
+    for (i = 0; i < index; i++) {
+        earlier = zt__metric_at(profiler, is_streamed, i);
+        if (strcmp(earlier->name, metric->name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+ZT__PRIVATE zt__date zt__format_date(uint64_t seconds) {
+    const time_t moment = (time_t)seconds; /* may have 32 bits */
+    struct tm utc;
+    zt__date date;
+    date.text[0] = 0;
+    if (moment > 0 && (uint64_t)moment == seconds && zt__convert_to_utc(moment, &utc)) {
+        date.text[strftime(date.text, sizeof date.text, "%Y-%m-%dT%H:%M:%SZ", &utc)] = 0;
+    }
+    return date;
+}
+
+ZT__PRIVATE zt__date zt__format_now(void) {
+    time_t now = time(NULL);
+    return zt__format_date(now > 0 ? (uint64_t)now : 0);
+}
+
+#ifdef ZETOOLS_TRACER
+
+/* The figures of a kernel that are one number, as CSV and JSON have them. UINT32_MAX: not known. */
+ZT__PRIVATE const char *const zt__kernel_numbers[ZT__KERNEL_NUMBERS][2] = {
+    {"simd_width", "items"},  {"registers", ""},
+    {"slm_bytes", "bytes"},   {"private_bytes", "bytes"},
+    {"spill_bytes", "bytes"}, {"barriers", ""},
+    {"arguments", ""},        {"code_bytes", "bytes"},
+    {"profile_flags", ""},    {"free_register_bytes", "bytes"}};
+
+ZT__PRIVATE zt__kernel_values zt__list_kernel_values(const zt_kernel_info *info) {
+    zt__kernel_values list = {{info->simd_width, info->registers, info->slm_bytes, info->private_bytes,
+                               info->spill_bytes, info->barriers, info->arguments, info->code_bytes,
+                               info->profile_flags, info->free_register_bytes}};
+    return list;
+}
+
+ZT__PRIVATE zt__module_text zt__format_module(const zt_kernel_info *info) {
+    zt__module_text module = {""};
+    if (info->module) {
+        snprintf(module.text, sizeof module.text, "%016llx", (unsigned long long)info->module);
+    }
+    return module;
+}
+
+ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]) {
+    zt__sizes_text sizes_text = {""};
+    char *text = sizes_text.text;
+    const size_t room = sizeof sizes_text.text;
+    if (sizes[2] > 1) {
+        snprintf(text, room, "%ux%ux%u", (unsigned)sizes[0], (unsigned)sizes[1], (unsigned)sizes[2]);
+    } else if (sizes[1] > 1) {
+        snprintf(text, room, "%ux%u", (unsigned)sizes[0], (unsigned)sizes[1]);
+    } else if (sizes[0] > 0) {
+        snprintf(text, room, "%u", (unsigned)sizes[0]);
+    }
+    return sizes_text;
+}
+#endif
+
+ZT__PRIVATE const zt_overlap *zt__read_overlap(zt__document *document) {
+    document->out_of_memory |= !zt__measure_overlap(document->profiler, &document->overlap);
+    return &document->overlap;
+}
+
+/* ---- hot spots ------------------------------------------------------------------------------------------- */
+
+#ifdef ZETOOLS_TRACER
+
+/* Sorts by kernel, those with most samples first, and then by source line. */
+static int zt__compare_hot_lines(const void *a, const void *b) {
+    const zt__hot_row *one = (const zt__hot_row *)a, *other = (const zt__hot_row *)b;
+    int order;
+    if (one->kernel != other->kernel) {
+        if (one->kernel_samples != other->kernel_samples) {
+            return one->kernel_samples > other->kernel_samples ? -1 : 1;
+        }
+        order = strcmp(one->kernel->name, other->kernel->name);
+        return order ? order : one->kernel < other->kernel ? -1 : 1;
+    }
+    order = strcmp(one->file, other->file);
+    if (order || one->line != other->line) {
+        return order ? order : one->line < other->line ? -1 : 1;
+    }
+    return one->offset < other->offset ? -1 : one->offset > other->offset;
+}
+
+ZT__PRIVATE int zt__compare_hot_rows(const void *a, const void *b) {
+    const zt__hot_row *one = (const zt__hot_row *)a, *other = (const zt__hot_row *)b;
+    if (one->samples != other->samples) {
+        return one->samples > other->samples ? -1 : 1;
+    }
+    return zt__compare_hot_lines(a, b);
+}
+
+ZT__PRIVATE uint32_t zt__merge_hot_lines(zt__hot_row *rows, uint32_t count) {
+    uint32_t i, j, merged = 0;
+    for (i = 0; i < count; i++) {
+        zt__hot_row *last = merged > 0 ? &rows[merged - 1] : NULL;
+        if (last && *last->file && last->kernel == rows[i].kernel && last->line == rows[i].line &&
+            strcmp(last->file, rows[i].file) == 0) {
+            last->samples += rows[i].samples;
+            for (j = 0; j < ZT__MOST_COUNTS; j++) {
+                last->counts[j] += rows[i].counts[j];
+            }
+        } else {
+            rows[merged++] = rows[i];
+        }
+    }
+    return merged;
+}
+
+ZT__PRIVATE zt__hot_row *zt__read_hot_rows(zt__document *document, int merges, uint32_t *count,
+                                           zt_hotspots_counts *counts) {
+    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    uint32_t i, room = 0;
+    zt__hot_row *rows = NULL;
+    *count = 0;
+    memset(counts, 0, sizeof *counts);
+    if (!hotspots) {
+        return NULL;
+    }
+    zt__lock(&hotspots->mutex);
+    while (room < hotspots->spot_count) { /* more may be added while the mutex is unlocked */
+        room = hotspots->spot_count;
+        zt__unlock(&hotspots->mutex);
+        zt__free(&hotspots->allocator, rows);
+        rows = (zt__hot_row *)zt__allocate(&hotspots->allocator, room, sizeof *rows);
+        if (!rows) {
+            document->out_of_memory = 1;
+            return NULL;
+        }
+        zt__lock(&hotspots->mutex);
+    }
+    *counts = hotspots->counts;
+    for (i = 0; i < room; i++) {
+        const zt__spot *spot = hotspots->spots[i];
+        rows[i].kernel = spot->key.kernel;
+        rows[i].kernel_samples = spot->key.kernel->samples;
+        rows[i].offset = spot->key.offset;
+        rows[i].file = spot->file;
+        rows[i].line = spot->line;
+        rows[i].samples = spot->samples;
+        memcpy(rows[i].counts, spot->counts, sizeof rows[i].counts);
+    }
+    zt__unlock(&hotspots->mutex);
+    if (!rows) {
+        return NULL;
+    }
+    qsort(rows, room, sizeof *rows, zt__compare_hot_lines);
+    if (merges) {
+        room = zt__merge_hot_lines(rows, room);
+    }
+    *count = room;
+    return rows;
+}
+
+ZT__PRIVATE zt__hot_place zt__describe_hot_place(const zt__hot_row *row) {
+    zt__hot_place place;
+    if (*row->file) {
+        snprintf(place.text, sizeof place.text, "%.280s:%u", zt__file_name(row->file), (unsigned)row->line);
+    } else {
+        snprintf(place.text, sizeof place.text, "+0x%llx", (unsigned long long)row->offset);
+    }
+    return place;
+}
+
+#endif

@@ -1,0 +1,169 @@
+/* What reports have in common: regions, read one at a time, and their figures. */
+
+#pragma once
+
+#include "base/compiler.h"
+#include "base/system.h"
+#include "base/writer.h"
+#include "regions/profiler.h"
+#include "results/roles.h"
+#include "tracer/hotspots.h"
+
+enum { ZT__HISTOGRAM_BUCKETS = 24 };
+
+/* How kept GPU times are distributed. Each bucket ends at `ratio` times its begin. */
+typedef struct zt__histogram {
+    double first; /* where the first bucket begins */
+    double ratio;
+    uint32_t counts[ZT__HISTOGRAM_BUCKETS];
+    uint32_t used; /* buckets up to the last one that is not empty; 0: no times are kept */
+} zt__histogram;
+
+/* Where a region is, and its part of all GPU time. */
+typedef struct zt__nesting {
+    uint32_t parent;         /* as in zt_region_info */
+    double own_ns, total_ns; /* as there */
+    double share; /* from 0 to 1. An estimate where own_ns is not known; NaN if no region has GPU time */
+} zt__nesting;
+
+/* A report that is being written. zt__read_region reads one region at a time into it. */
+typedef struct zt__document {
+    zt__writer writer;
+    zt_profiler *profiler;
+    size_t room; /* columns of a line, for tables */
+    zt__advice advice;
+    uint32_t region_count;           /* when the report was begun */
+    zt__nesting *nesting;            /* of each region, all of one moment */
+    double gpu_time_ns;              /* the sum of own times, or of estimates of them */
+    int is_nested;                   /* a region is inside another */
+    uint32_t index;                  /* of the region that was read last */
+    const zt__region_record *record; /* this and what follows is of that region */
+    zt_region_info region;
+    double operations; /* of a sample; 0: not known */
+    zt_stats *stats;   /* of each value of a row: the GPU time and the latencies are those of all samples */
+    zt_stats time_with_metrics; /* the GPU time of the samples with metrics */
+    zt__histogram histogram;
+    uint32_t shown_count; /* regions so far that have samples, also lost or dropped ones */
+    int differs;          /* passes of one of them differ */
+    int out_of_memory;    /* the report is incomplete */
+    zt_overlap overlap;   /* filled in by zt__read_overlap */
+} zt__document;
+
+enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 6, ZT__KERNEL_NUMBERS = 10 }; /* of the tables below */
+
+typedef struct zt__figures {
+    double values[ZT__FIGURE_COUNT];
+} zt__figures;
+
+typedef struct zt__overlap_times {
+    double ns[ZT__OVERLAP_COUNT];
+} zt__overlap_times;
+
+/* A time as text: "2026-11-22T03:21:00Z"; "" if it is not known. */
+typedef struct zt__date {
+    char text[32];
+} zt__date;
+
+#ifdef ZETOOLS_TRACER
+
+typedef struct zt__kernel_values {
+    uint32_t values[ZT__KERNEL_NUMBERS];
+} zt__kernel_values;
+
+/* The hash of a kernel's module as text; "" if it is not known. */
+typedef struct zt__module_text {
+    char text[24];
+} zt__module_text;
+
+/* Sizes in three dimensions as text: "256", "16x16"; "" if they are not known. */
+typedef struct zt__sizes_text {
+    char text[40];
+} zt__sizes_text;
+
+/* An instruction with samples or, where lines are merged, a source line. */
+typedef struct zt__hot_row {
+    const zt__sampled_kernel *kernel;
+    uint64_t kernel_samples;
+    uint64_t offset;  /* of the first instruction */
+    const char *file; /* "": not known */
+    uint32_t line;
+    uint64_t samples;
+    uint64_t counts[ZT__MOST_COUNTS];
+} zt__hot_row;
+
+/* Where a row is, as text: "saxpy.cl:12", or "+0x40" where the line is not known. */
+typedef struct zt__hot_place {
+    char text[320];
+} zt__hot_place;
+#endif
+
+/* Returns the GPU time of the samples with the metrics of a pass, by which these are divided. */
+ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t pass);
+
+/* Returns whether the region that was read last also has samples without metrics, of which only the times are
+   measured. Then the GPU time of those with metrics is written, too. */
+ZT__PRIVATE int zt__has_times_alone(const zt__document *document);
+
+/* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones,
+   or there is no memory. */
+ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index);
+
+ZT__PRIVATE const char *zt__metric_type_name(int type);
+
+ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats);
+
+ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap);
+
+/* Returns a metric of regions or of streams. These are attached while reports are written, but never
+   removed. */
+ZT__PRIVATE const zt_metric *zt__metric_at(const zt_profiler *profiler, int is_streamed, uint32_t index);
+
+/* Returns whether an earlier metric has the same name. Those of streams are compared with each other. */
+ZT__PRIVATE int zt__is_repeated(const zt_profiler *profiler, int is_streamed, uint32_t index);
+
+ZT__PRIVATE zt__date zt__format_date(uint64_t seconds);
+
+ZT__PRIVATE zt__date zt__format_now(void);
+
+#ifdef ZETOOLS_TRACER
+
+ZT__PRIVATE zt__kernel_values zt__list_kernel_values(const zt_kernel_info *info);
+
+ZT__PRIVATE zt__module_text zt__format_module(const zt_kernel_info *info);
+
+ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]);
+#endif
+
+/* Reads how samples cover the time of the device. */
+ZT__PRIVATE const zt_overlap *zt__read_overlap(zt__document *document);
+
+#ifdef ZETOOLS_TRACER
+
+/* Sorts by samples, most first. */
+ZT__PRIVATE int zt__compare_hot_rows(const void *a, const void *b);
+
+/* Merges the instructions of each source line. Returns how many rows there are then. */
+ZT__PRIVATE uint32_t zt__merge_hot_lines(zt__hot_row *rows, uint32_t count);
+
+/* Returns all hot spots, sorted by kernel and source line, and stores the counts of the same moment. The caller
+   frees the array. With `merges`, instructions of one line are one row. Returns NULL if there are none, or
+   without memory. */
+ZT__PRIVATE zt__hot_row *zt__read_hot_rows(zt__document *document, int merges, uint32_t *count,
+                                           zt_hotspots_counts *counts);
+
+ZT__PRIVATE zt__hot_place zt__describe_hot_place(const zt__hot_row *row);
+#endif
+
+extern const char *const zt__differences[];
+
+extern const char *const zt__figure_names[ZT__FIGURE_COUNT];
+
+extern const char *const zt__latency_names[ZT_LATENCY_COUNT][2];
+
+extern const char *const zt__overlap_names[ZT__OVERLAP_COUNT][2];
+
+#ifdef ZETOOLS_TRACER
+
+extern const char *const zt__kernel_numbers[ZT__KERNEL_NUMBERS][2];
+
+#endif

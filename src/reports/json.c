@@ -1,0 +1,720 @@
+/* run.json, and the data of run.html. */
+
+#include "reports/json.h"
+
+#include "base/compiler.h"
+#include "base/memory.h"
+#include "base/numbers.h"
+#include "base/platform.h"
+#include "base/text.h"
+#include "base/writer.h"
+#include "metrics/groups.h"
+#include "metrics/statistics.h"
+#include "regions/columns.h"
+#include "regions/profiler.h"
+#include "reports/facts.h"
+#include "reports/notes.h"
+#include "results/advice.h"
+#include "results/ranking.h"
+#include "results/roles.h"
+#include "results/timeline.h"
+#include "tracer/hotspots.h"
+#include "tracer/results.h"
+
+/* What is the same for all regions. */
+typedef struct zt__json {
+    uint8_t *is_repeated; /* of each metric, and then of each streamed one: an earlier one has its name */
+    uint32_t streamed_count;
+    double *figures;      /* of each region, the means of all metrics */
+    zt__mean_table means; /* the same, for zt__rank_columns */
+    zt__ranked_column *columns;
+    uint32_t column_count;
+} zt__json;
+
+ZT__PRIVATE void zt__write_json_text(zt__writer *writer, const char *name, const char *text) {
+    zt__write_comma(writer);
+    zt__print(writer, "\"%s\":", name);
+    zt__write_json_string(writer, text);
+}
+
+ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint64_t count) {
+    zt__write_comma(writer);
+    zt__print(writer, "\"%s\":%llu", name, (unsigned long long)count);
+}
+
+ZT__PRIVATE void zt__write_json_counts(zt__writer *writer, const zt_counts *counts) {
+    zt__write_json_count(writer, "begun", counts->begun);
+    zt__write_json_count(writer, "collected", counts->collected);
+    zt__write_json_count(writer, "lost", counts->lost);
+    zt__write_json_count(writer, "dropped", counts->dropped);
+    zt__write_json_count(writer, "in_flight", counts->in_flight);
+}
+
+/* Writes `null` for NaN and infinite numbers. */
+static void zt__write_json_number(zt__writer *writer, double number) {
+    if (zt__is_finite(number)) {
+        zt__write_number(writer, number);
+    } else {
+        zt__write_text(writer, "null");
+    }
+}
+
+static void zt__write_json_figure(zt__writer *writer, const char *name, double figure) {
+    zt__write_comma(writer);
+    zt__print(writer, "\"%s\":", name);
+    zt__write_json_number(writer, figure);
+}
+
+/* Writes `null` for UINT32_MAX. */
+static void zt__write_json_index(zt__writer *writer, const char *name, uint32_t index) {
+    zt__write_json_figure(writer, name, index == UINT32_MAX ? zt__nan() : index);
+}
+
+/* Writes `null` for 0, which stands for what is not known. */
+static void zt__write_json_known(zt__writer *writer, const char *name, double figure) {
+    zt__write_json_figure(writer, name, figure > 0 ? figure : zt__nan());
+}
+
+static void zt__write_json_stats(zt__writer *writer, const zt_stats *stats) {
+    zt__figures figures = zt__list_figures(stats);
+    uint32_t i;
+    zt__write_text(writer, "{");
+    zt__write_json_count(writer, "count", stats->count);
+    for (i = 0; i < ZT__COUNT_OF(figures.values); i++) {
+        zt__write_json_figure(writer, zt__figure_names[i], figures.values[i]);
+    }
+    zt__write_text(writer, "}");
+}
+
+/* Writes a member with the figures of a time. */
+static void zt__write_json_times(zt__writer *writer, const char *name, const zt_stats *stats) {
+    zt__print(writer, ",\n\"%s\":", name);
+    zt__write_json_stats(writer, stats);
+}
+
+/* Writes the figures of a metric. In a page they have no names, which would make up half of it. */
+static void zt__write_json_metric(zt__writer *writer, const zt_stats *stats) {
+    zt__figures figures = zt__list_figures(stats);
+    uint32_t i;
+    if (!writer->is_in_html) {
+        zt__write_json_stats(writer, stats);
+        return;
+    }
+    zt__print(writer, "[%llu", (unsigned long long)stats->count);
+    for (i = 0; i < ZT__COUNT_OF(figures.values); i++) {
+        zt__write_text(writer, ",");
+        zt__write_json_number(writer, figures.values[i]);
+    }
+    zt__write_text(writer, "]");
+}
+
+/* Writes the key of a metric: its name, after the group if an earlier metric has the same name. */
+static void zt__write_json_key_text(zt__writer *writer, const zt_metric *metric, int is_repeated) {
+    zt__write_text(writer, "\"");
+    if (is_repeated) {
+        zt__write_json_characters(writer, metric->group);
+        zt__write_text(writer, ".");
+    }
+    zt__write_json_characters(writer, metric->name);
+    zt__write_text(writer, "\"");
+}
+
+static void zt__write_json_key(zt__writer *writer, const zt_metric *metric, int is_repeated) {
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n");
+    zt__write_json_key_text(writer, metric, is_repeated);
+    zt__write_text(writer, ":");
+}
+
+/* Writes a member for each metric, from consecutive columns. Those from the first on, which are of all tiles
+   together, are followed by the shares that zt__rank_columns derives from two metrics. Only their means are
+   known. */
+static void zt__write_json_metrics(zt__document *document, const zt__json *json, uint32_t first_column) {
+    const zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    uint32_t i;
+    zt__write_text(writer, "{");
+    for (i = 0; i < profiler->metric_count; i++) {
+        zt__write_json_key(writer, &profiler->metrics[i], json->is_repeated[i]);
+        zt__write_json_metric(writer, &document->stats[first_column + i]);
+    }
+    for (i = 0; i < json->column_count && first_column == 1; i++) {
+        const zt__ranked_column *column = &json->columns[i];
+        if (column->metric == UINT32_MAX) {
+            zt_stats stats;
+            zt__clear_stats(&stats);
+            stats.mean = zt__ranked_figure(&document->advice, &json->means, document->index, column);
+            stats.count = zt__is_nan(stats.mean) ? 0 : document->region.with_metrics;
+            zt__write_comma(writer);
+            zt__print(writer, "\n\"%s\":", zt__roles[column->role].name);
+            zt__write_json_metric(writer, &stats);
+        }
+    }
+    zt__write_text(writer, "}");
+}
+
+/* Writes the region that was read last: how often it ran, and how long, what limits it, and its metrics. */
+static void zt__write_json_region(zt__document *document, const zt__json *json) {
+    zt_profiler *profiler = document->profiler;
+    const zt_region_info *region = &document->region;
+    const zt__histogram *histogram = &document->histogram;
+    zt__writer *writer = &document->writer;
+    /* The memory traffic, with which a roofline compares operations, is that of samples with metrics. */
+    const zt_stats *time = region->with_metrics ? &document->time_with_metrics : &region->time_ns;
+    double figures[ZT__ROLE_COUNT], instructions;
+    zt_limit_info limit;
+    uint32_t i;
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n{");
+    zt__write_json_text(writer, "name", region->name);
+    zt__write_json_count(writer, "count", region->count);
+    zt__write_json_count(writer, "lost", region->lost);
+    zt__write_json_count(writer, "dropped", region->dropped);
+    zt__write_json_index(writer, "parent", region->parent);
+    zt__write_json_figure(writer, "own_ns", region->own_ns);
+    zt__write_json_figure(writer, "total_ns", region->total_ns);
+    zt__write_json_figure(writer, "share", document->nesting[document->index].share);
+    zt__write_json_count(writer, "with_metrics", region->with_metrics);
+    zt__write_json_times(writer, "time_ns", &document->stats[0]);
+    if (profiler->pass_count > 1) {
+        zt__write_json_text(writer, "differs", zt__differences[region->differs]);
+    }
+    if (profiler->pass_count > 1 || zt__has_times_alone(document)) {
+        zt__write_text(writer, ",\n\"pass_time_ns\":[");
+        for (i = 0; i < profiler->pass_count; i++) {
+            zt__write_comma(writer);
+            zt__write_json_stats(writer, zt__pass_time(document, i));
+        }
+        zt__write_text(writer, "]");
+    }
+    zt__find_limit(profiler, &document->advice, document->record, &limit);
+    zt__read_figures(profiler, &document->advice, document->record, figures);
+    zt__write_text(writer, ",\n\"limit\":{");
+    zt__write_json_text(writer, "what", zt_limit_name(limit.limit));
+    zt__write_json_text(writer, "why", limit.text);
+    zt__write_json_text(writer, "add", limit.missing);
+    zt__write_text(writer, "}");
+    if (!zt__is_nan(figures[ZT__ROLE_MEMORY_TRAFFIC])) {
+        zt__write_json_figure(writer, "bytes", figures[ZT__ROLE_MEMORY_TRAFFIC] * 1e9);
+    }
+    instructions = figures[ZT__ROLE_ALU0_INSTRUCTIONS] +
+                   zt__first_measured(figures[ZT__ROLE_ALU1_INSTRUCTIONS], 0) +
+                   zt__first_measured(figures[ZT__ROLE_XMX_INSTRUCTIONS], 0);
+    if (!zt__is_nan(instructions)) {
+        zt__write_json_figure(writer, "instructions", instructions * 1e9);
+    }
+    if (document->operations > 0 && zt__is_positive(time->sum)) {
+        zt__write_json_figure(writer, "operations",
+                              document->operations * (double)time->count / time->sum * 1e9);
+    }
+    for (i = 0; i < ZT_LATENCY_COUNT; i++) {
+        const zt_stats *stats = &document->stats[zt__latency_column(profiler, i)];
+        if (stats->count) {
+            zt__write_json_times(writer, zt__latency_names[i][1], stats);
+        }
+    }
+    if (region->bytes) {
+        zt__write_json_count(writer, "copied_bytes", region->bytes);
+        zt__write_json_figure(writer, "copied_bytes_per_second", region->bytes_per_second);
+    }
+    if (histogram->used) {
+        zt__write_text(writer, ",\n\"histogram\":{");
+        zt__write_json_figure(writer, "first_ns", histogram->first);
+        zt__write_json_figure(writer, "ratio", histogram->ratio);
+        zt__write_text(writer, ",\"counts\":[");
+        for (i = 0; i < histogram->used; i++) {
+            zt__print(writer, "%s%u", i ? "," : "", (unsigned)histogram->counts[i]);
+        }
+        zt__write_text(writer, "]}");
+    }
+
+    zt__write_text(writer, ",\n\"metrics\":");
+    zt__write_json_metrics(document, json, 1);
+    zt__write_text(writer, json->streamed_count > 0 ? ",\n\"streamed\":{" : "");
+    for (i = 0; i < json->streamed_count; i++) {
+        const zt_metric *metric = zt_get_streamed_metric(profiler, i);
+        zt_streamed streamed;
+        zt_get_streamed(profiler, document->index, i, &streamed);
+        if (streamed.rows) {
+            zt__write_json_key(writer, metric, json->is_repeated[profiler->metric_count + i]);
+            zt__write_text(writer, "{");
+            zt__write_json_count(writer, "rows", streamed.rows);
+            zt__write_json_figure(writer, "mean", streamed.mean);
+            zt__write_json_figure(writer, "peak", streamed.peak);
+            zt__write_text(writer, "}");
+        }
+    }
+    zt__write_text(writer, json->streamed_count > 0 ? "}" : "");
+    zt__write_text(writer, profiler->tile_count > 0 ? ",\n\"tiles\":[" : "");
+    for (i = 0; i < profiler->tile_count; i++) {
+        zt__write_comma(writer);
+        zt__write_json_metrics(document, json, zt__tile_column(profiler, i, 0));
+    }
+    zt__write_text(writer, profiler->tile_count > 0 ? "]}" : "}");
+}
+
+/* Writes a member with what describes a metric. */
+static void zt__write_json_description(zt__writer *writer, const zt_metric *metric, int is_repeated,
+                                       const char *label) {
+    zt__write_json_key(writer, metric, is_repeated);
+    zt__write_text(writer, "{");
+    if (label) {
+        zt__write_json_text(writer, "label", label);
+    }
+    zt__write_json_text(writer, "name", metric->name);
+    zt__write_json_text(writer, "group", metric->group);
+    zt__write_json_text(writer, "component", metric->component);
+    zt__write_json_text(writer, "units", metric->units);
+    zt__write_json_text(writer, "type", zt__metric_type_name(metric->type));
+    zt__write_json_text(writer, "aggregation", zt__aggregation_name(metric->aggregation));
+    zt__write_json_count(writer, "pass", metric->pass);
+    zt__write_json_text(writer, "description", metric->description);
+    zt__write_text(writer, "}");
+}
+
+/* Reads what the document needs of all regions before it writes the first, and writes what a reader needs who
+   sees the file a year later, what is of the whole device, and what describes metrics. What is not known is ""
+   or null. */
+static void zt__write_json_head(zt__document *document, zt__json *json) {
+    enum { MOST_COLUMNS = 8 }; /* without config.columns */
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    const zt__facts *facts = &profiler->facts;
+    const zt__peaks *peaks = &document->advice.peaks;
+    const zt_overlap *overlap = zt__read_overlap(document);
+    zt__writer *writer = &document->writer;
+    zt_counts counts = zt_get_counts(profiler);
+    uint32_t i, metrics = profiler->metric_count;
+    json->streamed_count = zt_get_streamed_count(profiler);
+    json->is_repeated = (uint8_t *)zt__allocate(allocator, (size_t)metrics + json->streamed_count + 1, 1);
+    json->figures = zt__read_means(profiler, document->region_count);
+    json->columns = (zt__ranked_column *)zt__allocate(allocator, (size_t)metrics + ZT__DERIVED_COLUMNS,
+                                                      sizeof *json->columns);
+    if (!json->is_repeated || !json->figures || !json->columns) {
+        document->out_of_memory = 1;
+        return;
+    }
+    for (i = 0; i < metrics + json->streamed_count; i++) {
+        int is_streamed = i >= metrics;
+        json->is_repeated[i] = (uint8_t)zt__is_repeated(profiler, is_streamed, is_streamed ? i - metrics : i);
+    }
+    zt__prepare_advice(profiler, &document->advice);
+    json->means.means = json->figures;
+    json->means.stride = metrics;
+    json->means.region_count = document->region_count;
+    if (profiler->columns) {
+        json->column_count =
+            zt__find_chosen_columns(profiler->columns, profiler->metrics, metrics, json->columns);
+    } else {
+        json->column_count =
+            zt__rank_columns(profiler->metrics, metrics, &document->advice, &json->means, json->columns);
+        if (json->column_count > MOST_COLUMNS) {
+            json->column_count = MOST_COLUMNS;
+        }
+    }
+
+    zt__write_text(writer, "{\"zetools\":\"" ZETOOLS_VERSION "\"");
+    zt__write_json_text(writer, "program", facts->program);
+    zt__write_json_text(writer, "date", zt__format_now().text);
+    zt__write_json_text(writer, "opened", zt__format_date(facts->opened_s).text);
+    zt__write_text(writer, ",\n\"device\":{");
+    zt__write_json_text(writer, "name", profiler->device_name);
+    zt__write_json_text(writer, "driver_version", facts->driver_version);
+    zt__write_json_text(writer, "uuid", facts->uuid);
+    zt__write_json_text(writer, "pci", facts->pci_address);
+    zt__write_json_known(writer, "core_clock_mhz", facts->core_clock_mhz);
+    zt__write_json_known(writer, "timer_hz", (double)facts->timer_hz);
+    zt__write_text(writer, "}");
+    zt__write_json_text(writer, "availability", zt_get_availability_text(profiler));
+    zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
+    zt__write_text(writer, ",\n\"counts\":{");
+    zt__write_json_counts(writer, &counts);
+    zt__write_json_count(writer, "unobserved_lists", counts.unobserved_lists);
+    zt__write_text(writer, "},\n\"causes\":{");
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        zt__write_json_count(writer, zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
+    }
+    zt__write_text(writer, "}");
+    if (profiler->timeline) {
+        zt__overlap_times times = zt__list_overlap(overlap);
+        zt__write_text(writer, ",\n\"overlap\":{");
+        zt__write_json_count(writer, "samples", overlap->samples);
+        zt__write_json_count(writer, "missing", overlap->missing);
+        for (i = 0; i < ZT__COUNT_OF(times.ns); i++) {
+            zt__write_json_figure(writer, zt__overlap_names[i][1], times.ns[i]);
+        }
+        zt__write_text(writer, "}");
+    }
+    if (peaks->bytes > 0 || peaks->operations > 0) {
+        zt__write_text(writer, ",\n\"peaks\":{");
+        zt__write_json_known(writer, "bytes_per_second", peaks->bytes);
+        zt__write_json_known(writer, "operations_per_second", peaks->operations);
+        zt__write_json_text(writer, "source", peaks->source);
+        zt__write_text(writer, "}");
+    }
+}
+
+static void zt__write_json_note(zt__document *document, const char *text) {
+    zt__write_comma(&document->writer);
+    zt__write_json_string(&document->writer, text);
+}
+
+#ifdef ZETOOLS_TRACER
+
+/* Writes sizes in three dimensions, `null` if they are not known. */
+static void zt__write_json_sizes(zt__writer *writer, const char *name, const uint32_t sizes[3]) {
+    zt__write_comma(writer);
+    if (sizes[0]) {
+        zt__print(writer, "\"%s\":[%u,%u,%u]", name, (unsigned)sizes[0], (unsigned)sizes[1],
+                  (unsigned)sizes[2]);
+    } else {
+        zt__print(writer, "\"%s\":null", name);
+    }
+}
+
+/* Writes a number of samples, and how many of each kind there are. */
+static void zt__write_json_samples(zt__document *document, const uint64_t *counts, uint64_t samples) {
+    const zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    zt__writer *writer = &document->writer;
+    uint32_t i;
+    zt__write_json_count(writer, "samples", samples);
+    if (samples > 0) {
+        zt__write_text(writer, ",\"kinds\":[");
+        for (i = 0; i < hotspots->count_count; i++) {
+            zt__print(writer, "%s%llu", i ? "," : "", (unsigned long long)counts[i]);
+        }
+        zt__write_text(writer, "]");
+    }
+}
+
+/* Writes a source line. `text` may be NULL, and `row`, too. */
+static void zt__write_json_source_line(zt__document *document, uint32_t line, const char *text,
+                                       const zt__hot_row *row) {
+    zt__writer *writer = &document->writer;
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n{");
+    zt__write_json_count(writer, "line", line);
+    if (text) {
+        zt__write_json_text(writer, "text", text);
+    }
+    zt__write_json_samples(document, row ? row->counts : NULL, row ? row->samples : 0);
+    zt__write_text(writer, "}");
+}
+
+/* Writes a kernel: its instructions with samples, and its source lines with samples, for which the rows are
+   merged. Lines have their text if the file can be read and is not very large. Then lines without samples are
+   written, too: those around the others, and those between them if they are not too many. Returns how many rows
+   are of the kernel. */
+static uint32_t zt__write_json_hot_kernel(zt__document *document, zt__hot_row *rows, uint32_t count,
+                                          uint64_t all) {
+    enum { AROUND = 2, MOST_BETWEEN = 500, LARGEST = 64 << 20 };
+    zt__writer *writer = &document->writer;
+    const zt__sampled_kernel *kernel = rows[0].kernel;
+    uint32_t i, next, end = 0, lines;
+    while (end < count && rows[end].kernel == kernel) {
+        end++;
+    }
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n{");
+    zt__write_json_text(writer, "name", kernel->name);
+    zt__write_json_count(writer, "size", kernel->code.size);
+    zt__write_json_count(writer, "samples", rows[0].kernel_samples);
+    zt__write_json_figure(writer, "share", (double)rows[0].kernel_samples / (double)all);
+    zt__write_text(writer, ",\"instructions\":[");
+    for (i = 0; i < end; i++) {
+        zt__write_comma(writer);
+        zt__write_text(writer, "\n{");
+        zt__write_json_count(writer, "offset", rows[i].offset);
+        zt__write_json_samples(document, rows[i].counts, rows[i].samples);
+        if (*rows[i].file) {
+            zt__write_json_text(writer, "file", rows[i].file);
+            zt__write_json_count(writer, "line", rows[i].line);
+        }
+        zt__write_text(writer, "}");
+    }
+    zt__write_text(writer, "],\"sources\":[");
+    lines = zt__merge_hot_lines(rows, end);
+    for (i = 0; i < lines; i = next) { /* each file */
+        const char *path = rows[i].file;
+        uint32_t line = 0, last = i + 1, first_line = rows[i].line, last_line;
+        int is_whole, is_cut = 0;
+        zt__file_properties source;
+        FILE *file = NULL;
+        char text[512];
+        while (last < lines && strcmp(rows[last].file, path) == 0) {
+            last++;
+        }
+        next = last;
+        if (!*path) {
+            continue;
+        }
+        last_line = rows[last - 1].line;
+        is_whole = last_line - first_line <= MOST_BETWEEN;
+        if (zt__get_file_properties(path, &source) && source.is_regular && source.size <= LARGEST) {
+            file = zt__open_file(path, ZT__TO_READ);
+        }
+        zt__write_comma(writer);
+        zt__write_text(writer, "\n{");
+        zt__write_json_text(writer, "file", path);
+        zt__write_text(writer, ",\"lines\":[");
+        next = i;
+        while (file && line < (uint64_t)last_line + AROUND && fgets(text, sizeof text, file)) {
+            size_t length = strlen(text);
+            int is_rest = is_cut; /* of a long line, which is cut */
+            int has_samples;
+            is_cut = length + 1 == sizeof text && text[length - 1] != '\n';
+            if (is_rest) {
+                continue;
+            }
+            text[strcspn(text, "\r\n")] = 0;
+            line++;
+            has_samples = next < last && rows[next].line == line;
+            if (has_samples || (is_whole && (uint64_t)line + AROUND >= first_line)) {
+                zt__write_json_source_line(document, line, text, has_samples ? &rows[next] : NULL);
+            }
+            next += (uint32_t)has_samples;
+        }
+        for (; next < last; next++) { /* the file cannot be read, or has become shorter */
+            zt__write_json_source_line(document, rows[next].line, NULL, &rows[next]);
+        }
+        zt__write_text(writer, "]}");
+        if (file) {
+            fclose(file);
+        }
+    }
+    zt__write_text(writer, "]}");
+    return end;
+}
+
+/* Writes what a tracer has seen: what kernels are made of, calls, and hot spots. */
+static void zt__write_json_traced(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    zt_hotspots_counts counts;
+    zt__hot_row *rows;
+    char group[ZET_MAX_METRIC_GROUP_NAME];
+    uint32_t i, j, count = zt_get_kernel_count(profiler), period_ns;
+    zt__write_text(writer, ",\n\"kernels\":[");
+    for (i = 0; i < count; i++) {
+        zt_kernel_info info;
+        zt__kernel_values list;
+        zt_get_kernel(profiler, i, &info);
+        list = zt__list_kernel_values(&info);
+        zt__write_comma(writer);
+        zt__write_text(writer, "\n{");
+        zt__write_json_text(writer, "name", info.name);
+        zt__write_json_text(writer, "module", zt__format_module(&info).text);
+        zt__write_json_index(writer, "region",
+                             info.region < document->region_count ? info.region : UINT32_MAX);
+        zt__write_json_count(writer, "launches", info.launches);
+        for (j = 0; j < ZT__COUNT_OF(list.values); j++) {
+            zt__write_json_index(writer, zt__kernel_numbers[j][0], list.values[j]);
+        }
+        zt__write_json_sizes(writer, "required_group_size", info.required_group_size);
+        zt__write_text(writer, ",\"shapes\":[");
+        for (j = 0; j < info.shape_count; j++) {
+            const zt_kernel_shape *shape = &info.shapes[j];
+            zt__write_comma(writer);
+            zt__write_text(writer, "{");
+            zt__write_json_sizes(writer, "group_size", shape->group_size);
+            zt__write_json_sizes(writer, "group_count", shape->group_count);
+            zt__write_json_count(writer, "launches", shape->launches);
+            zt__write_json_index(writer, "groups_per_subslice", shape->groups_per_subslice);
+            zt__write_json_figure(writer, "occupancy", shape->occupancy);
+            zt__write_json_figure(writer, "waves", shape->waves);
+            zt__write_text(writer, "}");
+        }
+        zt__write_text(writer, "]");
+        zt__write_json_count(writer, "other_launches", info.other_launches);
+        zt__write_json_figure(writer, "occupancy", info.occupancy);
+        zt__write_json_text(writer, "advice", info.advice);
+        zt__write_text(writer, "}");
+    }
+    zt__write_text(writer, "],\n\"calls\":[");
+    for (i = 0; i < zt__calls_to_report(profiler); i++) {
+        zt_call_info call;
+        zt_get_call(profiler, i, &call);
+        zt__write_comma(writer);
+        zt__write_text(writer, "\n{");
+        zt__write_json_text(writer, "name", call.name);
+        zt__write_json_count(writer, "count", call.count);
+        zt__write_json_count(writer, "errors", call.errors);
+        zt__write_text(writer, ",\"time_ns\":");
+        zt__write_json_stats(writer, &call.time_ns);
+        zt__write_text(writer, "}");
+    }
+    zt__write_text(writer, "]");
+
+    rows = zt__read_hot_rows(document, 0, &count, &counts);
+    if (!hotspots || counts.samples + counts.discarded + counts.drops == 0) {
+        return;
+    }
+    zt__lock(&hotspots->mutex);
+    zt__copy_text(group, sizeof group, hotspots->group, strlen(hotspots->group));
+    period_ns = hotspots->period_ns;
+    zt__unlock(&hotspots->mutex);
+    zt__write_text(writer, ",\n\"hotspots\":{");
+    zt__write_json_text(writer, "group", group);
+    zt__write_json_count(writer, "period_ns", period_ns);
+    zt__write_text(writer, ",\"counts\":{");
+    zt__write_json_count(writer, "samples", counts.samples);
+    zt__write_json_count(writer, "matched", counts.matched);
+    zt__write_json_count(writer, "outside", counts.outside);
+    zt__write_json_count(writer, "ambiguous", counts.ambiguous);
+    zt__write_json_count(writer, "no_room", counts.no_room);
+    zt__write_json_count(writer, "discarded", counts.discarded);
+    zt__write_json_count(writer, "drops", counts.drops);
+    zt__write_text(writer, "},\"kinds\":[");
+    for (i = 0; i < hotspots->count_count; i++) {
+        zt__write_comma(writer);
+        zt__write_json_string(writer, hotspots->count_names[i]);
+    }
+    zt__write_text(writer, "],\"kernels\":[");
+    for (i = 0; i < count;) {
+        i += zt__write_json_hot_kernel(document, &rows[i], count - i, counts.matched);
+    }
+    zt__write_text(writer, "]}");
+    if (rows) {
+        zt__free(&hotspots->allocator, rows);
+    }
+}
+#endif
+
+/* Writes begin and end of the newest samples of the timeline, in nanoseconds from the begin of the first, and
+   how many samples there were. A page cannot show more than these to anybody's use. */
+static void zt__write_json_timeline(zt__document *document) {
+    enum { MOST_SPANS = 100000 };
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__writer *writer = &document->writer;
+    uint64_t first, end, i, all, begin_ns = UINT64_MAX, end_ns = 0;
+    uint32_t count = 0, written;
+    zt__timeline_sample *samples;
+    double *values;
+    zt__get_kept_samples(profiler, &first, &end);
+    if (first == end) {
+        return;
+    }
+    first = end - first > MOST_SPANS ? end - MOST_SPANS : first;
+    samples = (zt__timeline_sample *)zt__allocate(allocator, (size_t)(end - first), sizeof *samples);
+    values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
+    document->out_of_memory |= !samples || !values;
+    all = end;
+    for (i = first; i < end && samples && values; i++) {
+        zt__timeline_sample *sample = &samples[count];
+        if (!zt__copy_kept_sample(profiler, i, sample, values)) {
+            continue; /* replaced by a newer one */
+        }
+        if (sample->region >= document->region_count) {
+            all--; /* the region is newer than the report */
+            continue;
+        }
+        begin_ns = sample->begin_ns < begin_ns ? sample->begin_ns : begin_ns;
+        end_ns = sample->end_ns > end_ns ? sample->end_ns : end_ns;
+        count++;
+    }
+    zt__write_text(writer, ",\n\"timeline\":{");
+    zt__write_json_count(writer, "samples", all);
+    zt__write_json_count(writer, "begin_ns", 0);
+    zt__write_json_count(writer, "end_ns", count ? end_ns - begin_ns : 0);
+    zt__write_text(writer, ",\"spans\":[");
+    for (written = 0; written < count; written++) {
+        const zt__timeline_sample *sample = &samples[written];
+        zt__print(writer, "%s[%u,%llu,%llu]", written ? ",\n" : "", (unsigned)sample->region,
+                  (unsigned long long)(sample->begin_ns - begin_ns),
+                  (unsigned long long)(sample->end_ns - begin_ns));
+    }
+    zt__write_text(writer, "]}");
+    zt__free(allocator, values);
+    zt__free(allocator, samples);
+}
+
+ZT__PRIVATE void zt__write_json(zt__document *document) {
+    const zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__writer *writer = &document->writer;
+    static const zt_metric hits = {"",
+                                   "",
+                                   "",
+                                   "percent",
+                                   "Hits as a share of all accesses, calculated from other metrics.",
+                                   ZET_METRIC_TYPE_RATIO,
+                                   ZT_AGGREGATE_MEAN,
+                                   0};
+    zt__json json;
+    uint32_t i, j, paths;
+    memset(&json, 0, sizeof json);
+    zt__write_json_head(document, &json);
+    zt__write_text(writer, ",\n\"columns\":[");
+    for (j = 0; j < json.column_count; j++) { /* the keys of the metrics that tables show */
+        const zt__ranked_column *column = &json.columns[j];
+        zt__write_comma(writer);
+        if (column->metric == UINT32_MAX) {
+            zt__write_json_string(writer, zt__roles[column->role].name);
+        } else {
+            zt__write_json_key_text(writer, &profiler->metrics[column->metric],
+                                    json.is_repeated[column->metric]);
+        }
+    }
+    zt__write_text(writer, "],\n\"metrics\":{");
+    for (i = 0; i < profiler->metric_count && !document->out_of_memory; i++) {
+        const char *label = NULL;
+        for (j = 0; j < json.column_count; j++) {
+            if (json.columns[j].metric == i && json.columns[j].role != ZT__NO_ROLE) {
+                label = zt__roles[json.columns[j].role].name;
+            }
+        }
+        zt__write_json_description(writer, &profiler->metrics[i], json.is_repeated[i], label);
+    }
+    for (j = 0; j < json.column_count; j++) {
+        if (json.columns[j].metric == UINT32_MAX) {
+            zt_metric derived = hits;
+            derived.name = zt__roles[json.columns[j].role].name;
+            zt__write_json_description(writer, &derived, 0, NULL);
+        }
+    }
+    zt__write_text(writer, json.streamed_count > 0 ? "},\n\"streamed\":{" : "");
+    for (i = 0; i < json.streamed_count && !document->out_of_memory; i++) {
+        zt__write_json_description(writer, zt_get_streamed_metric(profiler, i),
+                                   json.is_repeated[profiler->metric_count + i], NULL);
+    }
+    zt__write_text(writer, "},\n\"regions\":[");
+    for (i = 0; i < document->region_count && !document->out_of_memory; i++) {
+        /* Those without samples are written, too, so that indices are those of zt_get_region. */
+        zt__read_region(document, i);
+        if (!document->out_of_memory) {
+            zt__write_json_region(document, &json);
+        }
+    }
+    zt__write_text(writer, "],\n\"paths\":[");
+    paths = zt_get_path_count(profiler);
+    for (i = 0; i < paths; i++) {
+        zt_path_info path;
+        zt_get_path(profiler, i, &path);
+        if (path.region >= document->region_count) {
+            break; /* the region is newer than the report. Paths after this one may be inside it */
+        }
+        zt__write_comma(writer);
+        zt__write_text(writer, "\n{");
+        zt__write_json_index(writer, "region", path.region);
+        zt__write_json_index(writer, "parent", path.parent);
+        zt__write_json_count(writer, "count", path.count);
+        zt__write_json_figure(writer, "total_ns", path.total_ns);
+        zt__write_json_figure(writer, "own_ns", path.own_ns);
+        zt__write_text(writer, "}");
+    }
+    zt__write_text(writer, "],\n\"notes\":[");
+    zt__list_notes(document, zt__write_json_note);
+    zt__write_text(writer, "]");
+    if (writer->is_in_html) {
+        zt__write_json_timeline(document);
+    }
+#ifdef ZETOOLS_TRACER
+    zt__write_json_traced(document);
+#endif
+    zt__write_text(writer, "}\n");
+    zt__free(allocator, json.columns);
+    zt__free(allocator, json.figures);
+    zt__free(allocator, json.is_repeated);
+}

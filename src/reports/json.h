@@ -1,0 +1,19 @@
+/* run.json, and the data of run.html. */
+
+#pragma once
+
+#include "base/compiler.h"
+#include "base/system.h"
+#include "base/writer.h"
+#include "reports/facts.h"
+
+/* Writes `"name":"text"`, after a comma unless it is the first member. */
+ZT__PRIVATE void zt__write_json_text(zt__writer *writer, const char *name, const char *text);
+
+ZT__PRIVATE void zt__write_json_count(zt__writer *writer, const char *name, uint64_t count);
+
+/* Writes what became of the samples of all regions. */
+ZT__PRIVATE void zt__write_json_counts(zt__writer *writer, const zt_counts *counts);
+
+/* Writes the document. In a page, it also has the timeline, and the figures of metrics are arrays. */
+ZT__PRIVATE void zt__write_json(zt__document *document);

@@ -1,0 +1,279 @@
+/* Notes below reports. */
+
+#include "reports/notes.h"
+
+#include "base/compiler.h"
+#include "base/numbers.h"
+#include "base/platform.h"
+#include "base/process.h"
+#include "modules/facts.h"
+#include "regions/profiler.h"
+#include "regions/slots.h"
+#include "reports/facts.h"
+#include "results/results.h"
+#include "tracer/hotspots.h"
+#include "tracer/tracer.h"
+
+/* ---- notes ----------------------------------------------------------------------------------------------- */
+
+static ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__note_fn note,
+                                                  const char *format, ...) {
+    char text[sizeof document->profiler->availability_text.text + 128];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    note(document, text);
+}
+
+/* What to do about samples that are lost or dropped, of the causes from ZT_LOST_NEVER_DELIVERED on. */
+static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
+    "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
+    "Execute recorded lists with zt_execute, or collect after each execution.",
+    "Wait for the work inside of ZT_PASSES.",
+    "The log names the call that failed.",
+    "Some drivers return a wrong GPU time of a region around others.",
+    "Let no two commands that signal an event be in flight at once.",
+    "Open a new profiler when the device is back.",
+    "Raise config.max_slots, or call zt_collect more often.",
+    "Free memory, or lower config.slots_per_step and config.samples.",
+    "Use fewer names.",
+    "The log names the call that failed.",
+    "Call zt_end before zt_release and zt_close.",
+    "Open a new profiler when the device is back.",
+};
+
+/* Notes how many of something are missing, and what to do. */
+static void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t count, const char *what,
+                             const char *remedy) {
+    if (count > 0) {
+        zt__add_note(document, note, "%llu sample%s %s. %s", (unsigned long long)count,
+                     count == 1 ? " is" : "s are", what, remedy);
+    }
+}
+
+ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
+#ifdef ZETOOLS_TRACER
+    zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
+    if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+        if (counts.launches > 0) {
+            zt__add_note(document, note,
+                         "%llu launch%s: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
+                         (unsigned long long)counts.launches, counts.launches == 1 ? "" : "es",
+                         (unsigned long long)counts.measured, (unsigned long long)counts.filtered);
+        } else {
+            note(document, "No kernel was launched while tracing.");
+        }
+        while (device->profiler != document->profiler) { /* it is one of the tracer's */
+            device = zt__load(&device->next);
+        }
+        if (device->copies_seen) {
+            zt__add_note(document, note, "%llu %s not measured: set ZT_COPIES=1.",
+                         (unsigned long long)device->copies_seen,
+                         device->copies_seen == 1 ? "copy or fill was" : "copies and fills were");
+        } else if (counts.launches == 0 && !tracer->automatic &&
+                   !tracer->measured[ZT__CALL_CommandListAppendMemoryCopy]) {
+            note(document, "zt_trace_config.copies measures copies and fills.");
+        }
+        return;
+    }
+#endif
+    note(document, "No region has samples: begin regions with zt_begin, and call zt_collect.");
+}
+
+ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
+#ifdef ZETOOLS_TRACER
+    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    const zt__tracer *tracer = zt__load(&document->profiler->tracer);
+    int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
+                       document->profiler->metric_count == 0;
+    if (counts.elsewhere > 0) {
+        zt__add_note(document, note,
+                     "%llu of %llu launches could not be measured: their lists are of other contexts or "
+                     "devices, of copy engines, can be cloned or changed, or are captured into graphs%s.",
+                     (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
+                     counts_waits ? ", or they are waits on lists that are not in order" : "");
+    }
+    if (counts.serialised > 0 && document->profiler->metric_count == 0) {
+        zt__add_note(document, note,
+                     "%llu of %llu launches were measured between barriers, so they did not overlap with "
+                     "others: the tracer cannot read time stamps of their events, for example because these "
+                     "were created before it was started.",
+                     (unsigned long long)counts.serialised, (unsigned long long)counts.launches);
+    }
+#else
+    (void)document, (void)note;
+#endif
+}
+
+#ifdef ZETOOLS_TRACER
+
+/* Notes a number of samples, as a share of all. */
+static void zt__note_samples(zt__document *document, zt__note_fn note, uint64_t samples, uint64_t all,
+                             const char *what) {
+    if (samples > 0) {
+        zt__add_note(document, note, "%llu of %llu instruction samples (%.1f%%) %s",
+                     (unsigned long long)samples, (unsigned long long)all,
+                     100.0 * (double)samples / (double)all, what);
+    }
+}
+
+/* Notes which samples of hot spots are not shown, and why lines are not known. */
+static void zt__note_hotspots(zt__document *document, zt__note_fn note) {
+    zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    zt_hotspots_counts counts;
+    const zt__sampled_kernel *kernel;
+    zt__message_text refusal;
+    int lacks_debug = 0, lacks_module = 0, lacks_tool, lacks_lines, has_skipped;
+    if (!hotspots) {
+        return;
+    }
+    zt__lock(&hotspots->mutex);
+    for (kernel = hotspots->kernels; kernel; kernel = kernel->next) {
+        lacks_module |= kernel->samples > 0 && !kernel->module;
+        lacks_debug |= kernel->samples > 0 && kernel->module && !kernel->module->debug;
+    }
+    counts = hotspots->counts;
+    refusal = hotspots->refusal;
+    lacks_tool = hotspots->lacks_tool;
+    lacks_lines = hotspots->lacks_lines;
+    has_skipped = hotspots->has_skipped_debug;
+    zt__unlock(&hotspots->mutex);
+    if (refusal.text[0]) {
+        zt__add_note(document, note, "Hot spots were not sampled: %s", refusal.text);
+    }
+    zt__note_samples(document, note, counts.outside, counts.samples,
+                     "are in no known kernel: they are of other processes, or of kernels that were neither "
+                     "created nor launched while tracing.");
+    zt__note_samples(document, note, counts.ambiguous, counts.samples,
+                     "are where two kernels lie, as far as the device reports addresses.");
+    zt__note_samples(document, note, counts.no_room, counts.samples,
+                     "are at further addresses. Raise zt_hotspots_config.addresses.");
+    if (counts.discarded > 0) {
+        zt__add_note(document, note,
+                     "%llu reports of instruction samples could not be used. The log names why.",
+                     (unsigned long long)counts.discarded);
+    }
+    if (counts.drops > 0) {
+        zt__add_note(document, note,
+                     "The device has dropped instruction samples %llu time%s, because they were not read in "
+                     "time. Raise zt_hotspots_config.period_ns.",
+                     (unsigned long long)counts.drops, counts.drops == 1 ? "" : "s");
+    }
+    if (counts.matched > 0 && lacks_tool) {
+        note(document, "Source lines of hot spots are not known: install addr2line or llvm-symbolizer.");
+    }
+    if (lacks_module) {
+        note(document, "Source lines of some hot spots are not known, because their kernels were created "
+                       "before tracing started, or take the place of others.");
+    }
+    if (counts.matched > 0 && !lacks_tool && (lacks_debug || lacks_lines)) {
+        note(document, has_skipped ? "Source lines of some hot spots are not known. Raise "
+                                     "zt_hotspots_config.debug_limit."
+                                   : "Source lines of some hot spots are not known, because their modules "
+                                     "have no debug information. Build them with -g.");
+    }
+}
+#endif
+
+ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
+    zt_profiler *profiler = document->profiler;
+    zt_availability availability = zt_get_availability(profiler);
+    zt_counts counts = zt_get_counts(profiler);
+    uint64_t all = 0, with_metrics = 0, states[ZT__SLOT_STATE_COUNT], waiting;
+    uint32_t i, unknown = 0, hotspots = 0;
+    char text[256];
+#ifdef ZETOOLS_TRACER
+    zt__tracer *tracer = zt__load(&profiler->tracer);
+    uint64_t unknown_launches, replaced = zt_trace_get_counts(profiler).replaced;
+    uint32_t failures;
+    hotspots = zt_get_hotspot_count(profiler);
+#endif
+    if (document->shown_count == 0 && hotspots == 0) {
+        zt__note_why_empty(document, note);
+    }
+    zt__note_elsewhere(document, note);
+#ifdef ZETOOLS_TRACER
+    zt__lock(&profiler->mutex);
+    unknown_launches = profiler->unknown_launches;
+    zt__unlock(&profiler->mutex);
+    if (unknown_launches > 0) {
+        zt__add_note(document, note,
+                     "What the kernels of %llu launches are made of is not known: there is no memory, or "
+                     "there are more than %u kernels.",
+                     (unsigned long long)unknown_launches, (unsigned)ZT__MAX_KERNELS);
+    }
+    if (replaced > 0) {
+        zt__add_note(document, note,
+                     "zt_replace has replaced %llu kernel%s: figures are those of the replacements.",
+                     (unsigned long long)replaced, replaced == 1 ? "" : "s");
+    }
+    if (tracer && zt__load(&tracer->modules.failures)) {
+        zt__message_text first;
+        zt__lock(&tracer->modules.mutex);
+        failures = tracer->modules.failures;
+        first = tracer->modules.failure;
+        zt__unlock(&tracer->modules.mutex);
+        snprintf(text, sizeof text, failures == 1 ? "." : " %u times. The first:", (unsigned)failures);
+        zt__add_note(document, note, "Writing files of modules has failed%s %s", text, first.text);
+    }
+#endif
+    if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
+        zt__add_note(document, note, "There are no metrics: %s", zt_get_availability_text(profiler));
+    }
+    for (i = 0; i < document->region_count; i++) {
+        unknown += (uint32_t)zt__is_nan(document->nesting[i].own_ns);
+    }
+    if (unknown > 0) {
+        zt__add_note(document, note,
+                     "The own time of %u region%s is not known, because samples are missing, regions overlap "
+                     "or lists ran outside of zt_execute. %s share is estimated from what was collected.",
+                     (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
+    }
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < document->region_count; i++) { /* packed statistics have samples with times alone, too */
+        all += zt__collected(profiler, &profiler->regions[i]->times);
+        with_metrics += zt__collected(profiler, &profiler->regions[i]->statistics);
+    }
+    zt__unlock(&profiler->mutex);
+    if (profiler->metric_count > 0 && with_metrics < all) {
+        zt__add_note(document, note,
+                     "%llu of %llu samples have times alone, because their launches are outside of every or "
+                     "limit of zt_trace_config. Metrics, and what is calculated from them, are those of the "
+                     "others.",
+                     (unsigned long long)(all - with_metrics), (unsigned long long)all);
+    }
+    if (document->differs) {
+        note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
+                       "the same work in each pass, or raise config.pass_tolerance.");
+    }
+
+    /* samples that are not in the report */
+    zt__count_states(profiler, states);
+    waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
+    zt__note_missing(document, note, states[ZT__SLOT_OPEN], "not ended",
+                     "Call zt_end for each region that was begun.");
+    zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
+                     "Call zt_collect after the execution.");
+    zt__note_missing(document, note, counts.in_flight > waiting ? counts.in_flight - waiting : 0, "in flight",
+                     "Call zt_collect when the work is done.");
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
+                 zt_cause_name((zt_cause)i));
+        zt__note_missing(document, note, zt_get_cause(profiler, (zt_cause)i), text,
+                         i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
+                                                     : zt__remedies[i - ZT_LOST_NEVER_DELIVERED]);
+    }
+    if (counts.unobserved_lists > 0) {
+        zt__add_note(document, note,
+                     "%llu %s ran outside of zt_execute: only the last execution before each collection is "
+                     "measured. Execute recorded lists with zt_execute.",
+                     (unsigned long long)counts.unobserved_lists,
+                     counts.unobserved_lists == 1 ? "list" : "lists");
+    }
+#ifdef ZETOOLS_TRACER
+    zt__note_hotspots(document, note);
+#endif
+}

@@ -1,0 +1,19 @@
+/* Notes below reports. */
+
+#pragma once
+
+#include "base/compiler.h"
+#include "base/system.h"
+#include "reports/facts.h"
+
+/* A note is a sentence or two about what a report does not show, why, and what to do. */
+typedef void (*zt__note_fn)(zt__document *document, const char *text);
+
+/* Notes why there are no regions. */
+ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note);
+
+/* Notes launches that a tracer cannot measure. */
+ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note);
+
+/* Passes what all reports note to a function, when the regions have been read. */
+ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note);

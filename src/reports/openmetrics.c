@@ -1,0 +1,466 @@
+/* Figures for Prometheus, as OpenMetrics text. */
+
+#include "reports/openmetrics.h"
+
+#include "base/compiler.h"
+#include "base/memory.h"
+#include "base/numbers.h"
+#include "base/platform.h"
+#include "base/text.h"
+#include "base/writer.h"
+#include "metrics/statistics.h"
+#include "regions/columns.h"
+#include "regions/profiler.h"
+#include "reports/facts.h"
+#include "results/attribution.h"
+#include "results/results.h"
+#include "results/timeline.h"
+#include "tracer/results.h"
+
+/* All samples of a family are written one after the other, so each family goes through all regions. */
+
+/* Escapes a text for a label or for HELP. A byte that is not valid UTF-8 is written as \x and two hexadecimal
+   digits, and a backslash before an x as \x5C, so that different names stay different. */
+static void zt__write_openmetrics_text(zt__writer *writer, const char *text) {
+    const char *next = text;
+    zt__character character;
+    for (; zt__next_character(&next, &character); text = next) {
+        if (character.bytes != text) {
+            zt__print(writer, "\\\\x%02X", (unsigned)(unsigned char)*text);
+        } else if (character.code == '\\' && *next == 'x') {
+            zt__write_text(writer, "\\\\x5C");
+        } else if (character.code == '\n') {
+            zt__write_text(writer, "\\n");
+        } else {
+            if (character.code == '"' || character.code == '\\') {
+                zt__write_text(writer, "\\");
+            }
+            zt__write_bytes(writer, character.bytes, character.length);
+        }
+    }
+}
+
+/* A metric family. Its head is written before its first sample. */
+typedef struct zt__family {
+    const char *name, *type, *unit, *help; /* the name ends with the unit, which may be "" */
+    int is_begun;
+} zt__family;
+
+static void zt__begin_family(zt__writer *writer, zt__family *family) {
+    const char *const lines[][2] = {{"TYPE", family->type}, {"UNIT", family->unit}, {"HELP", family->help}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(lines) && !family->is_begun; i++) {
+        if (*lines[i][1]) {
+            zt__print(writer, "# %s ", lines[i][0]);
+            zt__write_text(writer, family->name);
+            zt__write_text(writer, " ");
+            zt__write_openmetrics_text(writer, lines[i][1]);
+            zt__write_text(writer, "\n");
+        }
+    }
+    family->is_begun = 1;
+}
+
+/* Begins a sample of a family. Labels and the value follow. */
+static void zt__begin_sample(zt__writer *writer, zt__family *family, const char *suffix) {
+    zt__begin_family(writer, family);
+    zt__write_text(writer, family->name);
+    zt__write_text(writer, suffix);
+    zt__write_text(writer, "{");
+}
+
+static void zt__write_label(zt__writer *writer, const char *name, const char *value) {
+    zt__write_comma(writer);
+    zt__print(writer, "%s=\"", name);
+    zt__write_openmetrics_text(writer, value);
+    zt__write_text(writer, "\"");
+}
+
+static void zt__write_number_label(zt__writer *writer, const char *name, uint32_t number) {
+    char text[16];
+    snprintf(text, sizeof text, "%u", (unsigned)number);
+    zt__write_label(writer, name, text);
+}
+
+static void zt__end_sample(zt__writer *writer, double value) {
+    zt__write_text(writer, "} ");
+    zt__write_number(writer, value);
+    zt__write_text(writer, "\n");
+}
+
+static void zt__end_count(zt__writer *writer, uint64_t count) {
+    zt__print(writer, "} %llu\n", (unsigned long long)count);
+}
+
+/* Writes a sample of a counter, with one label. */
+static void zt__write_counter_sample(zt__writer *writer, zt__family *family, const char *label,
+                                     const char *value, uint64_t count) {
+    zt__begin_sample(writer, family, "_total");
+    zt__write_label(writer, label, value);
+    zt__end_count(writer, count);
+}
+
+/* Writes the samples of a summary in seconds. Its quantiles 0 and 1 are minimum and maximum. */
+static void zt__write_summary(zt__writer *writer, zt__family *family, const char *label, const char *value,
+                              const zt_stats *time_ns) {
+    const struct {
+        const char *quantile;
+        double ns;
+    } quantiles[] = {
+        {"0.0", time_ns->min}, {"0.5", time_ns->median}, {"0.95", time_ns->p95}, {"1.0", time_ns->max}};
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(quantiles); i++) {
+        /* Packed statistics that were forged may have negative figures, which OpenMetrics forbids. */
+        if (zt__is_finite(quantiles[i].ns) && quantiles[i].ns >= 0) {
+            zt__begin_sample(writer, family, "");
+            zt__write_label(writer, label, value);
+            zt__write_label(writer, "quantile", quantiles[i].quantile);
+            zt__end_sample(writer, quantiles[i].ns * 1e-9);
+        }
+    }
+    if (zt__is_finite(time_ns->sum) && time_ns->sum >= 0) {
+        zt__begin_sample(writer, family, "_sum");
+        zt__write_label(writer, label, value);
+        zt__end_sample(writer, time_ns->sum * 1e-9);
+    }
+    zt__begin_sample(writer, family, "_count");
+    zt__write_label(writer, label, value);
+    zt__end_count(writer, time_ns->count);
+}
+
+/* ---- figures of regions ---------------------------------------------------------------------------------- */
+
+/* What the samples of a family describe. */
+typedef enum zt__family_kind {
+    ZT__OF_REGIONS,    /* a figure of each region: the index is one of ZT__SUM_ */
+    ZT__OF_PASSES,     /* the GPU time of samples with metrics, by which these are to be divided */
+    ZT__OF_DEVICE,     /* a metric of regions. Here and below, the index is that of a metric */
+    ZT__OF_TILES,      /* the same, of each tile */
+    ZT__STREAMED_MEAN, /* the mean of a streamed metric while regions run */
+    ZT__STREAMED_PEAK, /* its peak */
+    ZT__FAMILY_KIND_COUNT
+} zt__family_kind;
+
+/* The figures of ZT__OF_REGIONS. */
+enum { ZT__SUM_OWN_TIME, ZT__SUM_BYTES, ZT__SUM_LOST, ZT__SUM_DROPPED, ZT__REGION_SUMS };
+
+/* Writes the samples of a family: the figure of each region, and of its tiles or passes, times `factor`. Figures
+   that are not known are left out, and so are negative counters, which packed statistics may have that were
+   forged. */
+static void zt__write_samples(zt__document *document, zt__family *family, zt__family_kind kind,
+                              uint32_t index, double factor) {
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    int is_counter = strcmp(family->type, "counter") == 0, is_metric = kind >= ZT__OF_DEVICE;
+    const zt_metric *metric = is_metric ? zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, index) : NULL;
+    uint32_t region, part, parts = 1, stream = 0;
+    zt_streamed streamed;
+    zt_stats stats;
+    if (kind == ZT__OF_TILES || kind == ZT__OF_PASSES) {
+        parts = kind == ZT__OF_TILES ? profiler->tile_count : profiler->pass_count;
+    }
+    if (kind >= ZT__STREAMED_MEAN) { /* the number of the stream that has the metric, from 1 */
+        const zt__stream_data *data = zt__next_attached_stream(profiler, NULL);
+        stream = 1;
+        while (index - data->first_streamed >= data->group.metric_count) { /* as in zt_get_streamed_metric */
+            data = zt__load(&data->next);
+            stream++;
+        }
+    }
+    for (region = 0; region < document->region_count; region++) {
+        const zt__region_record *record = zt__record_at(profiler, region);
+        for (part = 0; part < parts; part++) {
+            double figure;
+            if (stream) {
+                zt_get_streamed(profiler, region, index, &streamed);
+                figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
+                figure = streamed.rows > 0 ? figure : zt__nan();
+            } else if (kind == ZT__OF_PASSES) {
+                zt_get_pass(profiler, region, part, &stats);
+                figure = stats.sum;
+            } else if (is_metric) {
+                zt__lock(&profiler->mutex);
+                zt__get_moments(&profiler->layout, &record->statistics,
+                                kind == ZT__OF_TILES ? zt__tile_column(profiler, part, index) : 1 + index,
+                                &stats);
+                zt__unlock(&profiler->mutex);
+                figure = is_counter ? stats.sum : stats.mean;
+            } else {
+                double sums[ZT__REGION_SUMS];
+                zt__lock(&profiler->mutex);
+                sums[ZT__SUM_OWN_TIME] = document->nesting[region].own_ns;
+                sums[ZT__SUM_BYTES] = record->bytes ? (double)record->bytes : zt__nan();
+                sums[ZT__SUM_LOST] = (double)record->lost;
+                sums[ZT__SUM_DROPPED] = (double)record->dropped;
+                figure = sums[index];
+                if (zt__collected(profiler, &record->times) == 0 && index != ZT__SUM_BYTES &&
+                    (index == ZT__SUM_OWN_TIME || !(record->lost || record->dropped))) {
+                    figure = zt__nan();
+                }
+                zt__unlock(&profiler->mutex);
+            }
+            if (!zt__is_finite(figure) || (is_counter && figure < 0)) {
+                continue;
+            }
+            zt__begin_sample(writer, family, is_counter ? "_total" : "");
+            zt__write_label(writer, "region", record->name);
+            if (is_metric) {
+                zt__write_label(writer, "metric", metric->name);
+                zt__write_label(writer, "group", metric->group);
+            }
+            if (profiler->pass_count > 1 && !stream && (is_metric || kind == ZT__OF_PASSES)) {
+                zt__write_number_label(writer, "pass", is_metric ? metric->pass : part);
+            }
+            if (kind == ZT__OF_TILES) {
+                zt__write_number_label(writer, "tile", part);
+            }
+            if (stream) {
+                zt__write_number_label(writer, "stream", stream);
+            }
+            zt__end_sample(writer, figure * factor);
+        }
+    }
+}
+
+/* ---- metrics of the device ------------------------------------------------------------------------------- */
+
+/* The family under which a metric is exported. */
+typedef struct zt__metric_family {
+    zt__family family;
+    char name[1024];
+    char unit[ZET_MAX_METRIC_RESULT_UNITS];
+    double factor; /* figures are multiplied by it, to be in base units */
+} zt__metric_family;
+
+/* Appends a name in snake case: "GpuTime" becomes "gpu_time", "GPU_BUSY" "gpu_busy". `from` has `length`
+   bytes. */
+static void zt__append_snake_case(char *name, size_t room, const char *from, size_t length) {
+    size_t used = strlen(name), i;
+    for (i = 0; i < length && used + 3 < room; i++) {
+        char letter = from[i];
+        int is_upper = letter >= 'A' && letter <= 'Z', is_lower = letter >= 'a' && letter <= 'z';
+        if (!is_upper && !is_lower && !(letter >= '0' && letter <= '9')) {
+            letter = '_';
+        }
+        if (is_upper && i > 0 && from[i - 1] >= 'a' && from[i - 1] <= 'z') {
+            name[used++] = '_';
+        }
+        if (letter != '_' || (used > 0 && name[used - 1] != '_')) {
+            name[used++] = (char)(is_upper ? letter - 'A' + 'a' : letter);
+        }
+    }
+    while (used > 0 && name[used - 1] == '_') {
+        used--;
+    }
+    name[used] = 0;
+}
+
+/* The units of families. Other units keep their name. */
+static const struct {
+    const char *units, *base;
+    double factor;
+} zt__base_units[] = {
+    {"ns", "seconds", 1e-9},
+    {"us", "seconds", 1e-6},
+    {"ms", "seconds", 1e-3},
+    {"s", "seconds", 1},
+    {"percent", "ratio", 0.01},
+    {"%", "ratio", 0.01},
+    {"Hz", "hertz", 1},
+    {"kHz", "hertz", 1e3},
+    {"MHz", "hertz", 1e6},
+    {"GHz", "hertz", 1e9},
+    {"BpS", "bytes_per_second", 1},
+    {"KBpS", "bytes_per_second", 1e3},
+    {"MBpS", "bytes_per_second", 1e6},
+    {"GBpS", "bytes_per_second", 1e9},
+};
+
+/* Describes the family of a metric. `infix` makes its name differ from those of other families. A metric that is
+   not combined (ZT_AGGREGATE_NONE) has no family, and neither has a flag of a stream: then the name is "". A
+   long name, as packed statistics may have, is cut, so that there is room for what is appended. */
+static void zt__describe_family(zt__metric_family *described, zt__family_kind kind, const zt_metric *metric,
+                                const char *infix) {
+    enum { APPENDED = sizeof described->unit + 32 }; /* infix, unit, "_value" */
+    static const char *const reserved[] = {"_total", "_count", "_sum", "_bucket", "_created", "_info"};
+    static const char *const prefixes[ZT__FAMILY_KIND_COUNT] = {"",
+                                                                "",
+                                                                "zetools_metric_",
+                                                                "zetools_tile_metric_",
+                                                                "zetools_streamed_mean_",
+                                                                "zetools_streamed_peak_"};
+    const char *units = metric->aggregation == ZT_AGGREGATE_FLAG ? "samples" : metric->units, *base = units;
+    size_t length = strlen(metric->name);
+    int is_streamed = kind >= ZT__STREAMED_MEAN;
+    char *name = described->name;
+    uint32_t i;
+    memset(described, 0, sizeof *described);
+    described->family.name = name;
+    described->family.unit = described->unit;
+    described->family.help = *metric->description ? metric->description : metric->name;
+    described->factor = 1;
+    if (metric->aggregation == ZT_AGGREGATE_NONE ||
+        (is_streamed && metric->aggregation == ZT_AGGREGATE_FLAG)) {
+        return;
+    }
+    for (i = 0; i < ZT__COUNT_OF(zt__base_units); i++) {
+        if (strcmp(units, zt__base_units[i].units) == 0) {
+            described->factor = zt__base_units[i].factor;
+            base = zt__base_units[i].base;
+        }
+    }
+    zt__append_snake_case(described->unit, sizeof described->unit, base, strlen(base));
+    described->family.type = is_streamed || metric->aggregation == ZT_AGGREGATE_MEAN ? "gauge" : "counter";
+    if (*units && zt__ends_with(metric->name, units, strcmp)) {
+        length -= strlen(units); /* "FrequencyMHz" in MHz becomes "frequency_hertz" */
+    }
+    strcpy(name, prefixes[kind]);
+    zt__append_snake_case(name, sizeof described->name - APPENDED, metric->name, length);
+    zt__append(name, sizeof described->name, "%s%s%s%s", *infix ? "_" : "", infix,
+               *described->unit ? "_" : "", described->unit);
+    for (i = 0; i < ZT__COUNT_OF(reserved); i++) {
+        if (zt__ends_with(name, reserved[i], strcmp)) {
+            strcat(name, "_value");
+            described->unit[0] = 0; /* the name of a family with a unit ends with that */
+        }
+    }
+}
+
+/* Returns the index of the first metric that shares the family name of `metric`. */
+static uint32_t zt__first_of_family(const zt__metric_family *families, uint32_t metric) {
+    uint32_t i = 0;
+    while (i < metric && strcmp(families[i].name, families[metric].name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+/* Writes a family for each name of a metric. Metrics of several groups or streams that have the same name
+   share one. */
+static void zt__write_metric_families(zt__document *document, zt__family_kind kind) {
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    int is_streamed = kind >= ZT__STREAMED_MEAN, is_begun;
+    uint32_t i, k, count = is_streamed ? zt_get_streamed_count(profiler) : profiler->metric_count;
+    zt__metric_family *families = NULL;
+    if (count > 0 && (kind != ZT__OF_TILES || profiler->tile_count > 0)) {
+        families = (zt__metric_family *)zt__allocate(allocator, count, sizeof *families);
+        document->out_of_memory |= !families;
+    }
+    if (!families) {
+        return;
+    }
+    for (i = 0; i < count; i++) {
+        const zt_metric *metric = zt__metric_at(profiler, is_streamed, i);
+        zt__describe_family(&families[i], kind, metric, "");
+        if (families[zt__first_of_family(families, i)].family.type != families[i].family.type) {
+            zt__describe_family(&families[i], kind, metric, families[i].family.type);
+        }
+    }
+    for (i = 0; i < count; i++) {
+        if (!*families[i].name || zt__first_of_family(families, i) < i) {
+            continue; /* none, or written already */
+        }
+        for (k = i, is_begun = 0; k < count; k++) {
+            zt__family *family = &families[k].family;
+            if (strcmp(families[k].name, families[i].name) == 0) {
+                family->is_begun = is_begun;
+                zt__write_samples(document, family, kind, k, families[k].factor);
+                is_begun = family->is_begun;
+            }
+        }
+    }
+    zt__free(allocator, families);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
+    zt__family info = {"zetools", "info", "", "Version of zetools.h, device, and availability of metrics", 0};
+    zt__family collected = {"zetools_collected_samples", "counter", "samples", "Samples that were collected",
+                            0};
+    zt__family lost = {"zetools_lost_samples", "counter", "samples",
+                       "Samples whose data is missing or invalid, by cause", 0};
+    zt__family dropped = {"zetools_dropped_samples", "counter", "samples",
+                          "Samples that were not measured, by cause", 0};
+    zt__family in_flight = {"zetools_in_flight_samples", "gauge", "samples",
+                            "Samples that were begun and are not collected yet", 0};
+    zt__family unobserved = {"zetools_unobserved_lists", "counter", "lists",
+                             "Command lists that ran outside of zt_execute", 0};
+    zt__family times[] = {/* summaries by region */
+                          {"zetools_region_gpu_time_seconds", "summary", "seconds",
+                           "GPU time of the samples of a region, with regions inside it", 0},
+                          {"zetools_region_queue_latency_seconds", "summary", "seconds",
+                           "Time from the append of a region to the execution of its list", 0},
+                          {"zetools_region_launch_latency_seconds", "summary", "seconds",
+                           "Time from the submission of a region to its begin on the device", 0}};
+    zt__family sums[ZT__REGION_SUMS] = {
+        {"zetools_region_own_gpu_time_seconds", "counter", "seconds",
+         "GPU time of a region outside of those inside", 0},
+        {"zetools_region_copied_bytes", "counter", "bytes", "Bytes that traced copies and fills moved", 0},
+        {"zetools_region_lost_samples", "counter", "samples",
+         "Samples of a region whose data is missing or invalid", 0},
+        {"zetools_region_dropped_samples", "counter", "samples", "Samples of a region that were not measured",
+         0}};
+    zt__family pass_time = {"zetools_region_pass_gpu_time_seconds", "counter", "seconds",
+                            "GPU time of the samples of a region with metrics, of each pass", 0};
+    zt_profiler *profiler = document->profiler;
+    zt__writer *writer = &document->writer;
+    zt_counts counts = zt_get_counts(profiler);
+    uint32_t i, kind;
+    zt_stats stats;
+#ifdef ZETOOLS_TRACER
+    zt__family call_time = {"zetools_call_seconds", "summary", "seconds", "Host time of calls", 0};
+    zt__family call_errors = {"zetools_call_errors", "counter", "errors", "Calls that failed", 0};
+    uint32_t calls = zt__calls_to_report(profiler);
+    zt_call_info call;
+#endif
+    zt__begin_sample(writer, &info, "_info");
+    zt__write_label(writer, "version", ZETOOLS_VERSION);
+    zt__write_label(writer, "device", profiler->device_name);
+    zt__write_label(writer, "availability", zt_get_availability_text(profiler));
+    zt__end_count(writer, 1);
+    zt__begin_family(writer, &collected);
+    zt__print(writer, "%s_total %llu\n", collected.name, (unsigned long long)counts.collected);
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        zt__write_counter_sample(writer, i < ZT_DROPPED_NO_SLOT ? &lost : &dropped, "cause",
+                                 zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
+    }
+    zt__begin_family(writer, &in_flight);
+    zt__print(writer, "%s %llu\n", in_flight.name, (unsigned long long)counts.in_flight);
+    zt__begin_family(writer, &unobserved);
+    zt__print(writer, "%s_total %llu\n", unobserved.name, (unsigned long long)counts.unobserved_lists);
+
+    for (kind = 0; kind < ZT__COUNT_OF(times); kind++) {
+        for (i = 0; i < document->region_count; i++) {
+            if (kind == 0) {
+                zt__get_column(profiler, "zt_write", i, &profiler->times_layout, 0, &stats);
+            } else {
+                zt_get_latency(profiler, i, (zt_latency)(kind - 1), &stats);
+            }
+            if (stats.count > 0) {
+                zt__write_summary(writer, &times[kind], "region", zt__record_at(profiler, i)->name, &stats);
+            }
+        }
+    }
+    for (i = 0; i < ZT__REGION_SUMS; i++) {
+        zt__write_samples(document, &sums[i], ZT__OF_REGIONS, i, i == ZT__SUM_OWN_TIME ? 1e-9 : 1);
+    }
+    if (profiler->metric_count > 0) {
+        zt__write_samples(document, &pass_time, ZT__OF_PASSES, 0, 1e-9);
+    }
+    for (kind = ZT__OF_DEVICE; kind < ZT__FAMILY_KIND_COUNT; kind++) {
+        zt__write_metric_families(document, (zt__family_kind)kind);
+    }
+#ifdef ZETOOLS_TRACER
+    for (i = 0; i < calls; i++) {
+        zt_get_call(profiler, i, &call);
+        zt__write_summary(writer, &call_time, "call", call.name, &call.time_ns);
+    }
+    for (i = 0; i < calls; i++) {
+        zt_get_call(profiler, i, &call);
+        zt__write_counter_sample(writer, &call_errors, "call", call.name, call.errors);
+    }
+#endif
+    zt__write_text(writer, "# EOF\n");
+}

@@ -1,0 +1,23 @@
+/* The page that run.html is. */
+
+#include "reports/page.h"
+
+#include "base/compiler.h"
+#include "base/writer.h"
+#include "reports/facts.h"
+#include "reports/json.h"
+
+ZT__PRIVATE void zt__write_html(zt__document *document) {
+    zt__writer *writer = &document->writer;
+    uint32_t i, count;
+    const char *const *page = zt__get_page(&count);
+    for (i = 0; i < count; i++) {
+        if (strcmp(page[i], "@DATA@\n") == 0) {
+            writer->is_in_html = 1;
+            zt__write_json(document);
+            writer->is_in_html = 0;
+        } else {
+            zt__write_text(writer, page[i]);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+"use strict";
+/* Data reaches the page through textContent and setAttribute alone, never as HTML: names of regions may be any text. */
+
+const MISSING = "\u2013";
+
+const byId = (id) => document.getElementById(id);
+
+function add(parent, tag, className, text) {
+    const node = document.createElement(tag);
+    if (className) {
+        node.className = className;
+    }
+    if (text !== undefined) {
+        node.textContent = text;
+    }
+    parent.appendChild(node);
+    return node;
+}
+
+function addSvg(parent, tag, attributes, text) {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) {
+        node.setAttribute(name, value);
+    }
+    if (text !== undefined) {
+        node.textContent = text;
+    }
+    parent.appendChild(node);
+    return node;
+}
+
+/* ---- numbers and units ---- */
+
+const isNumber = (value) => typeof value === "number" && isFinite(value);
+
+const PREFIXES = [[1, ""], [1e3, "k"], [1e6, "M"], [1e9, "G"], [1e12, "T"], [1e15, "P"]];
+const TIMES = [[1, "ns"], [1e3, "\u00b5s"], [1e6, "ms"], [1e9, "s"]];
+/* Units that are written with a prefix, and units that are written as they are. */
+const PREFIXED = new Map([["bytes", "B"], ["B/s", "B/s"], ["op/s", "op/s"], ["Hz", "Hz"], ["W", "W"]]);
+const FIXED = new Map([["percent", "%"], ["%", "%"], ["kHz", "kHz"], ["MHz", "MHz"], ["GHz", "GHz"]]);
+
+/* Returns the units that values in the units of a metric may be written in, from small to large: [size, unit]. */
+function stepsOf(units) {
+    const rate = /^([KMGT]?B)p[Ss]$/.exec(units); /* GBpS */
+    if (rate) {
+        return [[1, `${rate[1]}/s`]];
+    }
+    if (FIXED.has(units)) {
+        return [[1, FIXED.get(units)]];
+    }
+    const time = TIMES.find(([, unit]) => unit === units.replace("us", "\u00b5s"));
+    if (time) {
+        return TIMES.map(([size, unit]) => [size / time[0], unit]);
+    }
+    const symbol = PREFIXED.get(units);
+    return PREFIXES.map(([size, prefix]) => [size, symbol ? prefix + symbol : `${prefix} ${units}`.trim()]);
+}
+
+function formatter(decimals) {
+    return new Intl.NumberFormat("en-US", {minimumFractionDigits: decimals, maximumFractionDigits: decimals});
+}
+
+const DIGITS = new Intl.NumberFormat("en-US", {maximumSignificantDigits: 3});
+const COUNT = formatter(0);
+const SHARES = {size: 1, smallest: 0.1, format: formatter(1)};
+
+function decimalsFor(largest, unit) {
+    if (unit === "%" || largest >= 1000) {
+        return 1;
+    }
+    return largest >= 100 ? 2 : 3;
+}
+
+/* Chooses one unit and one number of decimals for all values of a column. */
+function scaleFor(units, values) {
+    let largest = 0;
+    let areWhole = true;
+    for (const value of values.filter(isNumber)) {
+        largest = Math.max(largest, Math.abs(value));
+        areWhole = areWhole && Number.isInteger(value);
+    }
+    const steps = stepsOf(units);
+    const [size, unit] = steps.find((step) => largest / step[0] < 10000) || steps[steps.length - 1];
+    const decimals = areWhole && size === 1 ? 0 : decimalsFor(largest / size, unit);
+    return {size, unit, smallest: Math.pow(10, -decimals), format: formatter(decimals)};
+}
+
+function scaled(value, scale) {
+    if (!isNumber(value)) {
+        return MISSING;
+    }
+    const size = Math.abs(value / scale.size);
+    if (size > 0 && size < scale.smallest / 2) {
+        return `<${scale.format.format(scale.smallest)}`;
+    }
+    return scale.format.format(value / scale.size);
+}
+
+/* Returns a value in three digits with the unit that suits it, or that suits `other`, for sentences and axes. */
+function quantity(value, units, other) {
+    if (!isNumber(value)) {
+        return MISSING;
+    }
+    const most = Math.abs(isNumber(other) ? other : value);
+    const steps = stepsOf(units);
+    const [size, unit] = steps.findLast((step) => most >= step[0] * 0.9995) || steps[0];
+    const digits = Math.abs(value / size) >= 999.5 ? COUNT.format(value / size) : DIGITS.format(value / size);
+    return unit ? `${digits}\u00a0${unit}` : digits;
+}
+
+const percent = (share) => isNumber(share) ? `${scaled(100 * share, SHARES)}\u00a0%` : MISSING;
+const countOrMissing = (value) => isNumber(value) ? COUNT.format(value) : MISSING;
+const plural = (count, word) => `${COUNT.format(count)} ${word}${count === 1 ? "" : "s"}`;
+const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
+const sumOf = (list, valueOf) => list.reduce((sum, one) => sum + (valueOf(one) || 0), 0);
+
+/* ---- the document ---- */
+
+const doc = readDocument();
+const metrics = doc.metrics || {};
+const regions = doc.regions || [];
+const kernels = doc.kernels || [];
+const calls = doc.calls || [];
+
+function readDocument() {
+    try {
+        return JSON.parse(byId("data").textContent);
+    } catch (error) {
+        byId("summary").textContent = `The data of this page cannot be read: ${error.message}. Write the report again.`;
+        throw error;
+    }
+}
+
+const ownProperty = (object, name) => object && Object.hasOwn(object, name) ? object[name] : undefined;
+
+const STATS = ["count", "sum", "mean", "stddev", "min", "max", "median", "p95"];
+
+/* Returns one of STATS of a metric in a region. The document holds them as an object, or as an array in this order. */
+function figureOf(region, name, figure) {
+    const stats = ownProperty(region.metrics, name);
+    return Array.isArray(stats) ? stats[STATS.indexOf(figure)] : ownProperty(stats, figure);
+}
+
+/* Returns the names of the metrics of the columns, then of those that have means, then of the others. */
+function orderMetrics() {
+    const isChosen = new Set((doc.columns || []).filter((name) => ownProperty(metrics, name)));
+    const others = Object.keys(metrics).filter((name) => !isChosen.has(name));
+    const hasMean = (name) => metrics[name].aggregation === "sum" || metrics[name].aggregation === "mean";
+    return [...isChosen, ...others.filter(hasMean), ...others.filter((name) => !hasMean(name))];
+}
+
+const metricNames = orderMetrics();
+
+/* Which figure of a metric the table shows, other than the mean. Of flags, it is in how many samples they were set. */
+const SHOWN_FIGURES = new Map([["flag", "sum"], ["none", "max"]]);
+const shownFigure = (metric) => SHOWN_FIGURES.get(metric.aggregation) || "mean";
+
+/* Describes in sentences what the figures of a region leave open. */
+function notesOf(region) {
+    const notes = [...(region.notes || [])];
+    if (region.own_ns === null && isNumber(region.share)) {
+        notes.push("Its own time is not known, because samples are missing or regions overlap. " +
+            "Its share is estimated.");
+    }
+    if (region.differs && region.differs !== "no") {
+        const texts = {
+            missing: "it is missing in some",
+            count: "its samples are not equally many",
+            time: "its GPU time differs",
+        };
+        const ways = region.differs.split("+").map((way) => texts[way] || way).join(", ");
+        notes.push(`The passes differ: ${ways}. Do not compare metrics of different passes.`);
+    }
+    return notes;
+}
+
+/* Returns the parent of a region, or null. A chain of parents that ends nowhere is cut. */
+function parentOf(region) {
+    let above = regions[region.parent];
+    for (let steps = 0; above && steps < regions.length; steps++) {
+        above = regions[above.parent];
+    }
+    return above ? null : regions[region.parent] || null;
+}
+
+/* Completes the regions, and links them to their parents. */
+function linkRegions() {
+    regions.forEach((region, index) => {
+        region.index = index;
+        region.time_ns = region.time_ns || {};
+        region.limit = region.limit || {};
+        region.limit.what = region.limit.what === "unknown" ? "" : region.limit.what;
+        region.share = region.count > 0 ? region.share : null;
+        region.notes = notesOf(region);
+        region.children = [];
+        region.shareWithChildren = 0;
+    });
+    for (const region of regions) {
+        region.above = parentOf(region);
+        if (region.above) {
+            region.above.children.push(region);
+        }
+    }
+    for (const region of regions) {
+        for (let above = region; above; above = above.above) {
+            above.shareWithChildren += isNumber(region.share) ? region.share : 0;
+        }
+    }
+}
+
+/* Without own times in the document, regions may be inside others. Then a bar is a region's GPU time over that of all,
+   which orders the rows, and no share or sum is shown. */
+const hasOwnTimes = regions.some((region) => region.own_ns !== undefined);
+
+function addShares() {
+    const total = sumOf(regions, (region) => (region.time_ns || {}).sum);
+    for (const region of regions) {
+        region.own_ns = (region.time_ns || {}).sum;
+        region.share = total > 0 && isNumber(region.own_ns) ? region.own_ns / total : null;
+    }
+}
+
+if (!hasOwnTimes) {
+    addShares();
+}
+linkRegions();
+const hasNesting = regions.some((region) => region.above);
+const hasLosses = regions.some((region) => region.lost || region.dropped);

@@ -1,0 +1,367 @@
+/* ---- drawings ---- */
+
+function drawing(parent, width, height, label) {
+    const viewBox = `0 0 ${width} ${height}`;
+    return addSvg(parent, "svg", {width, height, viewBox, role: "img", "aria-label": label});
+}
+
+/* Returns a function from a value to a coordinate on a logarithmic axis. */
+function logAxis(low, high, from, to) {
+    return (value) => from + (to - from) * Math.log(value / low) / Math.log(high / low);
+}
+
+/* Returns the step of an axis that is `length` long, for about 5 ticks. */
+function stepOf(length) {
+    const size = Math.pow(10, Math.floor(Math.log10(length)));
+    if (length / size < 2.5) {
+        return size / 2;
+    }
+    return length / size < 5 ? size : 2 * size;
+}
+
+/* Returns ticks of a logarithmic axis: powers of ten and, where there is room, 2 and 5 times these; below a decade,
+   equal steps. */
+function ticksOf(low, high) {
+    const decades = Math.log10(high / low);
+    const ticks = [];
+    if (decades < 1) {
+        const step = stepOf(high - low);
+        for (let tick = Math.ceil(low / step) * step; tick <= high; tick += step) {
+            ticks.push(tick);
+        }
+    } else {
+        const digits = decades < 2.5 ? [1, 2, 5] : [1];
+        for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
+            ticks.push(...digits.map((digit) => digit * Math.pow(10, power)));
+        }
+    }
+    return ticks.filter((tick) => tick >= low && tick <= high);
+}
+
+/* ---- the distribution of a region's times ---- */
+
+function addHistogram(box, region) {
+    const histogram = region.histogram || {};
+    const counts = histogram.counts || [];
+    const first = counts.findIndex((count) => count > 0);
+    if (first < 0 || !(histogram.first_ns > 0) || !(histogram.ratio > 1)) {
+        return;
+    }
+    const last = counts.findLastIndex((count) => count > 0);
+    const margin = Math.max(1, Math.ceil((11 - (last - first)) / 2));
+    const beginOf = (index) => histogram.first_ns * Math.pow(histogram.ratio, index);
+    const low = beginOf(first - margin);
+    const high = beginOf(last + 1 + margin);
+    const plot = {left: 90, right: 620, top: 34, bottom: 130, low, high};
+    plot.x = logAxis(low, high, plot.left, plot.right);
+    const time = region.time_ns;
+    const svg = drawing(box, 640, 150,
+        `Distribution of GPU time: minimum ${quantity(time.min, "ns")}, median ${quantity(time.median, "ns")}, ` +
+        `95th percentile ${quantity(time.p95, "ns")}, maximum ${quantity(time.max, "ns")}`);
+    addCaption(svg, plot, time, sumOf(counts, (count) => count));
+    addColumns(svg, plot, counts, beginOf);
+    addTimeAxis(svg, plot);
+    addMarker(svg, plot, "median", time.median, "end");
+    addMarker(svg, plot, "p95", time.p95, "start");
+}
+
+/* If fewer samples are `kept` than there were, the drawing is of these. */
+function addCaption(svg, plot, time, kept) {
+    const samples = plural(Math.max(kept, time.count || 0), "sample");
+    const text = kept < time.count ? `${COUNT.format(kept)} of ${samples}, chosen at random` : samples;
+    addSvg(svg, "text", {x: plot.left, y: 10, class: "muted"}, `GPU time of ${text}, logarithmic`);
+}
+
+function addColumns(svg, plot, counts, beginOf) {
+    const most = Math.max(...counts);
+    addSvg(svg, "text", {x: plot.left - 6, y: plot.top + 8, "text-anchor": "end"}, plural(most, "sample"));
+    counts.forEach((count, index) => {
+        if (!(count > 0)) {
+            return;
+        }
+        const x = plot.x(beginOf(index));
+        const width = Math.max(0.5, plot.x(beginOf(index + 1)) - x - 1);
+        const height = Math.max(1, (plot.bottom - plot.top) * count / most);
+        const column = addSvg(svg, "rect", {x, y: plot.bottom - height, width, height, class: "column"});
+        const range = `from ${quantity(beginOf(index), "ns")} to ${quantity(beginOf(index + 1), "ns")}`;
+        addSvg(column, "title", {}, `${plural(count, "sample")} ${range}`);
+    });
+}
+
+function addTimeAxis(svg, plot) {
+    addSvg(svg, "path", {d: `M${plot.left} ${plot.bottom}H${plot.right}`, class: "axis"});
+    for (const tick of ticksOf(plot.low, plot.high)) {
+        const x = plot.x(tick);
+        addSvg(svg, "path", {d: `M${x} ${plot.bottom}v4`, class: "axis"});
+        addSvg(svg, "text", {x, y: plot.bottom + 16, "text-anchor": "middle"}, quantity(tick, "ns"));
+    }
+}
+
+/* Marks a time, with its name on the left (anchor "end") or on the right ("start"). */
+function addMarker(svg, plot, name, time, anchor) {
+    if (time >= plot.low && time <= plot.high) {
+        const at = plot.x(time);
+        const x = anchor === "end" ? at - 4 : at + 4;
+        addSvg(svg, "path", {d: `M${at} ${plot.top - 12}V${plot.bottom}`, class: "marker"});
+        addSvg(svg, "text", {x, y: plot.top - 4, "text-anchor": anchor}, `${name} ${quantity(time, "ns")}`);
+    }
+}
+
+/* ---- roofline ---- */
+
+const ROOFLINE_POINTS = 150;
+const ROOFLINE_NAMES = 12;
+
+/* Draws what regions do a second: operations where the program has stated them, else instructions of any width, which
+   no peak of operations holds for. */
+function showRoofline() {
+    const peaks = doc.peaks || {};
+    const kind = regions.some((region) => region.operations > 0) ? "operations" : "instructions";
+    const roofs = {
+        kind,
+        unit: kind === "operations" ? "op/s" : "instr/s",
+        bytes: peaks.bytes_per_second > 0 ? peaks.bytes_per_second : 0,
+        most: kind === "operations" && peaks.operations_per_second > 0 ? peaks.operations_per_second : 0,
+    };
+    const points = regions.filter((region) => region.bytes > 0 && region[kind] > 0)
+        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS)
+        .map((region) => ({region, intensity: region[kind] / region.bytes, rate: region[kind]}));
+    if ((roofs.bytes || roofs.most) && points.length) {
+        addLink("roofline", "Roofline");
+        add(byId("roofline"), "p", "muted", rooflineText(roofs, peaks.source));
+        const plot = plotOf(points, roofs);
+        const svg = drawing(byId("roofline"), plot.width, 345,
+            `Roofline of ${plural(points.length, "region")}; the figures are in the details of each region`);
+        addGrid(svg, plot, roofs);
+        addRoofs(svg, plot, roofs);
+        addPoints(svg, plot, roofs, points);
+    }
+}
+
+function rooflineText({kind, unit, bytes, most}, source) {
+    const peaks = [bytes ? quantity(bytes, "B/s") : "", most ? quantity(most, unit) : ""].filter(Boolean).join(", ");
+    const text = `${capital(kind)} a second against ${kind} a byte of memory traffic, while each region runs. ` +
+        "Larger points have a larger share of GPU time. " +
+        `Peak, ${source || "of unknown source"}: ${peaks}.`;
+    return kind === "operations" ? text : `${text} Instructions are those of the vector and matrix engines, each of ` +
+        "which does several operations: zt_set_operations states how many of these a region does.";
+}
+
+/* Returns the axes, so long that all points and the ridge, where the roofs meet, are in the drawing. */
+function plotOf(points, {bytes, most}) {
+    const width = window.innerWidth < 900 ? 640 : 960;
+    const plot = {width, left: 80, right: width - 20, top: 10, bottom: 300};
+    const rates = points.map((point) => point.rate);
+    const intensities = points.map((point) => point.intensity);
+    if (bytes && most) {
+        intensities.push(most / bytes);
+    }
+    plot.lowX = Math.min(...intensities) / 3;
+    plot.highX = Math.max(...intensities) * 5;
+    plot.lowY = Math.min(...rates, bytes ? plot.lowX * bytes : Infinity) / 2;
+    plot.highY = Math.max(...rates, most) * 3;
+    plot.x = logAxis(plot.lowX, plot.highX, plot.left, plot.right);
+    plot.y = logAxis(plot.lowY, plot.highY, plot.bottom, plot.top);
+    return plot;
+}
+
+function addGrid(svg, plot, roofs) {
+    const {left, right, top, bottom} = plot;
+    for (const tick of ticksOf(plot.lowX, plot.highX)) {
+        const x = plot.x(tick);
+        addSvg(svg, "path", {d: `M${x} ${top}V${bottom}`, class: "grid"});
+        addSvg(svg, "text", {x, y: bottom + 15, "text-anchor": "middle"}, quantity(tick, ""));
+    }
+    for (const tick of ticksOf(plot.lowY, plot.highY)) {
+        const y = plot.y(tick);
+        addSvg(svg, "path", {d: `M${left} ${y}H${right}`, class: "grid"});
+        addSvg(svg, "text", {x: left - 6, y: y + 4, "text-anchor": "end"}, quantity(tick, roofs.unit));
+    }
+    addSvg(svg, "text", {x: right, y: bottom + 32, "text-anchor": "end", class: "muted"}, `${roofs.kind} a byte`);
+    addSvg(svg, "path", {d: `M${left} ${top}V${bottom}H${right}`, class: "axis"});
+}
+
+function addRoofs(svg, plot, {bytes, most, unit}) {
+    const {lowX, highX, right} = plot;
+    const ridge = bytes ? Math.min(highX, (most || plot.highY) / bytes) : lowX;
+    if (bytes) {
+        const [x, y] = [plot.x(lowX), plot.y(lowX * bytes)];
+        addSvg(svg, "path", {d: `M${x} ${y}L${plot.x(ridge)} ${plot.y(ridge * bytes)}`, class: "roof"});
+        addSvg(svg, "text", {x: x + 8, y: y + 14}, quantity(bytes, "B/s"));
+    }
+    if (most) {
+        const y = plot.y(most);
+        addSvg(svg, "path", {d: `M${plot.x(ridge)} ${y}H${right}`, class: "roof"});
+        addSvg(svg, "text", {x: right, y: y - 5, "text-anchor": "end"}, quantity(most, unit));
+    }
+}
+
+/* Draws the points, small ones on top, and names those of the largest share where names do not overlap. */
+function addPoints(svg, plot, roofs, points) {
+    const names = [];
+    for (const {region, intensity, rate} of points) {
+        const [x, y] = [plot.x(intensity), plot.y(rate)];
+        const radius = 3 + 9 * Math.sqrt(region.share || 0);
+        const point = addSvg(svg, "circle", {cx: x, cy: y, r: radius, class: "point"});
+        const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, "B/s")} of memory traffic`];
+        if (hasOwnTimes) {
+            texts.push(`${percent(region.share)} of GPU time`);
+        }
+        addSvg(point, "title", {}, `${region.name}: ${texts.join(", ")}`);
+        point.addEventListener("click", () => reveal(region));
+        const name = placeName(shortName(region.name, 42), x, y, radius + 3, x > plot.width * 2 / 3);
+        const isFree = names.every((other) => Math.abs(other.y - name.y) > 14 || other.left > name.right ||
+            other.right < name.left);
+        if (names.length < ROOFLINE_NAMES && isFree) {
+            names.push(name);
+        }
+    }
+    for (const {text, left, right, y, anchor} of names) {
+        const x = anchor === "end" ? right : left;
+        addSvg(svg, "text", {x, y: y + 4, "text-anchor": anchor, class: "point-name"}, text);
+    }
+}
+
+/* Returns where the name of a point stands. Its width is estimated. */
+function placeName(text, x, y, distance, isOnLeft) {
+    const width = 7 * text.length;
+    return isOnLeft
+        ? {text, y, left: x - distance - width, right: x - distance, anchor: "end"}
+        : {text, y, left: x + distance, right: x + distance + width, anchor: "start"};
+}
+
+/* ---- timeline ---- */
+
+const TIMELINE_ROWS = 8;
+const BINS = 1000;
+
+/* Adds a span to the bins, each of which holds how much of it is covered. */
+function cover(bins, from, to) {
+    const last = Math.min(BINS - 1, Math.floor(to));
+    for (let bin = Math.max(0, Math.floor(from)); bin <= last; bin++) {
+        bins[bin] += Math.min(to, bin + 1) - Math.max(from, bin);
+    }
+}
+
+/* Draws the bins in four shades, so that the size of the drawing does not depend on the number of spans. */
+function drawBins(svg, bins, className) {
+    for (let shade = 1; shade <= 4; shade++) {
+        let path = "";
+        let from = -1;
+        for (let bin = 0; bin <= BINS; bin++) {
+            const isShade = bin < BINS && bins[bin] > 0 && Math.min(4, Math.ceil(4 * bins[bin])) === shade;
+            if (isShade && from < 0) {
+                from = bin;
+            } else if (!isShade && from >= 0) {
+                path += `M${from} 0H${bin}V1H${from}z`;
+                from = -1;
+            }
+        }
+        if (path) {
+            addSvg(svg, "path", {d: path, class: className, "fill-opacity": (shade + 1) / 5});
+        }
+    }
+}
+
+/* Returns the spans of the timeline, as far as it shows them: {region, begin, end, isLost}, in time from its begin. */
+function spansOf(timeline, duration) {
+    const spans = [];
+    for (const [index, begin, end, isLost] of timeline.spans || []) {
+        if (regions[index] && isNumber(begin) && isNumber(end)) {
+            spans.push({
+                region: regions[index],
+                begin: Math.max(begin - timeline.begin_ns, 0),
+                end: Math.min(end - timeline.begin_ns, duration),
+                isLost,
+            });
+        }
+    }
+    return spans.filter((span) => span.begin <= span.end);
+}
+
+/* Returns how long at least one of the spans lasts. */
+function coveredTime(spans) {
+    let covered = 0;
+    let latest = -Infinity;
+    for (const {begin, end} of spans.slice().sort((a, b) => a.begin - b.begin)) {
+        covered += Math.max(0, end - Math.max(latest, begin));
+        latest = Math.max(latest, end);
+    }
+    return covered;
+}
+
+/* Adds a row of the timeline: a name, when its spans run, and how much of the time they cover. */
+function addStrip(parent, name, title, spans, duration) {
+    const bins = new Float64Array(BINS);
+    const lost = new Float64Array(BINS);
+    for (const {begin, end, isLost} of spans) {
+        const from = BINS * begin / duration;
+        cover(isLost ? lost : bins, from, Math.max(BINS * end / duration, from + 1e-6));
+    }
+    add(parent, "span", "name", name).title = title;
+    const svg = addSvg(parent, "svg", {viewBox: `0 0 ${BINS} 1`, preserveAspectRatio: "none", role: "img",
+        "aria-label": plural(spans.length, "sample")});
+    drawBins(svg, bins, "");
+    drawBins(svg, lost, "lost");
+    add(parent, "span", "number", percent(coveredTime(spans) / duration));
+}
+
+/* Describes how kernels, copies and idle time share the time of the device. */
+function overlapText() {
+    const overlap = doc.overlap || {};
+    const part = (time) => percent(time / overlap.span_ns);
+    if (overlap.missing) {
+        return `The idle time of the device is not known: ${plural(overlap.missing, "sample")} missing.`;
+    }
+    if (!(overlap.span_ns > 0) || !isNumber(overlap.busy_ns)) {
+        return "";
+    }
+    const idle = `In ${part(overlap.idle_ns)}, nothing that is measured runs.`;
+    const kernelTime = `Kernels take ${part(overlap.kernel_ns)}`;
+    if (overlap.copy_ns > 0) {
+        return `${kernelTime}, copies ${part(overlap.copy_ns)}, both at once ${part(overlap.both_ns)}. ${idle}`;
+    }
+    return overlap.kernel_ns > 0 ? `${kernelTime}. ${idle}` : idle;
+}
+
+function timelineText(spans, duration, samples) {
+    const lost = spans.filter((span) => span.isLost).length;
+    const shown = samples > spans.length
+        ? `The newest ${COUNT.format(spans.length)} of ${plural(samples, "sample")},` : plural(spans.length, "sample");
+    const texts = [
+        `${shown} in ${quantity(duration, "ns")}; regions run for ${percent(coveredTime(spans) / duration)} of it.`,
+        "A row's figure is how much of the time its region runs.",
+        lost ? `${COUNT.format(lost)} lost, in the second colour.` : "",
+        overlapText(),
+    ];
+    return texts.filter(Boolean).join(" ");
+}
+
+/* Draws the regions that run longest, a row each, and all others in one row. */
+function showTimeline() {
+    const timeline = doc.timeline || {};
+    const duration = timeline.end_ns - timeline.begin_ns;
+    const spans = spansOf(timeline, duration);
+    if (!(duration > 0) || spans.length === 0) {
+        return;
+    }
+    const byRegion = new Map(spans.map((span) => [span.region, []]));
+    spans.forEach((span) => byRegion.get(span.region).push(span));
+    const rows = [...byRegion].map(([region, list]) => ({region, list, covered: coveredTime(list)}));
+    rows.sort((a, b) => b.covered - a.covered);
+    const others = rows.splice(TIMELINE_ROWS);
+    addLink("timeline", "Timeline");
+    add(byId("timeline"), "p", "muted", timelineText(spans, duration, timeline.samples));
+    const strip = add(byId("timeline"), "div", "strip");
+    for (const {region, list} of rows) {
+        addStrip(strip, shortName(region.name, nameLength()), region.name, list, duration);
+    }
+    if (others.length) {
+        addStrip(strip, plural(others.length, "other region"), "", others.flatMap((row) => row.list), duration);
+    }
+    add(strip, "span");
+    const times = add(strip, "span", "times");
+    for (let quarter = 0; quarter <= 4; quarter++) {
+        add(times, "span", "", quantity(quarter * duration / 4, "ns", duration));
+    }
+}

@@ -1,0 +1,540 @@
+/* ---- columns of the table of regions ---- */
+
+/* The table shows a part of its rows at once, so that 5,000 regions are as fast as 10. */
+const FIRST_ROWS = 100;
+const MORE_ROWS = 500;
+
+function timeColumn(label, figure, description, isHidden) {
+    return {
+        label, units: "ns", scaleGroup: "sample", isHidden, description,
+        value: (region) => region.time_ns[figure],
+    };
+}
+
+function metricColumn(name, isHidden) {
+    const metric = metrics[name];
+    return {
+        label: metric.label || name,
+        units: metric.aggregation === "flag" ? "samples" : metric.units || "",
+        metric: name,
+        isHidden,
+        description: `${name}: ${metric.description || ""}`,
+        value: (region) => figureOf(region, name, shownFigure(metric)),
+    };
+}
+
+/* Latencies, and what copies moved, as far as any region has them. Launching matters where even the shortest launch
+   takes half as long as the region. */
+function latencyColumns() {
+    const isSlow = ({launch_latency_ns: launch, time_ns: time}) => launch && launch.min >= 0.5 * time.mean;
+    return [
+        {
+            label: "Queued", units: "ns", scaleGroup: "latency", isHidden: true,
+            description: "Median time from the append to the execution of the list",
+            value: (region) => (region.queue_latency_ns || {}).median,
+        },
+        {
+            label: "Launch", units: "ns", scaleGroup: "latency", isHidden: !regions.some(isSlow),
+            description: "Median time from the submission by the host to the begin on the device",
+            value: (region) => (region.launch_latency_ns || {}).median,
+        },
+        {
+            label: "Copied", units: "B/s",
+            description: "Bytes that copies and fills moved, a second of GPU time",
+            value: (region) => region.copied_bytes_per_second,
+        },
+    ].filter((column) => regions.some((region) => isNumber(column.value(region))));
+}
+
+/* A column: `value` returns a number in `units`, or a text where `isText`. Columns of a `scaleGroup` are written in one
+   unit. */
+function makeColumns() {
+    const isChosen = new Set(doc.columns || []);
+    return [
+        {
+            label: hasOwnTimes ? "Share" : "GPU time", kind: "share",
+            description: hasOwnTimes
+                ? "Own time as a share of all GPU time" : "Total GPU time, nested regions included",
+            value: (region) => region.share,
+        },
+        {
+            label: "Region", kind: "name", isText: true,
+            value: (region) => region.name,
+        },
+        {
+            label: "Count", units: "",
+            description: "Collected samples",
+            value: (region) => region.count,
+        },
+        {
+            label: "Lost", kind: "lost", units: "", isHidden: !hasLosses,
+            description: "Samples lost or dropped: their data is missing or invalid, or they were not measured",
+            value: (region) => (region.lost || 0) + (region.dropped || 0),
+        },
+        {
+            label: "Total", units: "ns", scaleGroup: "all",
+            description: "GPU time of all samples, nested regions included",
+            value: (region) => region.time_ns.sum,
+        },
+        {
+            label: "Own", units: "ns", scaleGroup: "all", isHidden: !hasNesting,
+            description: "GPU time outside of nested regions",
+            value: (region) => region.own_ns,
+        },
+        timeColumn("Mean", "mean", "Mean GPU time of a sample"),
+        timeColumn("Median", "median", "Half of the samples take less"),
+        timeColumn("p95", "p95", "95 % of the samples take less"),
+        timeColumn("Min", "min", "The shortest sample", true),
+        timeColumn("Max", "max", "The longest sample", true),
+        timeColumn("Std dev", "stddev", "Standard deviation of the samples", true),
+        ...latencyColumns(),
+        {
+            label: "What limits it", kind: "limit", isText: true,
+            value: (region) => region.limit.what || "",
+        },
+        ...metricNames.map((name) => metricColumn(name, !isChosen.has(name))),
+    ];
+}
+
+const columns = makeColumns();
+const view = {sortBy: columns[0], isAscending: false, rowLimit: FIRST_ROWS, opened: new Set(), rows: [], fullBar: 1};
+
+const shownColumns = () => columns.filter((column) => !column.isHidden);
+
+function scaleOfColumn(column) {
+    const isAlike = (other) => other === column || (column.scaleGroup && other.scaleGroup === column.scaleGroup);
+    return scaleFor(column.units, columns.filter(isAlike).flatMap((one) => regions.map(one.value)));
+}
+
+/* Writes a heading on at most two lines: a long name breaks at the underscore nearest to its middle. */
+function fillHeading(node, label, unit) {
+    const distance = (at) => Math.abs(at - label.length / 2);
+    const breaks = [...label.matchAll(/_/g)].map((match) => match.index + 1);
+    const [at] = breaks.sort((a, b) => distance(a) - distance(b));
+    if (label.length > 12 && at) {
+        node.append(label.slice(0, at));
+        add(node, "br");
+        node.append(label.slice(at));
+    } else {
+        node.append(label);
+    }
+    if (unit) {
+        add(node, "span", "unit", ` ${unit}`);
+    }
+}
+
+function classOfHeading(column) {
+    if (column.kind === "name") {
+        return "pinned";
+    }
+    if (column.kind === "share") {
+        return "";
+    }
+    return (column.isText ? "" : "number ") + (column.metric ? "metric" : "");
+}
+
+function unitOfHeading(column) {
+    if (column.kind === "share" && hasOwnTimes) {
+        return "%";
+    }
+    return column.scale ? column.scale.unit : "";
+}
+
+function showHeadings() {
+    const head = byId("regions").tHead;
+    head.replaceChildren();
+    const row = add(head, "tr");
+    for (const column of shownColumns()) {
+        const cell = add(row, "th", classOfHeading(column));
+        const button = add(cell, "button");
+        cell.scope = "col";
+        button.type = "button";
+        button.title = column.description || "";
+        if (column.units !== undefined) {
+            column.scale = column.scale || scaleOfColumn(column);
+        }
+        fillHeading(button, column.label, unitOfHeading(column));
+        button.addEventListener("click", () => {
+            view.isAscending = view.sortBy === column ? !view.isAscending : Boolean(column.isText);
+            view.sortBy = column;
+            showRows();
+        });
+        column.heading = cell;
+    }
+}
+
+/* Marks the column that the rows are sorted by. */
+function markSorted() {
+    for (const column of shownColumns()) {
+        if (column === view.sortBy) {
+            column.heading.setAttribute("aria-sort", view.isAscending ? "ascending" : "descending");
+        } else {
+            column.heading.removeAttribute("aria-sort");
+        }
+    }
+}
+
+/* ---- rows of the table of regions ---- */
+
+const collator = new Intl.Collator("en", {numeric: true});
+
+const isNested = () => hasNesting && byId("nested").checked;
+
+/* What is missing comes last in either order. */
+function compare(a, b) {
+    const column = view.sortBy;
+    const direction = view.isAscending ? 1 : -1;
+    const isTree = column.kind === "share" && isNested();
+    const left = isTree ? a.shareWithChildren : column.value(a);
+    const right = isTree ? b.shareWithChildren : column.value(b);
+    const isMissing = column.isText ? (value) => value === "" : (value) => !isNumber(value);
+    const difference = column.isText ? collator.compare : (one, other) => one - other;
+    if (isMissing(left) || isMissing(right)) {
+        return isMissing(left) - isMissing(right) || a.index - b.index;
+    }
+    return direction * difference(left, right) || a.index - b.index;
+}
+
+/* Returns which regions pass the filter: each word is part of the name; none that follows a ! is. */
+function filterRegions() {
+    const words = byId("filter").value.toLowerCase().split(/\s+/).filter((word) => word && word !== "!");
+    return regions.filter((region) => {
+        const name = String(region.name).toLowerCase();
+        return words.every((word) => word[0] === "!" ? !name.includes(word.slice(1)) : name.includes(word));
+    });
+}
+
+/* Returns the rows in order: {region, depth, isContext}. Context rows are parents of regions that pass the filter. */
+function orderRows(matching) {
+    if (!isNested()) {
+        return matching.sort(compare).map((region) => ({region, depth: 0}));
+    }
+    const matches = new Set(matching);
+    const kept = new Set();
+    for (const region of matching) {
+        for (let above = region; above && !kept.has(above); above = above.above) {
+            kept.add(above);
+        }
+    }
+    const rows = [];
+    const pending = [];
+    const push = (siblings, depth) => {
+        const sorted = siblings.filter((region) => kept.has(region)).sort(compare);
+        sorted.reverse().forEach((region) => pending.push({region, depth, isContext: !matches.has(region)}));
+    };
+    push(regions.filter((region) => !region.above), 0);
+    while (pending.length) {
+        const row = pending.pop();
+        rows.push(row);
+        push(row.region.children, row.depth + 1);
+    }
+    return rows;
+}
+
+const nameLength = () => window.innerWidth < 900 ? 30 : 56;
+
+/* Shortens a long name: first by the arguments of a C++ signature, which say least, then in its middle, because names
+   differ at both ends. */
+function shortName(name, most) {
+    const whole = String(name).trim() || "(no name)";
+    if (Array.from(whole).length <= most) {
+        return whole;
+    }
+    const letters = Array.from(whole.replace(/^void /, "").replace(/\([^()]+\)$/, "(\u2026)"));
+    if (letters.length <= most) {
+        return letters.join("");
+    }
+    const head = Math.floor(most * 0.6);
+    const tail = letters.length - (most - head - 1);
+    return `${letters.slice(0, head).join("")}\u2026${letters.slice(tail).join("")}`;
+}
+
+function addShare(row, region) {
+    const cell = add(row, "td", "share");
+    if (hasOwnTimes) {
+        add(cell, "span", "number", scaled(isNumber(region.share) ? 100 * region.share : null, SHARES));
+    }
+    const bar = add(cell, "span", "bar");
+    const own = region.share || 0;
+    add(bar, "i").style.width = `${100 * own / view.fullBar}%`;
+    if (isNested()) {
+        add(bar, "i").style.width = `${100 * (region.shareWithChildren - own) / view.fullBar}%`;
+    }
+}
+
+function addName(row, region, depth) {
+    const cell = add(row, "th", "name pinned");
+    const button = add(cell, "button", "", shortName(region.name, nameLength()));
+    cell.scope = "row";
+    cell.style.paddingLeft = `${0.55 + 1.1 * Math.min(depth, 12)}rem`;
+    button.type = "button";
+    button.title = region.name;
+    button.tabIndex = -1;
+    button.setAttribute("aria-expanded", view.opened.has(region));
+    if (region.notes.length) {
+        add(cell, "span", "mark", " !").title = region.notes.join(" ");
+    }
+}
+
+function addCell(row, region, column) {
+    const value = column.value(region);
+    const cell = add(row, "td", "number", scaled(value, column.scale));
+    if (column.kind === "lost") {
+        cell.classList.add(value > 0 ? "mark" : "muted");
+    }
+}
+
+function addRow(body, {region, depth, isContext}) {
+    const row = add(body, "tr", isContext ? "context" : "");
+    row.dataset.region = region.index;
+    for (const column of shownColumns()) {
+        if (column.kind === "share") {
+            addShare(row, region);
+        } else if (column.kind === "name") {
+            addName(row, region, depth);
+        } else if (column.kind === "limit") {
+            add(row, "td", "limit", region.limit.what || MISSING).title = region.limit.why || "";
+        } else {
+            addCell(row, region, column);
+        }
+    }
+    if (view.opened.has(region)) {
+        addDetails(row, region);
+    }
+}
+
+/* Returns the share of some regions, after `before`. Returns "" if shares are not known. */
+function shareText(before, some) {
+    return hasOwnTimes ? `${before}${percent(sumOf(some, (region) => region.share))} of GPU time` : "";
+}
+
+function legendText() {
+    const texts = ["A full bar is the GPU time of the longest region."];
+    if (hasOwnTimes) {
+        texts[0] = `A full bar is ${percent(view.fullBar)} of all GPU time.`;
+    }
+    if (isNested()) {
+        texts.push("The strong part of a bar is the region's own time, the faint part that of regions inside it.");
+    }
+    if (metricNames.length) {
+        texts.push("Metrics are means of a sample; rates and shares are weighted by GPU time.");
+    }
+    return texts.join(" ");
+}
+
+function showRows() {
+    const body = byId("regions").tBodies[0];
+    const matching = filterRegions();
+    const barOf = (region) => (isNested() ? region.shareWithChildren : region.share) || 0;
+    markSorted();
+    view.fullBar = Math.max(1e-9, ...regions.map(barOf));
+    view.rows = orderRows(matching);
+    body.replaceChildren();
+    view.rows.slice(0, view.rowLimit).forEach((row) => addRow(body, row));
+    const first = body.querySelector("button");
+    if (first) {
+        first.tabIndex = 0;
+    }
+    const all = plural(regions.length, "region");
+    byId("shown").textContent = matching.length === regions.length
+        ? all : `${COUNT.format(matching.length)} of ${all}${shareText(", ", matching)}`;
+    byId("legend").textContent = legendText();
+    const hidden = view.rows.slice(view.rowLimit).map((row) => row.region);
+    byId("more").hidden = hidden.length === 0;
+    byId("more").firstElementChild.textContent = `${plural(hidden.length, "more row")}${shareText(" with ", hidden)}.`;
+}
+
+/* Opens or closes the details of the region of a row. */
+function toggle(row) {
+    const region = regions[row.dataset.region];
+    const isOpen = view.opened.has(region);
+    if (isOpen) {
+        view.opened.delete(region);
+        row.nextElementSibling.remove();
+    } else {
+        view.opened.add(region);
+        addDetails(row, region);
+    }
+    row.querySelector("button").setAttribute("aria-expanded", !isOpen);
+}
+
+/* Moves the keyboard to a row: one row at a time is a stop of the Tab key. */
+function focusRow(button) {
+    if (button) {
+        byId("regions").querySelectorAll("tbody .name > button[tabindex='0']").forEach((other) => {
+            other.tabIndex = -1;
+        });
+        button.tabIndex = 0;
+        button.focus();
+    }
+}
+
+/* Opens a region from elsewhere on the page. */
+function reveal(region) {
+    byId("filter").value = "";
+    showRows();
+    const position = view.rows.findIndex((row) => row.region === region);
+    if (position >= view.rowLimit) {
+        view.rowLimit = position + 1;
+        showRows();
+    }
+    const row = byId("regions").querySelector(`tr[data-region='${region.index}']`);
+    if (!view.opened.has(region)) {
+        toggle(row);
+    }
+    focusRow(row.querySelector("button"));
+}
+
+/* ---- details of a region ---- */
+
+const FIGURES = ["mean", "stddev", "min", "median", "p95", "max"];
+
+function addDetails(row, region) {
+    const detailsRow = document.createElement("tr");
+    detailsRow.className = "details";
+    row.after(detailsRow);
+    const cell = add(detailsRow, "td");
+    cell.colSpan = row.cells.length + 1; /* and what fills the row */
+    const box = add(cell, "div", "detail");
+    add(box, "h3", "", region.name);
+    const pair = add(box, "div", "pair");
+    addFacts(add(pair, "div"), region);
+    addHistogram(pair, region);
+    addFigures(box, region);
+    addStreamed(box, region);
+}
+
+/* Adds what limits a region, where it is nested, its notes, and what it does a second. */
+function addFacts(box, region) {
+    if (region.limit.why) {
+        addLimit(add(box, "p", "", "What limits it: "), region.limit);
+    }
+    if (region.above) {
+        const path = [];
+        for (let above = region.above; above; above = above.above) {
+            path.unshift(above.name);
+        }
+        add(box, "p", "", `Inside ${path.join(" \u203a ")}.`);
+    }
+    for (const note of region.notes) {
+        add(box, "p", "mark", note);
+    }
+    const rates = ratesOf(region);
+    if (rates.length) {
+        add(box, "p", "", `While it runs: ${rates.join(", ")}.`);
+    }
+}
+
+function addLimit(text, limit) {
+    if (limit.what) {
+        add(text, "strong", "", limit.what);
+        text.append(". ");
+    }
+    text.append(limit.why);
+    if (limit.what && limit.add) {
+        text.append(` To know more, add ${limit.add}.`);
+    }
+}
+
+function ratesOf(region) {
+    const rates = [];
+    if (isNumber(region.bytes)) {
+        rates.push(`memory traffic ${quantity(region.bytes, "B/s")}`);
+    }
+    if (isNumber(region.operations)) {
+        rates.push(quantity(region.operations, "op/s"));
+    }
+    if (isNumber(region.instructions)) {
+        rates.push(quantity(region.instructions, "instr/s"));
+    }
+    if (region.bytes > 0 && region.operations > 0) {
+        rates.push(quantity(region.operations / region.bytes, "op/B"));
+    }
+    return rates;
+}
+
+/* Adds a table with one row of headings, and returns its body. Headings are [text, class, unit]. */
+function addTable(parent, headings) {
+    const table = add(add(parent, "div", "scroll"), "table");
+    const row = add(add(table, "thead"), "tr");
+    for (const [text, className, unit] of headings) {
+        const cell = add(row, "th", className);
+        cell.scope = "col";
+        fillHeading(cell, text, unit);
+    }
+    return add(table, "tbody");
+}
+
+function addFigures(box, region) {
+    const numbers = ["Samples", "Mean", "Std dev", "Min", "Median", "p95", "Max"].map((text) => [text, "number"]);
+    const body = addTable(box, [["Metric"], ...numbers, ["Unit"], ["Sum", "number"], ["Component"]]);
+    const time = {units: "ns", description: "Time from the begin to the end of the region on the device."};
+    addFigureRow(body, "GPU time", time, (figure) => region.time_ns[figure]);
+    const times = region.with_metrics < region.count ? region.pass_time_ns || [] : [];
+    const withMetrics = {
+        units: "ns",
+        description: "GPU time of the samples that have metrics. The others have times alone.",
+    };
+    times.forEach((ofPass, pass) => {
+        const name = `GPU time with metrics${times.length > 1 ? `, pass ${pass}` : ""}`;
+        addFigureRow(body, name, withMetrics, (figure) => ofPass[figure]);
+    });
+    const isMeasured = (name) => figureOf(region, name, "count") > 0;
+    for (const name of metricNames.filter(isMeasured)) {
+        addFigureRow(body, name, metrics[name], (figure) => figureOf(region, name, figure));
+    }
+    const missing = metricNames.filter((name) => !isMeasured(name));
+    if (missing.length) {
+        add(box, "p", "muted", `Not measured here: ${missing.join(", ")}.`);
+    }
+}
+
+/* Figures of a row are in one unit; the sum has its own. */
+function addFigureRow(body, name, metric, valueOf) {
+    const row = add(body, "tr");
+    const units = metric.units || "";
+    const sum = valueOf("sum");
+    const scale = scaleFor(units, FIGURES.map(valueOf));
+    const isFlag = metric.aggregation === "flag" && isNumber(sum);
+    addDescribed(add(row, "th", "name"), name, metric.description);
+    add(row, "td", "number", countOrMissing(valueOf("count")));
+    for (const figure of FIGURES) {
+        add(row, "td", "number", scaled(valueOf(figure), scale));
+    }
+    add(row, "td", "unit", scale.unit);
+    add(row, "td", "number", isFlag ? plural(sum, "sample") : quantity(sum, units));
+    add(row, "td", "muted", metric.component || "");
+}
+
+function addDescribed(cell, name, description) {
+    cell.scope = "row";
+    if (!description) {
+        cell.textContent = name;
+        return;
+    }
+    const details = add(cell, "details");
+    add(details, "summary", "", name);
+    add(details, "p", "", description);
+}
+
+/* Adds the metrics of streams that were sampled while the region ran. */
+function addStreamed(box, region) {
+    const names = Object.keys(region.streamed || {});
+    if (names.length === 0) {
+        return;
+    }
+    const numbers = ["Rows", "Mean", "Peak"].map((text) => [text, "number"]);
+    const body = addTable(box, [["Streamed metric"], ...numbers, ["Unit"], ["Component"]]);
+    for (const name of names) {
+        const streamed = region.streamed[name];
+        const metric = ownProperty(doc.streamed, name) || {};
+        const row = add(body, "tr");
+        const scale = scaleFor(metric.units || "", [streamed.mean, streamed.peak]);
+        add(row, "th", "name", name).scope = "row";
+        add(row, "td", "number", COUNT.format(streamed.rows || 0));
+        add(row, "td", "number", scaled(streamed.mean, scale));
+        add(row, "td", "number", scaled(streamed.peak, scale));
+        add(row, "td", "", scale.unit);
+        add(row, "td", "", metric.component || "");
+    }
+}

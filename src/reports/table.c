@@ -1,0 +1,460 @@
+/* The table of regions. */
+
+#include "reports/table.h"
+
+#include "base/compiler.h"
+#include "base/figures.h"
+#include "base/memory.h"
+#include "base/numbers.h"
+#include "base/programs.h"
+#include "base/text.h"
+#include "base/writer.h"
+#include "regions/columns.h"
+#include "regions/profiler.h"
+#include "reports/facts.h"
+#include "reports/notes.h"
+#include "reports/tracer_tables.h"
+#include "results/advice.h"
+#include "results/ranking.h"
+#include "results/results.h"
+#include "results/roles.h"
+
+/* ---- the table of regions -------------------------------------------------------------------------------- */
+
+/* The figures of a row: these, the metrics, and the derived columns of results/advice. */
+enum {
+    ZT__ROW_SHARE,
+    ZT__ROW_COUNT,
+    ZT__ROW_TOTAL,
+    ZT__ROW_OWN,
+    ZT__ROW_WITH_INNER, /* share of the region and those inside it, which orders the rows */
+    ZT__ROW_MEAN,
+    ZT__ROW_MEDIAN,
+    ZT__ROW_P95,
+    ZT__ROW_MIN,
+    ZT__ROW_MAX,
+    ZT__ROW_DIFFERS,
+    ZT__ROW_QUEUE, /* medians of latencies */
+    ZT__ROW_LAUNCH,
+    ZT__ROW_BYTES, /* a second */
+    ZT__TIME_FIGURES
+};
+
+/* Columns of times, and of the bytes that were copied. Those that config.columns names are always shown. The
+   others are shown if they are default columns, as far as their rank leaves room. */
+static const struct {
+    const char *name, *units;
+    uint32_t figure;
+    int is_default; /* shown without being named */
+    int rank;
+} zt__time_columns[] = {{"total", "ns", ZT__ROW_TOTAL, 1, 0},   {"own", "ns", ZT__ROW_OWN, 1, 0},
+                        {"mean", "ns", ZT__ROW_MEAN, 1, 0},     {"median", "ns", ZT__ROW_MEDIAN, 1, 2},
+                        {"p95", "ns", ZT__ROW_P95, 1, 2},       {"min", "ns", ZT__ROW_MIN, 0, 2},
+                        {"max", "ns", ZT__ROW_MAX, 0, 2},       {"queued", "ns", ZT__ROW_QUEUE, 0, 2},
+                        {"launch", "ns", ZT__ROW_LAUNCH, 0, 1}, {"copied", "bytes/s", ZT__ROW_BYTES, 1, 1}};
+
+/* The table is read before it is written, because the figures decide about columns and units. */
+typedef struct zt__region_table {
+    zt__figure_table shown;
+    zt__advice advice;
+    double *figures; /* of each row */
+    uint32_t figure_count;
+    uint32_t left_out; /* metrics with something to show, for which there was no room */
+    int shows_launch; /* even if config.columns does not name it: launches take as long as half of a region */
+} zt__region_table;
+
+/* Where a region is in the table. The links are indices of regions, UINT32_MAX at the end. */
+typedef struct zt__row_place {
+    uint32_t row;   /* UINT32_MAX: it has none */
+    uint32_t outer; /* the nearest region around it that has a row */
+    uint32_t next;  /* the next region inside `outer` */
+    uint32_t first; /* the first region inside this one */
+} zt__row_place;
+
+/* Sorts by the share of a region and those inside it, the largest first. */
+static int zt__compare_rows(const void *a, const void *b) {
+    const zt__figure_row *one = (const zt__figure_row *)a, *other = (const zt__figure_row *)b;
+    double share = one->figures[ZT__ROW_WITH_INNER], other_share = other->figures[ZT__ROW_WITH_INNER];
+    if (share > other_share || share < other_share) {
+        return share > other_share ? -1 : 1;
+    }
+    return (int)one->index - (int)other->index;
+}
+
+/* Orders the rows: the largest share of a region and those inside it first, and regions inside a region below
+   it, indented. Returns 0 without memory. */
+static int zt__order_rows(const zt__document *document, zt__region_table *table) {
+    enum { INDENT = 2, DEEPEST = 8 };
+    const zt_allocator *allocator = &document->profiler->config.allocator;
+    const zt__nesting *nesting = document->nesting;
+    size_t regions = (size_t)document->region_count + 1; /* at least one */
+    zt__row_place *places = (zt__row_place *)zt__allocate(allocator, regions, sizeof *places);
+    zt__figure_row *ordered = (zt__figure_row *)zt__allocate(allocator, regions, sizeof *ordered);
+    zt__figure_row *rows = table->shown.rows;
+    uint32_t i, at, depth = 0, count = 0, row_count = table->shown.row_count;
+    int has_memory = places && ordered && rows;
+    if (has_memory) {
+        memset(places, 0xFF, regions * sizeof *places);
+        for (i = 0; i < row_count; i++) {
+            places[rows[i].index].row = i;
+        }
+        for (i = 0; i < row_count; i++) {
+            uint32_t index = rows[i].index;
+            double share = zt__is_positive(nesting[index].share) ? nesting[index].share : 0;
+            for (at = index; at != UINT32_MAX; at = nesting[at].parent) {
+                uint32_t row = places[at].row;
+                if (row != UINT32_MAX) {
+                    table->figures[(size_t)row * table->figure_count + ZT__ROW_WITH_INNER] += share;
+                    if (at != index && places[index].outer == UINT32_MAX) {
+                        places[index].outer = at;
+                    }
+                }
+            }
+        }
+        qsort(rows, row_count, sizeof *rows, zt__compare_rows);
+        at = UINT32_MAX;
+        for (i = row_count; i-- > 0;) {
+            zt__row_place *place = &places[rows[i].index];
+            uint32_t *first = place->outer == UINT32_MAX ? &at : &places[place->outer].first;
+            place->row = i;
+            place->next = *first;
+            *first = rows[i].index;
+        }
+        while (at != UINT32_MAX) {
+            ordered[count] = rows[places[at].row];
+            ordered[count++].indent = INDENT * (depth < DEEPEST ? depth : (size_t)DEEPEST);
+            if (places[at].first != UINT32_MAX) {
+                at = places[at].first;
+                depth++;
+                continue;
+            }
+            while (places[at].next == UINT32_MAX && places[at].outer != UINT32_MAX) {
+                at = places[at].outer;
+                depth--;
+            }
+            at = places[at].next;
+        }
+        memcpy(rows, ordered, count * sizeof *rows);
+    }
+    zt__free(allocator, ordered);
+    zt__free(allocator, places);
+    return has_memory;
+}
+
+/* Returns whether a name in config.columns is that of a time or count, which have columns of their own, or of
+   a metric that attached streams have alone, for the trace. */
+static int zt__is_other_column(const zt_profiler *profiler, const char *name) {
+    uint32_t i, streamed = zt_get_streamed_count(profiler);
+    if (strcmp(name, "count") == 0 || strcmp(name, "share") == 0) {
+        return 1;
+    }
+    for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
+        if (strcmp(zt__time_columns[i].name, name) == 0) {
+            return 1;
+        }
+    }
+    for (i = 0; i < profiler->metric_count; i++) {
+        if (strcmp(profiler->metrics[i].name, name) == 0) {
+            return 0;
+        }
+    }
+    for (i = 0; i < streamed; i++) {
+        if (strcmp(zt_get_streamed_metric(profiler, i)->name, name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Reads the regions into rows, and adds columns: of times, and then of metrics, those that config.columns names,
+   each once, or those that matter most. A name that is too long for a heading is replaced by that of the metric's
+   role. */
+static void zt__fill_region_table(zt__document *document, zt__region_table *table) {
+    zt_profiler *profiler = document->profiler;
+    const char *list, *text;
+    zt__figure_table *shown = &table->shown;
+    const zt_stats *time = &document->stats[0];
+    const zt_stats *latencies = &document->stats[zt__latency_column(profiler, 0)];
+    char name[ZET_MAX_METRIC_NAME];
+    size_t length;
+    uint32_t i, metric, role;
+    for (i = 0; i < document->region_count && !document->out_of_memory; i++) {
+        double *figures = table->figures + (size_t)shown->row_count * table->figure_count;
+        zt__figure_row *row = &shown->rows[shown->row_count];
+        if (!zt__read_region(document, i)) {
+            continue;
+        }
+        row->demangled = zt__demangle(document->region.name);
+        row->name = row->demangled ? row->demangled : document->region.name;
+        row->figures = figures;
+        row->index = i;
+        figures[ZT__ROW_SHARE] = time->count ? 100 * document->nesting[i].share : zt__nan();
+        figures[ZT__ROW_COUNT] = (double)time->count;
+        figures[ZT__ROW_TOTAL] = time->count ? document->region.total_ns : zt__nan();
+        figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
+        figures[ZT__ROW_MEAN] = time->mean;
+        figures[ZT__ROW_MEDIAN] = time->median;
+        figures[ZT__ROW_P95] = time->p95;
+        figures[ZT__ROW_MIN] = time->min;
+        figures[ZT__ROW_MAX] = time->max;
+        figures[ZT__ROW_DIFFERS] = (double)document->region.differs;
+        figures[ZT__ROW_QUEUE] = latencies[ZT_LATENCY_QUEUE].median;
+        figures[ZT__ROW_LAUNCH] = latencies[ZT_LATENCY_LAUNCH].median;
+        figures[ZT__ROW_BYTES] = document->region.bytes_per_second;
+        /* The shortest, because others may have waited for work before them. */
+        table->shows_launch |= !zt__is_nan(latencies[ZT_LATENCY_LAUNCH].min) && !zt__is_nan(time->mean) &&
+                               latencies[ZT_LATENCY_LAUNCH].min >= 0.5 * time->mean;
+        for (metric = 0; metric < profiler->metric_count; metric++) { /* of a flag, how often it was set */
+            const zt_stats *stats = &document->stats[1 + metric];
+            figures[ZT__TIME_FIGURES + metric] =
+                profiler->metrics[metric].aggregation == ZT_AGGREGATE_FLAG ? stats->sum : stats->mean;
+        }
+        shown->row_count++;
+    }
+    if (document->out_of_memory) {
+        return;
+    }
+    zt__choose_time_unit(shown, ZT__ROW_MEAN, ZT__ROW_TOTAL);
+    zt__add_figures(shown, ZT__ROW_SHARE, "share", "percent", 0, 0);
+    zt__add_figures(shown, ZT__ROW_COUNT, "count", "", 0, 0);
+    if (document->differs) {
+        zt__add_texts(shown, ZT__ROW_DIFFERS, "passes differ", zt__differences);
+    }
+    for (i = 0; i < ZT__COUNT_OF(zt__time_columns); i++) {
+        uint32_t figure = zt__time_columns[i].figure;
+        int is_requested = 0;
+        list = profiler->columns;
+        while (list && zt__next_name(&list, &text, &length)) {
+            is_requested |= zt__equals(zt__time_columns[i].name, text, length);
+        }
+        if (figure == ZT__ROW_OWN && !document->is_nested) {
+            continue; /* it is the total */
+        }
+        if (is_requested || zt__time_columns[i].is_default ||
+            (figure == ZT__ROW_LAUNCH && table->shows_launch)) {
+            zt__add_figures(shown, figure, zt__time_columns[i].name, zt__time_columns[i].units, 1,
+                            is_requested ? 0 : zt__time_columns[i].rank);
+        }
+    }
+    list = profiler->columns;
+    if (!list) {
+        document->out_of_memory |= !zt__add_ranked_columns(profiler, &table->advice, shown, table->figures,
+                                                           table->figure_count, ZT__TIME_FIGURES, 0);
+    }
+    while (list && zt__next_name(&list, &text, &length)) {
+        int adds_up;
+        const char *units;
+        metric = UINT32_MAX;
+        zt__copy_text(name, sizeof name, text, length);
+        if (!zt__is_other_column(profiler, name)) {
+            metric = zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics,
+                                     profiler->metric_count, name, NULL);
+        }
+        for (i = 0; i < shown->column_count && metric != UINT32_MAX; i++) {
+            if (shown->columns[i].figure == ZT__TIME_FIGURES + metric) {
+                metric = UINT32_MAX;
+            }
+        }
+        if (metric == UINT32_MAX) {
+            continue; /* the footer names unknown ones */
+        }
+        adds_up = profiler->metrics[metric].aggregation == ZT_AGGREGATE_SUM;
+        units = profiler->metrics[metric].aggregation == ZT_AGGREGATE_FLAG ? "samples"
+                                                                           : profiler->metrics[metric].units;
+        if (zt__add_figures(shown, ZT__TIME_FIGURES + metric, name, units, adds_up, 0)) {
+            continue;
+        }
+        for (role = ZT__NO_ROLE + 1; role < ZT__ROLE_COUNT; role++) {
+            if (table->advice.metrics[role] == metric) {
+                shown->column_count--;
+                zt__add_figures(shown, ZT__TIME_FIGURES + metric, zt__roles[role].name, units, adds_up, 0);
+                break;
+            }
+        }
+    }
+}
+
+static uint32_t zt__count_metric_columns(const zt__figure_table *table) {
+    uint32_t i, count = 0;
+    for (i = 0; i < table->column_count; i++) {
+        count += table->columns[i].figure >= ZT__TIME_FIGURES;
+    }
+    return count;
+}
+
+/* Writes the sentences below the table: what its columns mean, how samples cover the time of the device, and what
+   is not shown, why, and what to do. */
+static void zt__write_footer(zt__document *document, const zt__region_table *table) {
+    zt_profiler *profiler = document->profiler;
+    zt_availability availability = zt_get_availability(profiler);
+    const char *list = profiler->columns, *text;
+    char name[ZET_MAX_METRIC_NAME], note[ZET_MAX_METRIC_NAME + sizeof(zt__nearest) + 64];
+    const zt_overlap *overlap = zt__read_overlap(document);
+    double percent_ns;
+    int shows_queue = 0, shows_launch = 0, shows_overlap;
+    zt__nearest nearest;
+    size_t length;
+    uint32_t i;
+    if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
+        list = NULL; /* the note about why there are no metrics is enough */
+    }
+    while (list && zt__next_name(&list, &text, &length)) {
+        zt__copy_text(name, sizeof name, text, length);
+        if (!zt__is_other_column(profiler, name) &&
+            zt__find_metric(&profiler->diagnostics, "zt_report", profiler->metrics, profiler->metric_count,
+                            name, &nearest) == UINT32_MAX) {
+            snprintf(note, sizeof note, "There is no metric '%s'. Nearest: %s.", name, nearest.text);
+            zt__write_table_note(document, note);
+        }
+    }
+    if (document->is_nested) {
+        zt__write_table_note(document, "Own times do not include regions inside, which are indented. Shares "
+                                       "are of own times.");
+    }
+    if (profiler->metric_count > 0 && table->shown.row_count > 0) {
+        snprintf(note, sizeof note,
+                 "Metrics are means per sample. There is no room for %u more: choose with ZT_COLUMNS, or "
+                 "write CSV or JSON, which have all.",
+                 (unsigned)table->left_out);
+        zt__write_table_note(document, table->left_out ? note : "Metrics are means per sample.");
+    }
+    for (i = 0; i < table->shown.column_count; i++) {
+        shows_queue |= table->shown.columns[i].figure == ZT__ROW_QUEUE;
+        shows_launch |= table->shown.columns[i].figure == ZT__ROW_LAUNCH;
+    }
+    if ((shows_queue || shows_launch) && profiler->device && !profiler->config.timeline) {
+        zt__write_table_note(document,
+                             "Latencies are not measured without a timeline: set ZT_TIMELINE=1000.");
+        shows_queue = shows_launch = 0;
+    }
+    if (shows_queue) {
+        zt__write_table_note(document,
+                             "\"queued\" is the median time from the append to the execution of the list.");
+    }
+    if (shows_launch) {
+        zt__write_table_note(document, "\"launch\" is the median time from the submission by the host to the "
+                                       "begin on the device.");
+    }
+
+    /* how samples cover the time of the device, if a timeline is kept */
+    percent_ns = overlap->span_ns / 100;
+    shows_overlap = overlap->samples >= 2 && percent_ns > 0;
+    note[0] = 0;
+    if (shows_overlap && overlap->missing) {
+        zt__append(note, sizeof note,
+                   "The idle time of the device is not known: %llu sample%s missing in the ",
+                   (unsigned long long)overlap->missing, overlap->missing == 1 ? " is" : "s are");
+        zt__append_time(note, sizeof note, overlap->span_ns);
+        zt__append(note, sizeof note, " from the first begin to the last end.");
+    } else if (shows_overlap) {
+        zt__append(note, sizeof note, "Of the ");
+        zt__append_time(note, sizeof note, overlap->span_ns);
+        zt__append(note, sizeof note, " from the first begin to the last end, ");
+        if (overlap->kernel_ns > 0 || overlap->copy_ns > 0) {
+            zt__append(note, sizeof note, "kernels take %.1f%%, ", overlap->kernel_ns / percent_ns);
+        } else {
+            zt__append(note, sizeof note, "regions take %.1f%%, ", overlap->busy_ns / percent_ns);
+        }
+        if (overlap->copy_ns > 0) {
+            zt__append(note, sizeof note, "copies %.1f%%, both at once %.1f%%, ",
+                       overlap->copy_ns / percent_ns, overlap->both_ns / percent_ns);
+        }
+        zt__append(note, sizeof note, "and in %.1f%% nothing that is measured runs.",
+                   overlap->idle_ns / percent_ns);
+    }
+    if (shows_overlap) {
+        zt__write_table_note(document, note);
+    }
+    zt__list_notes(document, zt__write_table_note);
+}
+
+ZT__PRIVATE void zt__write_region_table(zt__document *document) {
+    enum { LIMITS_SHOWN = 3 };
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    size_t rows = (size_t)document->region_count + 1; /* at least one */
+    zt__region_table table;
+    zt__figure_table *shown = &table.shown;
+    const zt__figure_row *largest[LIMITS_SHOWN];
+    zt_limit_info limits[LIMITS_SHOWN];
+    zt__paragraph paragraph;
+    const char *group = NULL;
+    uint32_t i, place, count = 0, known = 0;
+    memset(&table, 0, sizeof table);
+    table.figure_count = ZT__TIME_FIGURES + profiler->metric_count + ZT__DERIVED_COLUMNS;
+    table.figures = (double *)zt__allocate(allocator, rows, table.figure_count * sizeof *table.figures);
+    shown->heading = "region";
+    shown->rows = (zt__figure_row *)zt__allocate(allocator, rows, sizeof *shown->rows);
+    shown->columns = (zt__figure_column *)zt__allocate(allocator, table.figure_count, sizeof *shown->columns);
+    document->out_of_memory |= !table.figures || !shown->rows || !shown->columns;
+    zt__prepare_advice(profiler, &table.advice);
+    zt__fill_region_table(document, &table); /* without memory, what follows has no columns */
+    document->out_of_memory |= !zt__order_rows(document, &table);
+    table.left_out = zt__count_metric_columns(shown);
+    zt__fit_columns(shown, document->room);
+    table.left_out -= zt__count_metric_columns(shown);
+
+    paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 0);
+    zt__add_text(&paragraph, "GPU time of regions on ");
+    zt__add_text(&paragraph, profiler->device_name);
+    zt__add_text(&paragraph, profiler->metric_count ? ", with metrics of " : ", times only");
+    for (i = 0; i < profiler->metric_count; i++) {
+        if (!group || strcmp(group, profiler->metrics[i].group) != 0) {
+            zt__add_text(&paragraph, group ? ", " : "");
+            group = profiler->metrics[i].group;
+            zt__add_text(&paragraph, group);
+        }
+    }
+    zt__end_paragraph(&paragraph);
+    zt__write_text(&document->writer, "\n");
+    if (shown->row_count > 0) {
+        zt__write_figures(&document->writer, shown, document->room);
+    }
+    zt__write_footer(document, &table);
+
+    /* what limits the regions with the largest shares, a paragraph each */
+    for (i = 0; i < shown->row_count; i++) {
+        const zt__figure_row *row = &shown->rows[i];
+        double share = row->figures[ZT__ROW_SHARE];
+        if (!(row->figures[ZT__ROW_COUNT] > 0)) {
+            continue;
+        }
+        for (place = count; place > 0 && share > largest[place - 1]->figures[ZT__ROW_SHARE]; place--) {
+            if (place < LIMITS_SHOWN) {
+                largest[place] = largest[place - 1];
+            }
+        }
+        if (place < LIMITS_SHOWN) {
+            largest[place] = row;
+            count += count < LIMITS_SHOWN;
+        }
+    }
+    for (i = 0; i < count; i++) {
+        zt__find_limit(profiler, &table.advice, zt__record_at(profiler, largest[i]->index), &limits[i]);
+        known += limits[i].limit != ZT_LIMIT_UNKNOWN;
+    }
+    if (known > 0 || (count > 0 && profiler->metric_count > 0)) {
+        zt__write_text(&document->writer, "\n");
+        paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 2);
+        zt__add_text(&paragraph, "What limits the regions with the largest shares:");
+        if (known == 0) { /* the reason is the same */
+            zt__add_text(&paragraph, " ");
+            zt__add_text(&paragraph, limits[0].text);
+        }
+        zt__end_paragraph(&paragraph);
+    }
+    for (i = 0; i < count && known > 0; i++) {
+        zt__write_paragraph_about(document, largest[i]->name, limits[i].text);
+    }
+#ifdef ZETOOLS_TRACER
+    zt__write_table_of_kernels(document);
+    zt__write_table_of_calls(document);
+    zt__write_table_of_hotspots(document);
+#endif
+    for (i = 0; i < shown->row_count; i++) {
+        free(shown->rows[i].demangled);
+    }
+    zt__free(allocator, shown->columns);
+    zt__free(allocator, shown->rows);
+    zt__free(allocator, table.figures);
+}

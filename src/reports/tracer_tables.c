@@ -1,0 +1,345 @@
+/* The tables of a tracer: kernels, calls, hot spots. */
+
+#include "reports/tracer_tables.h"
+
+#include "base/compiler.h"
+#include "base/figures.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/numbers.h"
+#include "base/platform.h"
+#include "base/programs.h"
+#include "base/writer.h"
+#include "reports/facts.h"
+#include "tracer/hotspots.h"
+#include "tracer/results.h"
+
+ZT__PRIVATE size_t zt__get_room(int to_standard_output) {
+    enum { DEFAULT = 80, LEAST = 40 };
+    const char *columns = zt__get_variable("COLUMNS");
+    int room = DEFAULT, width = to_standard_output ? zt__get_terminal_width() : 0;
+    if (width > 0) {
+        room = width;
+    } else if (to_standard_output && columns && atoi(columns) > 0) {
+        room = atoi(columns);
+    }
+    return room > LEAST ? (size_t)room : (size_t)LEAST;
+}
+
+ZT__PRIVATE void zt__write_paragraph_about(zt__document *document, const char *name, const char *text) {
+    zt__paragraph paragraph;
+    zt__writer shortened;
+    zt__begin_writing(&shortened, NULL, NULL);
+    shortened.stopped = 1; /* it only keeps the bytes */
+    zt__write_shortened(&shortened, name, document->room / 2);
+    zt__write_bytes(&shortened, "", 1);
+    paragraph = zt__begin_paragraph(&document->writer, document->room, 2, 4);
+    zt__add_text(&paragraph, shortened.bytes);
+    zt__add_text(&paragraph, ": ");
+    zt__add_text(&paragraph, text);
+    zt__end_paragraph(&paragraph);
+}
+
+ZT__PRIVATE void zt__write_table_note(zt__document *document, const char *text) {
+    zt__paragraph paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 0);
+    zt__add_text(&paragraph, text);
+    zt__end_paragraph(&paragraph);
+}
+
+/* ---- tables of a tracer: kernels, calls, hot spots ------------------------------------------------------- */
+
+#ifdef ZETOOLS_TRACER
+
+enum {
+    ZT__KERNEL_ROW_SHARE, /* that of its region */
+    ZT__KERNEL_ROW_LAUNCHES,
+    ZT__KERNEL_ROW_SIZE, /* an index of texts, like the next */
+    ZT__KERNEL_ROW_MODULE,
+    ZT__KERNEL_ROW_OCCUPANCY,
+    ZT__KERNEL_ROW_SIMD,
+    ZT__KERNEL_ROW_REGISTERS,
+    ZT__KERNEL_ROW_SPILL,
+    ZT__KERNEL_ROW_SLM,
+    ZT__KERNEL_ROW_PRIVATE,
+    ZT__KERNEL_ROW_BARRIERS,
+    ZT__KERNEL_ROW_ARGUMENTS,
+    ZT__KERNEL_ROW_FIGURES
+};
+
+static const struct {
+    uint32_t figure;
+    const char *name, *units;
+    int rank;
+} zt__kernel_columns[] = {
+    {ZT__KERNEL_ROW_SHARE, "share", "%", 1},         {ZT__KERNEL_ROW_LAUNCHES, "launches appended", "", 0},
+    {ZT__KERNEL_ROW_MODULE, "module", NULL, 0},      {ZT__KERNEL_ROW_SIZE, "group size", NULL, 0},
+    {ZT__KERNEL_ROW_OCCUPANCY, "occupancy", "%", 1}, {ZT__KERNEL_ROW_SIMD, "SIMD", "", 1},
+    {ZT__KERNEL_ROW_REGISTERS, "registers", "", 1},  {ZT__KERNEL_ROW_SPILL, "spill", "bytes", 1},
+    {ZT__KERNEL_ROW_SLM, "SLM", "bytes", 2},         {ZT__KERNEL_ROW_PRIVATE, "private", "bytes", 2},
+    {ZT__KERNEL_ROW_BARRIERS, "barriers", "", 3},    {ZT__KERNEL_ROW_ARGUMENTS, "arguments", "", 3}};
+
+/* Returns a number of a kernel. UINT32_MAX stands for one that is not known. */
+static double zt__known_or_nan(uint32_t number) {
+    return number == UINT32_MAX ? zt__nan() : number;
+}
+
+/* Writes a table below a heading, if it has rows. */
+static void zt__show_table(zt__document *document, zt__figure_table *table, const char *heading) {
+    if (table->row_count > 0) {
+        zt__fit_columns(table, document->room);
+        zt__print(&document->writer, "\n%s\n", heading);
+        zt__write_figures(&document->writer, table, document->room);
+    }
+}
+
+/* Compares rows for qsort: by share, and then by launches, in descending order. */
+static int zt__compare_kernel_rows(const void *a, const void *b) {
+    const zt__figure_row *one = (const zt__figure_row *)a, *other = (const zt__figure_row *)b;
+    uint32_t figure;
+    for (figure = ZT__KERNEL_ROW_SHARE; figure <= ZT__KERNEL_ROW_LAUNCHES; figure++) {
+        double left = one->figures[figure], right = other->figures[figure];
+        left = zt__is_nan(left) ? -1 : left;
+        right = zt__is_nan(right) ? -1 : right;
+        if (left != right) {
+            return left < right ? 1 : -1;
+        }
+    }
+    return (int)one->index - (int)other->index;
+}
+
+/* Returns whether kernels of different modules have the same name; also without the memory to find out. */
+static int zt__share_names(const zt_allocator *allocator, const zt__figure_table *table,
+                           zt__sizes_text *modules) {
+    zt__map first_of_name = {NULL, 64, 0}; /* the text of the module of the first kernel with each name */
+    uint32_t i;
+    int are_shared;
+    while (first_of_name.capacity / 2 <= table->row_count) {
+        first_of_name.capacity *= 2;
+    }
+    first_of_name.entries =
+        (zt__map_entry *)zt__allocate(allocator, first_of_name.capacity, sizeof *first_of_name.entries);
+    are_shared = !first_of_name.entries;
+    for (i = 0; i < table->row_count && !are_shared; i++) {
+        const char *name = table->rows[i].name;
+        const char *first = (const char *)zt__map_find(&first_of_name, name, strlen(name));
+        if (first) {
+            are_shared = strcmp(first, modules[i].text) != 0;
+        } else {
+            zt__map_add(&first_of_name, name, strlen(name), modules[i].text);
+        }
+    }
+    zt__map_free(&first_of_name, allocator);
+    return are_shared;
+}
+
+ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
+    enum { ADVISED = 10 };
+    const zt_allocator *allocator = &document->profiler->config.allocator;
+    uint32_t i, count = zt_get_kernel_count(document->profiler), shown = 0, others = 0;
+    zt__figure_column columns[ZT__KERNEL_ROW_FIGURES];
+    zt__figure_table table;
+    double *figures;
+    zt__sizes_text *sizes, *modules;         /* of each kernel */
+    const char **size_texts, **module_texts; /* the same, for zt__add_texts */
+    int needs_modules;
+    zt_kernel_info info;
+    char text[128];
+    if (count == 0) {
+        return;
+    }
+    memset(&table, 0, sizeof table);
+    table.heading = "kernel";
+    table.columns = columns;
+    table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
+    figures = (double *)zt__allocate(allocator, count, ZT__KERNEL_ROW_FIGURES * sizeof *figures);
+    sizes = (zt__sizes_text *)zt__allocate(allocator, count, 2 * sizeof *sizes);
+    size_texts = (const char **)zt__allocate(allocator, count, 2 * sizeof *size_texts);
+    modules = sizes ? sizes + count : NULL;
+    module_texts = size_texts ? size_texts + count : NULL;
+    if (table.rows && figures && sizes && size_texts) {
+        table.row_count = count;
+    } else {
+        document->out_of_memory = 1;
+    }
+    for (i = 0; i < table.row_count; i++) {
+        zt__figure_row *row = &table.rows[i];
+        double *figure = figures + (size_t)i * ZT__KERNEL_ROW_FIGURES;
+        zt_get_kernel(document->profiler, i, &info);
+        row->demangled = zt__demangle(info.name);
+        row->name = row->demangled ? row->demangled : info.name;
+        row->figures = figure;
+        row->index = i;
+        figure[ZT__KERNEL_ROW_SHARE] =
+            info.region < document->region_count ? 100 * document->nesting[info.region].share : zt__nan();
+        figure[ZT__KERNEL_ROW_LAUNCHES] = (double)info.launches;
+        figure[ZT__KERNEL_ROW_SIZE] = figure[ZT__KERNEL_ROW_MODULE] = i;
+        figure[ZT__KERNEL_ROW_OCCUPANCY] = 100 * info.occupancy;
+        figure[ZT__KERNEL_ROW_SIMD] = zt__known_or_nan(info.simd_width);
+        figure[ZT__KERNEL_ROW_REGISTERS] = zt__known_or_nan(info.registers);
+        figure[ZT__KERNEL_ROW_SPILL] = zt__known_or_nan(info.spill_bytes);
+        figure[ZT__KERNEL_ROW_SLM] = zt__known_or_nan(info.slm_bytes);
+        figure[ZT__KERNEL_ROW_PRIVATE] = zt__known_or_nan(info.private_bytes);
+        figure[ZT__KERNEL_ROW_BARRIERS] = zt__known_or_nan(info.barriers);
+        figure[ZT__KERNEL_ROW_ARGUMENTS] = zt__known_or_nan(info.arguments);
+        sizes[i] = zt__format_sizes(info.shapes[0].group_size);
+        if (!sizes[i].text[0]) {
+            strcpy(sizes[i].text, "-");
+        }
+        strcpy(modules[i].text, "-");
+        if (info.module) { /* eight digits differ between the modules of a program */
+            snprintf(modules[i].text, sizeof modules[i].text, "%08x", (unsigned)(info.module >> 32));
+        }
+        size_texts[i] = sizes[i].text;
+        module_texts[i] = modules[i].text;
+    }
+    needs_modules = zt__share_names(allocator, &table, modules);
+    if (table.row_count > 0) {
+        qsort(table.rows, count, sizeof *table.rows, zt__compare_kernel_rows);
+    }
+    for (i = 0; i < ZT__COUNT_OF(zt__kernel_columns); i++) {
+        uint32_t figure = zt__kernel_columns[i].figure;
+        const char *name = zt__kernel_columns[i].name, *units = zt__kernel_columns[i].units;
+        if (units) {
+            zt__add_figures(&table, figure, name, units, units[0] == 'b', zt__kernel_columns[i].rank);
+        } else if (figure == ZT__KERNEL_ROW_SIZE || needs_modules) {
+            zt__add_texts(&table, figure, name, figure == ZT__KERNEL_ROW_SIZE ? size_texts : module_texts);
+        }
+    }
+    zt__show_table(document, &table, "Kernels; group size and occupancy are those of most launches");
+    for (i = 0; i < table.row_count; i++) {
+        zt_get_kernel(document->profiler, table.rows[i].index, &info);
+        if (info.advice[0] && shown < ADVISED) {
+            zt__write_text(&document->writer, shown++ ? "" : "\n");
+            zt__write_paragraph_about(document, table.rows[i].name, info.advice);
+        } else if (info.advice[0]) {
+            others++;
+        }
+    }
+    if (others) {
+        snprintf(text, sizeof text, "What to do about %u more is in JSON and CSV.", (unsigned)others);
+        zt__write_table_note(document, text);
+    }
+    for (i = 0; i < table.row_count; i++) {
+        free(table.rows[i].demangled);
+    }
+    zt__free(allocator, table.rows);
+    zt__free(allocator, (void *)size_texts);
+    zt__free(allocator, sizes);
+    zt__free(allocator, figures);
+}
+
+ZT__PRIVATE void zt__write_table_of_calls(zt__document *document) {
+    enum { COUNT, ERRORS, TOTAL, MEDIAN, P95, MAX, FIGURES };
+    static const char *const names[FIGURES] = {"count", "errors", "total", "median", "p95", "max"};
+    const zt_allocator *allocator = &document->profiler->config.allocator;
+    uint32_t i, count = zt__calls_to_report(document->profiler);
+    zt__figure_column columns[FIGURES];
+    zt__figure_table table;
+    double *figures;
+    if (count == 0) {
+        return;
+    }
+    memset(&table, 0, sizeof table);
+    figures = (double *)zt__allocate(allocator, count, FIGURES * sizeof *figures);
+    table.heading = "call";
+    table.columns = columns;
+    table.rows = (zt__figure_row *)zt__allocate(allocator, count, sizeof *table.rows);
+    document->out_of_memory |= !figures || !table.rows;
+    for (i = 0; i < count && figures && table.rows; i++) {
+        double *row = figures + (size_t)i * FIGURES;
+        zt_call_info call;
+        zt_get_call(document->profiler, i, &call);
+        table.rows[i].name = call.name;
+        table.rows[i].figures = row;
+        row[COUNT] = (double)call.count;
+        row[ERRORS] = (double)call.errors;
+        row[TOTAL] = call.time_ns.sum;
+        row[MEDIAN] = call.time_ns.median;
+        row[P95] = call.time_ns.p95;
+        row[MAX] = call.time_ns.max;
+        table.row_count++;
+    }
+    zt__choose_time_unit(&table, MEDIAN, TOTAL);
+    for (i = 0; i < FIGURES; i++) {
+        zt__add_figures(&table, i, names[i], i < TOTAL ? "" : "ns", 1, 0);
+    }
+    zt__show_table(document, &table, "Host time of calls");
+    zt__free(allocator, table.rows);
+    zt__free(allocator, figures);
+}
+
+ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document) {
+    enum { SHOWN = 20, SHORTENED = 40 };
+    enum { SHARE, SAMPLES, ACTIVE, STALL, STALLED, FIGURES };
+    const zt__hotspots *hotspots = zt__hotspots_of(document->profiler);
+    const char *stalls[ZT__MOST_COUNTS + 1];
+    double figures[SHOWN][FIGURES], all;
+    zt_hotspots_counts counts;
+    zt__figure_row shown[SHOWN];
+    zt__figure_column columns[FIGURES];
+    zt__figure_table table;
+    zt__writer name; /* of a row: the kernel, which is shortened, and the place in it */
+    char *demangled;
+    uint32_t i, count;
+    zt__hot_row *rows = zt__read_hot_rows(document, 1, &count, &counts);
+    if (!rows) {
+        return;
+    }
+    all = (double)counts.matched;
+    qsort(rows, count, sizeof *rows, zt__compare_hot_rows);
+    memset(&table, 0, sizeof table);
+    memset(shown, 0, sizeof shown);
+    table.heading = "hot spot";
+    table.rows = shown;
+    table.columns = columns;
+    for (i = 0; i < ZT__MOST_COUNTS; i++) {
+        stalls[i] = hotspots->count_names[i];
+    }
+    stalls[ZT__MOST_COUNTS] = "-";
+    for (i = 0; i < count && i < SHOWN; i++) {
+        uint32_t j, stall = UINT32_MAX; /* the kind of stall with most samples */
+        double samples = (double)rows[i].samples;
+        for (j = 0; j < hotspots->count_count; j++) {
+            if (j != hotspots->active_count && rows[i].counts[j] > 0 &&
+                (stall == UINT32_MAX || rows[i].counts[j] > rows[i].counts[stall])) {
+                stall = j;
+            }
+        }
+        demangled = zt__demangle(rows[i].kernel->name);
+        zt__begin_writing(&name, NULL, NULL);
+        name.stopped = 1; /* it only keeps the bytes */
+        zt__write_shortened(&name, demangled ? demangled : rows[i].kernel->name, SHORTENED);
+        zt__write_text(&name, " ");
+        zt__write_text(&name, zt__describe_hot_place(&rows[i]).text);
+        zt__write_bytes(&name, "", 1);
+        free(demangled);
+        shown[i].demangled = zt__duplicate_text(&hotspots->allocator, name.bytes);
+        shown[i].name = shown[i].demangled ? shown[i].demangled : rows[i].kernel->name;
+        shown[i].figures = figures[i];
+        figures[i][SHARE] = 100 * samples / all;
+        figures[i][SAMPLES] = samples;
+        figures[i][ACTIVE] = hotspots->active_count == UINT32_MAX
+                                 ? zt__nan()
+                                 : 100 * (double)rows[i].counts[hotspots->active_count] / samples;
+        figures[i][STALL] = stall == UINT32_MAX ? (double)ZT__MOST_COUNTS : (double)stall;
+        figures[i][STALLED] = stall == UINT32_MAX ? zt__nan() : 100 * (double)rows[i].counts[stall] / samples;
+        table.row_count++;
+    }
+    zt__add_figures(&table, SHARE, "share", "percent", 0, 0);
+    zt__add_figures(&table, SAMPLES, "samples", "", 0, 0);
+    zt__add_figures(&table, ACTIVE, "active", "percent", 0, 0);
+    zt__add_texts(&table, STALL, "main stall", stalls);
+    zt__add_figures(&table, STALLED, "main stall", "percent", 0, 0);
+    zt__show_table(document, &table,
+                   "Hot spots in kernels: where threads were, and whether they executed or waited");
+    if (count > SHOWN) {
+        zt__print(&document->writer, "There are %u more: write CSV, JSON or HTML, which have all.\n",
+                  (unsigned)(count - SHOWN));
+    }
+    for (i = 0; i < table.row_count; i++) {
+        zt__free(&hotspots->allocator, shown[i].demangled);
+    }
+    zt__free(&hotspots->allocator, rows);
+}
+
+#endif

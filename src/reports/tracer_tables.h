@@ -1,0 +1,28 @@
+/* The tables of a tracer: kernels, calls, hot spots. */
+
+#pragma once
+
+#include "base/compiler.h"
+#include "base/system.h"
+#include "reports/facts.h"
+
+/* Returns the columns of a line, at least 40: on standard output, those of the terminal if it is one, or COLUMNS
+   of the environment; else 80. */
+ZT__PRIVATE size_t zt__get_room(int to_standard_output);
+
+/* Writes a paragraph about a region or kernel. */
+ZT__PRIVATE void zt__write_paragraph_about(zt__document *document, const char *name, const char *text);
+
+ZT__PRIVATE void zt__write_table_note(zt__document *document, const char *text);
+
+#ifdef ZETOOLS_TRACER
+
+/* Writes a table of kernels, and below it the advice about those with the largest shares, a paragraph each. */
+ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document);
+
+ZT__PRIVATE void zt__write_table_of_calls(zt__document *document);
+
+/* Writes the source lines, or instructions, with most samples. */
+ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document);
+
+#endif

@@ -1,0 +1,267 @@
+/* What limits a region, and what to do. */
+
+#include "results/advice.h"
+
+#include "base/compiler.h"
+#include "base/figures.h"
+#include "base/numbers.h"
+#include "base/writer.h"
+#include "regions/profiler.h"
+#include "results/results.h"
+#include "results/roles.h"
+
+/* ---- rules ----------------------------------------------------------------------------------------------- */
+
+typedef struct zt__rule {
+    zt_limit limit;
+    const char *reason;
+    struct {
+        zt__role role;
+        zt__relation relation;
+        double threshold;
+    } conditions[2];
+    zt__role shown[3]; /* further figures for the text */
+} zt__rule;
+
+/* The first rule of which all conditions hold names what limits a region. A figure that was not measured
+   fulfils no condition.
+
+   Order. Where the GPU waits for work, all other figures are low and mean nothing, so this comes first. Units
+   that are saturated come next, memory before pipes: saturated memory also stalls the pipes, while busy pipes
+   do not saturate memory. Then come threads that wait, or that are too few. The share of the wall time comes
+   last, because it is of all regions together. This is the order of [Gen9] for compute work, with the host
+   before it, as [VTune] has GPU Offload before GPU Compute.
+
+   Sources of the thresholds:
+   [VTune]  Intel, "VTune Profiler User Guide", Window: Summary - GPU Analysis: a GPU that is used for less
+            than 80% is an issue.
+   [HTA]    Meta, "Holistic Trace Analysis", CUDA Kernel Launch Statistics: a launch takes the host between 5
+            and 20 us. Level Zero is alike: from 5 to 10 us were measured on an immediate list.
+   [Gen9]   Intel, "Graphics API Performance Guide for Intel Processor Graphics Gen9", 6.2 Performance
+            Analysis with Hardware Metrics: memory is the primary hotspot if its queue (SQ, which is also
+            that of GPU_MEMORY_REQUEST_QUEUE_FULL) is full for more than 90%; threads are too few if the
+            occupancy is not above 80%; from 10% on, a stall matters.
+   [SOL]    NVIDIA, "The Peak-Performance-Percentage Analysis Method for Optimizing Any GPU Workload": a unit
+            above 80% of its peak is the limit; below 60%, it is not.
+   [own]    chosen here: most of the time. */
+static const zt__rule zt__rules[] = {
+    /* [HTA], [VTune] */
+    {ZT_LIMIT_LAUNCH,
+     "kernels take less time than their launches, and the GPU waits inside the region",
+     {{ZT__ROLE_KERNEL_TIME, ZT__BELOW, 10}, {ZT__ROLE_GPU_BUSY, ZT__BELOW, 80}},
+     {ZT__ROLE_LEAST_LAUNCH}},
+    {ZT_LIMIT_LAUNCH,
+     "kernels take less time than their launches, and the GPU waits between regions",
+     {{ZT__ROLE_KERNEL_TIME, ZT__BELOW, 10}, {ZT__ROLE_WALL_SHARE, ZT__BELOW, 80}},
+     {ZT__ROLE_LEAST_LAUNCH}},
+    /* [VTune]; and [HTA], because a region on an immediate list contains a gap of one launch */
+    {ZT_LIMIT_HOST,
+     "the GPU waits for work inside the region",
+     {{ZT__ROLE_GPU_BUSY, ZT__BELOW, 80}, {ZT__ROLE_IDLE_TIME, ZT__AT_LEAST, 20}},
+     {ZT__ROLE_COMPUTE_BUSY, ZT__ROLE_KERNEL_TIME, ZT__ROLE_LEAST_LAUNCH}},
+    /* [Gen9] */
+    {ZT_LIMIT_MEMORY_BANDWIDTH,
+     "the queue of memory requests is full",
+     {{ZT__ROLE_MEMORY_QUEUE_FULL, ZT__AT_LEAST, 90}},
+     {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_EU_STALL, ZT__ROLE_L3_HIT_SHARE}},
+    /* [SOL] */
+    {ZT_LIMIT_MEMORY_BANDWIDTH,
+     "the traffic is near the peak bandwidth",
+     {{ZT__ROLE_MEMORY_SHARE, ZT__AT_LEAST, 80}},
+     {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_EU_STALL, ZT__ROLE_L3_HIT_SHARE}},
+    {ZT_LIMIT_XMX,
+     "the matrix engines are busy",
+     {{ZT__ROLE_XMX_ACTIVE, ZT__AT_LEAST, 80}},
+     {ZT__ROLE_EU_ACTIVE, ZT__ROLE_EU_STALL}},
+    {ZT_LIMIT_COMPUTE,
+     "a pipe of the vector engines is busy",
+     {{ZT__ROLE_ALU0_ACTIVE, ZT__AT_LEAST, 80}},
+     {ZT__ROLE_ALU1_ACTIVE, ZT__ROLE_EU_ACTIVE, ZT__ROLE_EU_STALL}},
+    {ZT_LIMIT_COMPUTE,
+     "a pipe of the vector engines is busy",
+     {{ZT__ROLE_ALU1_ACTIVE, ZT__AT_LEAST, 80}},
+     {ZT__ROLE_ALU0_ACTIVE, ZT__ROLE_EU_ACTIVE, ZT__ROLE_EU_STALL}},
+    {ZT_LIMIT_COMPUTE,
+     "the vector engines are busy",
+     {{ZT__ROLE_EU_ACTIVE, ZT__AT_LEAST, 80}},
+     {ZT__ROLE_EU_STALL, ZT__ROLE_XMX_ACTIVE}},
+    /* [SOL], [Gen9] */
+    {ZT_LIMIT_MEMORY_BANDWIDTH,
+     "threads wait, and much of the peak bandwidth is used",
+     {{ZT__ROLE_MEMORY_SHARE, ZT__AT_LEAST, 60}, {ZT__ROLE_EU_STALL, ZT__AT_LEAST, 10}},
+     {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_L3_HIT_SHARE}},
+    /* [own] */
+    {ZT_LIMIT_MEMORY_BANDWIDTH,
+     "threads wait, and the queue of memory requests is often full",
+     {{ZT__ROLE_MEMORY_QUEUE_FULL, ZT__AT_LEAST, 50}, {ZT__ROLE_EU_STALL, ZT__AT_LEAST, 50}},
+     {ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_L3_HIT_SHARE}},
+    /* [Gen9] */
+    {ZT_LIMIT_LATENCY,
+     "threads wait, and too few are loaded to hide it",
+     {{ZT__ROLE_EU_STALL, ZT__AT_LEAST, 10}, {ZT__ROLE_EU_OCCUPANCY, ZT__BELOW, 80}},
+     {ZT__ROLE_EU_ACTIVE, ZT__ROLE_MEMORY_TRAFFIC, ZT__ROLE_L3_HIT_SHARE}},
+    {ZT_LIMIT_OCCUPANCY,
+     "too few threads are loaded",
+     {{ZT__ROLE_EU_OCCUPANCY, ZT__BELOW, 80}, {ZT__ROLE_EU_STALL, ZT__BELOW, 10}},
+     {ZT__ROLE_EU_ACTIVE}},
+    {ZT_LIMIT_CACHE,
+     "threads wait for data, though enough are loaded to hide latency",
+     {{ZT__ROLE_EU_STALL, ZT__AT_LEAST, 10}, {ZT__ROLE_EU_OCCUPANCY, ZT__AT_LEAST, 80}},
+     {ZT__ROLE_L3_STALL, ZT__ROLE_L3_HIT_SHARE, ZT__ROLE_LSC_HIT_SHARE}},
+    {ZT_LIMIT_COMPUTE,
+     "enough threads are loaded, and they do not wait",
+     {{ZT__ROLE_EU_OCCUPANCY, ZT__AT_LEAST, 80}, {ZT__ROLE_EU_STALL, ZT__BELOW, 10}},
+     {ZT__ROLE_EU_ACTIVE, ZT__ROLE_XMX_ACTIVE}},
+    /* [VTune] */
+    {ZT_LIMIT_HOST,
+     "the GPU waits for work between regions",
+     {{ZT__ROLE_WALL_SHARE, ZT__BELOW, 80}},
+     {ZT__ROLE_KERNEL_TIME, ZT__ROLE_LEAST_LAUNCH}},
+};
+
+/* Appends a figure with its name, unless it was not measured. */
+static void zt__append_figure(zt_limit_info *info, zt__role role, const double figures[ZT__ROLE_COUNT]) {
+    const char *name = zt__roles[role].name, *opening = strchr(info->text, '(') ? ", " : " (";
+    double figure = figures[role];
+    if (role == ZT__NO_ROLE || zt__is_nan(figure)) {
+        return;
+    }
+    if (role == ZT__ROLE_MEMORY_SHARE || role == ZT__ROLE_WALL_SHARE) {
+        zt__append(info->text, sizeof info->text, "%s%.0f%% %s", opening, figure, name);
+        return;
+    }
+    zt__append(info->text, sizeof info->text, "%s%s ", opening, name);
+    if (zt__roles[role].quantity == ZT__QUANTITY_SHARE) {
+        zt__append(info->text, sizeof info->text, "%.0f%%", figure);
+    } else if (zt__roles[role].quantity == ZT__QUANTITY_RATE) {
+        zt__append_number(info->text, sizeof info->text, figure);
+        zt__append(info->text, sizeof info->text, " GB/s");
+    } else { /* a time in microseconds */
+        zt__append_time(info->text, sizeof info->text, figure * 1000);
+    }
+}
+
+/* Lists the metrics that were not measured, by their names on such a device. */
+static void zt__name_missing(const zt__advice *advice, const uint8_t unmeasured[ZT__ROLE_COUNT],
+                             zt_limit_info *info) {
+    uint32_t role;
+    for (role = 0; role < ZT__ROLE_COUNT && advice->naming < ZT__NAMING_COUNT; role++) {
+        const char *names = zt__roles[role].metrics[advice->naming];
+        if (unmeasured[role] && names[0] && advice->metrics[role] == UINT32_MAX) {
+            zt__append(info->missing, sizeof info->missing, "%s%.*s", info->missing[0] ? "," : "",
+                       (int)strcspn(names, ","), names);
+        }
+    }
+}
+
+/* Applies the rules to the figures of a region. `info` is empty. */
+static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__ROLE_COUNT],
+                            zt_limit_info *info) {
+    const double least_busy = 80, most_traffic = 60; /* percent: [VTune]; [SOL] */
+    const zt__rule *rule = NULL;
+    uint8_t unmeasured[ZT__ROLE_COUNT];
+    uint32_t i, k;
+    memset(unmeasured, 0, sizeof unmeasured);
+    for (i = 0; i < ZT__COUNT_OF(zt__rules) && !rule; i++) {
+        int is_complete = 1, has_failed = 0;
+        rule = &zt__rules[i];
+        for (k = 0; k < ZT__COUNT_OF(rule->conditions); k++) {
+            double figure = figures[rule->conditions[k].role], threshold = rule->conditions[k].threshold;
+            zt__relation relation = rule->conditions[k].relation;
+            if (relation != ZT__NO_CONDITION && zt__is_nan(figure)) {
+                is_complete = 0;
+            } else if (relation != ZT__NO_CONDITION) {
+                has_failed |= relation == ZT__BELOW ? figure >= threshold : figure < threshold;
+            }
+        }
+        /* A rule that has not failed might hold, if its other figures were measured. */
+        for (k = 0; k < ZT__COUNT_OF(rule->conditions) && !has_failed; k++) {
+            if (zt__is_nan(figures[rule->conditions[k].role])) {
+                unmeasured[rule->conditions[k].role] = 1;
+            }
+        }
+        if (has_failed || !is_complete) {
+            rule = NULL;
+        }
+    }
+    if (rule) {
+        info->limit = rule->limit;
+        zt__name_missing(advice, unmeasured, info);
+        zt__append(info->text, sizeof info->text, "Probably %s: %s", zt_limit_name(rule->limit),
+                   rule->reason);
+        for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
+            zt__append_figure(info, rule->conditions[i].role, figures);
+        }
+        for (i = 0; i < ZT__COUNT_OF(rule->shown); i++) {
+            zt__append_figure(info, rule->shown[i], figures);
+        }
+        zt__append(info->text, sizeof info->text, ").");
+        return;
+    }
+    /* With these two figures, one of the rules holds. */
+    memset(unmeasured, 0, sizeof unmeasured);
+    unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
+    zt__name_missing(advice, unmeasured, info);
+    if (info->missing[0]) {
+        if (!zt__is_nan(figures[ZT__ROLE_GPU_BUSY]) && figures[ZT__ROLE_GPU_BUSY] >= least_busy) {
+            zt__append(info->text, sizeof info->text, "Not the host, because the GPU is busy");
+            zt__append_figure(info, ZT__ROLE_GPU_BUSY, figures);
+            zt__append(info->text, sizeof info->text, ").");
+            if (!zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) &&
+                figures[ZT__ROLE_MEMORY_SHARE] < most_traffic) {
+                zt__append(info->text, sizeof info->text, " Not memory bandwidth: %.0f%% %s.",
+                           figures[ZT__ROLE_MEMORY_SHARE], zt__roles[ZT__ROLE_MEMORY_SHARE].name);
+            }
+        }
+        zt__append(info->text, sizeof info->text,
+                   "%s add %s to config.metrics or ZT_METRICS, if the device has them.",
+                   info->text[0] ? " To know more," : "Not enough metrics:", info->missing);
+    } else if (advice->naming == ZT__NAMING_COUNT) {
+        strcpy(info->text, "Not enough metrics: none is known to show what limits a region.");
+    } else {
+        strcpy(info->text, "Not known: the metrics that show it have no values in this region.");
+    }
+}
+
+ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
+                                const zt__region_record *record, zt_limit_info *info) {
+    double figures[ZT__ROLE_COUNT];
+    int peak_is_wrong;
+    memset(info, 0, sizeof *info);
+    zt__read_figures(profiler, advice, record, figures);
+    peak_is_wrong = !zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) && figures[ZT__ROLE_MEMORY_SHARE] >= 110;
+    if (peak_is_wrong) {
+        figures[ZT__ROLE_MEMORY_SHARE] = zt__nan();
+    }
+    zt__apply_rules(advice, figures, info);
+    if (peak_is_wrong) {
+        zt__append(info->text, sizeof info->text, " The memory traffic of ");
+        zt__append_number(info->text, sizeof info->text, figures[ZT__ROLE_MEMORY_TRAFFIC]);
+        zt__append(info->text, sizeof info->text, " GB/s is above the peak of ");
+        zt__append_number(info->text, sizeof info->text, advice->peaks.bytes / 1e9);
+        zt__append(info->text, sizeof info->text, " GB/s: set ZT_PEAKS.");
+    }
+}
+
+/* ---- public ---------------------------------------------------------------------------------------------- */
+
+ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info) {
+    const zt__region_record *record;
+    zt__advice advice;
+    ze_result_t result;
+    if (info) {
+        memset(info, 0, sizeof *info);
+    }
+    record = zt__get_record(profiler, "zt_get_limit", region, "info", info, &result);
+    if (record) {
+        zt__prepare_advice(profiler, &advice);
+        zt__find_limit(zt__mutable(profiler), &advice, record, info);
+    }
+    return result;
+}
+
+ZT_API const char *zt_limit_name(zt_limit limit) {
+    static const char *const names[] = {"unknown", "memory bandwidth", "latency", "compute", "XMX", "launch",
+                                        "host",    "occupancy",        "cache"};
+    return (unsigned)limit < ZT__COUNT_OF(names) ? names[limit] : "unknown";
+}

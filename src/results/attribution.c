@@ -1,0 +1,241 @@
+/* Rows of attached streams within samples; opening and closing a timeline. */
+
+#include "results/attribution.h"
+
+#include "base/compiler.h"
+#include "base/diagnostics.h"
+#include "base/memory.h"
+#include "base/numbers.h"
+#include "base/platform.h"
+#include "base/threads.h"
+#include "metrics/statistics.h"
+#include "regions/profiler.h"
+#include "results/clocks.h"
+#include "results/timeline.h"
+
+/* ---- attribution: the rows of streams within samples ----------------------------------------------------- */
+
+/* The mutex of the stream is held. */
+static uint64_t zt__middle_of_row(const zt__stream_data *data, uint64_t index) {
+    const zt__kept_row *row = &data->rows[index % data->row_capacity];
+    return row->begin_ns + (row->end_ns - row->begin_ns) / 2;
+}
+
+/* Sums the rows whose middle is between two times into `data->sums`. Rows that end at a marker are shorter
+   than others, so metrics that are averaged are weighted by the length of the row. All other metrics count
+   once a row. Returns 0 if rows of that time may still come. */
+static int zt__sum_rows(zt__stream_data *data, uint64_t begin_ns, uint64_t end_ns) {
+    uint32_t metrics = data->group.metric_count, m;
+    uint64_t low, high;
+    int complete;
+    memset(data->sums, 0, metrics * sizeof *data->sums);
+    zt__lock(&data->mutex);
+    complete =
+        !data->is_open || (data->rows_written && zt__middle_of_row(data, data->rows_written - 1) >= end_ns);
+    low = complete ? zt__oldest_kept(data->rows_written, data->row_capacity) : data->rows_written;
+    high = data->rows_written;
+    while (low < high) { /* finds the first row by bisection */
+        uint64_t between = low + (high - low) / 2;
+        if (zt__middle_of_row(data, between) < begin_ns) {
+            low = between + 1;
+        } else {
+            high = between;
+        }
+    }
+    for (; low < data->rows_written && zt__middle_of_row(data, low) < end_ns; low++) {
+        size_t place = (size_t)(low % data->row_capacity);
+        const double *values = data->row_values + place * metrics;
+        double lasted = (double)(data->rows[place].end_ns - data->rows[place].begin_ns);
+        for (m = 0; m < metrics; m++) {
+            int is_mean = data->metrics[m].aggregation == ZT_AGGREGATE_MEAN;
+            if (!zt__is_nan(values[m])) {
+                zt__add_value(&data->sums[m], values[m], is_mean ? lasted : 1.0);
+            }
+        }
+    }
+    zt__unlock(&data->mutex);
+    return complete;
+}
+
+/* Attributes rows to the kept samples that ended before the newest row of every open stream. Without memory,
+   a sample gets no rows. The caller may hold the collector, or the reader of a stream, but no mutex. If
+   another thread is attributing rows already, that thread does this work, too. */
+static void zt__attribute_rows(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__timeline *timeline = profiler->timeline;
+    zt__lock(&profiler->mutex);
+    timeline->attribute_again = 1;
+    if (!profiler->attached_streams || timeline->is_attributing) {
+        zt__unlock(&profiler->mutex);
+        return;
+    }
+    timeline->is_attributing = 1;
+    while (timeline->attribute_again) {
+        uint64_t oldest = zt__oldest_kept(timeline->written, timeline->capacity), index, begin_ns, end_ns;
+        zt__stream_data *first = profiler->attached_streams, *data;
+        const zt__timeline_sample *sample;
+        zt__region_record *region;
+        uint32_t count = profiler->streamed_count, m;
+        int is_complete = 1;
+        timeline->attribute_again = 0;
+        if (timeline->attributed < oldest) {
+            timeline->attributed = oldest;
+        }
+        index = timeline->attributed;
+        if (index == timeline->written) {
+            continue;
+        }
+        sample = &timeline->samples[index % timeline->capacity];
+        begin_ns = zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
+        region = profiler->regions[sample->region];
+        zt__unlock(&profiler->mutex);
+        /* Streams attach at the end, so the metrics of others keep their indices. No other thread writes
+           these fields, so they are read without the mutex. */
+        if (region->streamed_count < count) {
+            zt__moments *before = region->streamed;
+            zt__moments *streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
+            if (streamed) {
+                zt__lock(&profiler->mutex);
+                if (before) {
+                    memcpy(streamed, before, region->streamed_count * sizeof *streamed);
+                }
+                region->streamed = streamed;
+                region->streamed_count = count;
+                zt__unlock(&profiler->mutex);
+                zt__free(allocator, before);
+            } else {
+                count = 0;
+            }
+        }
+        for (data = first; data && data->first_streamed < count && is_complete;
+             data = zt__load(&data->next)) {
+            is_complete = zt__sum_rows(data, begin_ns, end_ns);
+        }
+        zt__lock(&profiler->mutex);
+        if (!is_complete) {
+            continue; /* its rows may still come */
+        }
+        for (data = first; data && data->first_streamed < count; data = data->next) {
+            for (m = 0; m < data->group.metric_count; m++) {
+                zt__merge_moments(&region->streamed[data->first_streamed + m], &data->sums[m]);
+            }
+        }
+        timeline->attributed = index + 1;
+        timeline->attribute_again = 1; /* for the next sample */
+    }
+    timeline->is_attributing = 0;
+    zt__unlock(&profiler->mutex);
+}
+
+/* ---- attached streams ------------------------------------------------------------------------------------ */
+
+ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before) {
+    zt__stream_data *first;
+    if (before) {
+        return zt__load(&before->next);
+    }
+    zt__lock(&profiler->mutex);
+    first = profiler->attached_streams;
+    zt__unlock(&profiler->mutex);
+    return first;
+}
+
+ZT__PRIVATE void zt__attribute_rows_of_stream(zt__stream_data *data) {
+    zt_profiler *profiler;
+    zt__lock(&data->mutex);
+    profiler = data->profiler;
+    data->is_attributing = profiler != NULL;
+    zt__unlock(&data->mutex);
+    if (!profiler) {
+        return;
+    }
+    zt__attribute_rows(profiler);
+    zt__lock(&data->mutex);
+    data->is_attributing = 0;
+    zt__unlock(&data->mutex);
+}
+
+ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline) {
+    zt__wait wait = zt__wait_until(deadline);
+    zt__stream_data *data = NULL;
+    while ((data = zt__next_attached_stream(profiler, data)) != NULL) {
+        int is_attributing;
+        do {
+            zt__lock(&data->mutex);
+            data->profiler = NULL;
+            is_attributing = data->is_attributing;
+            zt__unlock(&data->mutex);
+        } while (is_attributing && zt__wait_again(&wait));
+        if (is_attributing) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* ---- opening and closing --------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__timeline *timeline = profiler->timeline;
+    while (profiler->attached_streams) {
+        zt__stream_data *data = profiler->attached_streams;
+        profiler->attached_streams = data->next;
+        zt__release_stream_data(data);
+    }
+    profiler->timeline = NULL;
+    if (timeline) {
+        zt__free(allocator, timeline->samples);
+        zt__free(allocator, timeline->values);
+        zt__free(allocator, timeline->missing);
+        zt__free(allocator, timeline->executions);
+        zt__free(allocator, timeline);
+    }
+}
+
+ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    const char *call = "zeDeviceGetGlobalTimestamps";
+    zt__timeline *timeline = (zt__timeline *)zt__allocate(allocator, 1, sizeof *timeline);
+    zt__clock_pair pair;
+    ze_result_t result;
+    if (!timeline) {
+        return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
+    }
+    profiler->timeline = timeline;
+    timeline->capacity = profiler->config.timeline;
+    timeline->samples =
+        (zt__timeline_sample *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->samples);
+    timeline->values = (double *)zt__allocate(allocator, timeline->capacity,
+                                              profiler->row_length * sizeof *timeline->values);
+    timeline->missing = (zt__missing *)zt__allocate(allocator, ZT__MISSING_KEPT, sizeof *timeline->missing);
+    timeline->executions =
+        (zt__execution *)zt__allocate(allocator, timeline->capacity, sizeof *timeline->executions);
+    if (!timeline->samples || !timeline->values || !timeline->missing || !timeline->executions) {
+        return zt__report_no_memory(&profiler->diagnostics, "zt_open", "the timeline");
+    }
+    zt__init_clock(&timeline->clock, profiler->device, NULL, zt__saturate(1e9 / profiler->ns_per_tick + 0.5),
+                   profiler->tick_mask);
+    result = zt__read_clocks(&profiler->driver, &timeline->clock, &pair);
+    if (zt__means_device_loss(result)) {
+        return zt__check(&profiler->diagnostics, result, call, "");
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__report(&profiler->diagnostics, CLOCKS_UNRELATED, result, call, zt_result_name(result));
+        zt__close_timeline(profiler);
+        return ZE_RESULT_SUCCESS;
+    }
+    zt__add_clock_pair(&timeline->clock, pair);
+    zt__init_clock(&timeline->kernel_clock, profiler->device, NULL, timeline->clock.ticks_per_second,
+                   profiler->kernel_tick_mask);
+    if (profiler->passes[0].group_count == 0) {
+        zt__relate_kernel_clock(profiler);
+    }
+    profiler->before_collection = zt__timeline_before_collection;
+    profiler->sample_collected = zt__keep_sample;
+    profiler->sample_missing = zt__keep_missing;
+    profiler->lists_executed = zt__keep_execution;
+    profiler->batch_collected = zt__attribute_rows;
+    return result;
+}

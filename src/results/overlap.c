@@ -1,0 +1,223 @@
+/* The time of the device that samples cover. */
+
+#include "results/overlap.h"
+
+#include "base/compiler.h"
+#include "base/memory.h"
+#include "base/numbers.h"
+#include "base/platform.h"
+#include "metrics/statistics.h"
+#include "regions/profiler.h"
+#include "results/attribution.h"
+#include "results/results.h"
+#include "results/timeline.h"
+
+/* ---- the time of the device that samples cover ----------------------------------------------------------- */
+
+static int zt__compare_intervals(const void *a, const void *b) {
+    const zt__interval *one = (const zt__interval *)a, *other = (const zt__interval *)b;
+    return one->begin_ns < other->begin_ns ? -1 : one->begin_ns > other->begin_ns;
+}
+
+/* The union of intervals that are added in the order of their begins. */
+typedef struct zt__cover {
+    uint64_t until_ns; /* up to here, all is counted */
+    uint64_t covered_ns;
+    uint64_t count; /* of the intervals */
+} zt__cover;
+
+static void zt__extend_cover(zt__cover *cover, const zt__interval *interval) {
+    uint64_t begin_ns = interval->begin_ns > cover->until_ns ? interval->begin_ns : cover->until_ns;
+    cover->count++;
+    if (interval->end_ns > begin_ns) {
+        cover->covered_ns += interval->end_ns - begin_ns;
+        cover->until_ns = interval->end_ns;
+    }
+}
+
+ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
+    enum { AT_ONCE = 1024 };
+    const zt__timeline *timeline = profiler->timeline;
+    uint64_t i, end, first, gap;
+    memset(intervals, 0, sizeof *intervals);
+    zt__lock(&profiler->mutex); /* those that are on their way now may be kept too late to be copied */
+    intervals->missing = profiler->state_counts[ZT__SLOT_PENDING] + profiler->state_counts[ZT__SLOT_READING];
+    zt__unlock(&profiler->mutex);
+    zt__get_kept_samples(profiler, &i, &end);
+    if (i < end) {
+        intervals->of_samples = (zt__interval *)zt__allocate(&profiler->config.allocator, (size_t)(end - i),
+                                                             sizeof *intervals->of_samples);
+    }
+    if (i < end && !intervals->of_samples) {
+        return 0;
+    }
+    while (i < end) {
+        uint32_t locked;
+        zt__lock(&profiler->mutex);
+        if (i < zt__oldest_kept(timeline->written, timeline->capacity)) {
+            i = zt__oldest_kept(timeline->written, timeline->capacity);
+        }
+        for (locked = 0; locked < AT_ONCE && i < end; locked++, i++) {
+            const zt__timeline_sample *sample = &timeline->samples[i % timeline->capacity];
+            zt__interval *interval = &intervals->of_samples[intervals->count];
+            interval->begin_ns = sample->begin_ns;
+            interval->end_ns = sample->end_ns;
+            interval->kind = sample->origin.kind;
+            intervals->count++;
+        }
+        if (i >= end) {
+            intervals->since_ns = timeline->replaced_until_ns;
+            first = zt__oldest_kept(timeline->written, timeline->capacity);
+            gap = zt__oldest_kept(timeline->missing_written, ZT__MISSING_KEPT);
+            for (; gap < timeline->missing_written; gap++) {
+                const zt__missing *missing = &timeline->missing[gap % ZT__MISSING_KEPT];
+                intervals->missing += first == 0 || missing->kept_before > first ? missing->count : 0;
+            }
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    return 1;
+}
+
+ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) {
+    zt__cover all, innermost, kernels, copies, either; /* the last is of kernels and copies */
+    zt__intervals intervals;
+    uint64_t begin_ns = 0, end_ns = 0;
+    size_t i, count = 0;
+    int has_memory;
+    memset(overlap, 0, sizeof *overlap);
+    overlap->span_ns = overlap->busy_ns = overlap->kernel_ns = zt__nan();
+    overlap->copy_ns = overlap->both_ns = overlap->idle_ns = zt__nan();
+    if (!profiler || !profiler->timeline) {
+        return 1;
+    }
+    has_memory = zt__copy_intervals(profiler, &intervals);
+    for (i = 0; i < intervals.count; i++) {
+        if (intervals.of_samples[i].kind != ZT__REGION_OF_SYNC) { /* in which the device waits */
+            intervals.of_samples[count++] = intervals.of_samples[i];
+        }
+    }
+    if (count > 0) {
+        qsort(intervals.of_samples, count, sizeof *intervals.of_samples, zt__compare_intervals);
+        begin_ns = intervals.of_samples[0].begin_ns;
+    }
+    if (begin_ns < intervals.since_ns) {
+        begin_ns = intervals.since_ns;
+    }
+    memset(&all, 0, sizeof all);
+    all.until_ns = begin_ns;
+    innermost = kernels = copies = either = all;
+    for (i = 0; i < count; i++) {
+        const zt__interval *interval = &intervals.of_samples[i];
+        if (interval->end_ns < begin_ns) {
+            continue;
+        }
+        overlap->samples++;
+        end_ns = interval->end_ns > end_ns ? interval->end_ns : end_ns;
+        zt__extend_cover(&all, interval);
+        if (interval->kind != ZT__REGION_AROUND_OTHERS) {
+            zt__extend_cover(&innermost, interval);
+        }
+        if (interval->kind == ZT__REGION_OF_KERNEL || interval->kind == ZT__REGION_OF_COPY) {
+            zt__extend_cover(interval->kind == ZT__REGION_OF_KERNEL ? &kernels : &copies, interval);
+            zt__extend_cover(&either, interval);
+        }
+    }
+    zt__free(&profiler->config.allocator, intervals.of_samples);
+    overlap->missing = intervals.missing;
+    if (overlap->samples > 0) {
+        overlap->span_ns = (double)(end_ns - begin_ns);
+    }
+    if (overlap->samples > 0 && !overlap->missing) {
+        overlap->busy_ns = (double)(either.count > 0 ? innermost : all).covered_ns;
+        overlap->kernel_ns = (double)kernels.covered_ns;
+        overlap->copy_ns = (double)copies.covered_ns;
+        overlap->both_ns = (double)(kernels.covered_ns + copies.covered_ns - either.covered_ns);
+        overlap->idle_ns = overlap->span_ns - overlap->busy_ns;
+    }
+    return has_memory;
+}
+
+/* ---- public ---------------------------------------------------------------------------------------------- */
+
+ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler) {
+    uint32_t count;
+    if (!profiler) {
+        return 0;
+    }
+    zt__lock(&zt__mutable(profiler)->mutex);
+    count = profiler->streamed_count;
+    zt__unlock(&zt__mutable(profiler)->mutex);
+    return count;
+}
+
+ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) {
+    zt__stream_data *data = NULL;
+    if (metric >= zt_get_streamed_count(profiler)) { /* it is 0 for NULL */
+        return NULL;
+    }
+    do { /* what is counted belongs to a stream that is attached */
+        data = zt__next_attached_stream(zt__mutable(profiler), data);
+    } while (metric - data->first_streamed >= data->group.metric_count);
+    return &data->metrics[metric - data->first_streamed];
+}
+
+ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
+                                   zt_streamed *streamed) {
+    const char *call = "zt_get_streamed";
+    const zt__region_record *record;
+    zt__moments moments;
+    ze_result_t result;
+    memset(&moments, 0, sizeof moments);
+    if (streamed) {
+        streamed->rows = 0;
+        streamed->mean = streamed->peak = zt__nan();
+    }
+    record = zt__get_record(profiler, call, region, "streamed", streamed, &result);
+    if (!record) {
+        return result;
+    }
+    if (metric >= zt_get_streamed_count(profiler)) {
+        return zt__report_index(profiler, call, "streamed", metric);
+    }
+    zt__lock(&zt__mutable(profiler)->mutex);
+    if (metric < record->streamed_count) {
+        moments = record->streamed[metric];
+    }
+    zt__unlock(&zt__mutable(profiler)->mutex);
+    if (moments.count) {
+        streamed->rows = moments.count;
+        streamed->mean = moments.weight > 0 ? moments.mean : zt__nan();
+        streamed->peak = moments.max;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler) {
+    zt_overlap overlap;
+    zt__measure_overlap(zt__mutable(profiler), &overlap);
+    return overlap;
+}
+
+ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
+    zt_timeline_info info;
+    zt_profiler *locked = zt__mutable(profiler);
+    zt__stream_data *data = NULL;
+    uint64_t first, end;
+    memset(&info, 0, sizeof info);
+    if (!profiler || !profiler->timeline) {
+        return info;
+    }
+    zt__get_kept_samples(locked, &first, &end);
+    info.samples = end - first;
+    zt__lock(&locked->mutex);
+    info.lost_samples = first + locked->timeline->ambiguous; /* newer ones replaced the first */
+    info.pairs = locked->timeline->clock.pair_count;
+    zt__unlock(&locked->mutex);
+    while ((data = zt__next_attached_stream(locked, data)) != NULL) {
+        zt__get_kept_rows(data, &first, &end);
+        info.rows += end - first;
+        info.lost_rows += first;
+    }
+    return info;
+}

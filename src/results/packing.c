@@ -1,0 +1,523 @@
+/* zt_pack and zt_unpack. */
+
+#include "results/packing.h"
+
+#include "base/compiler.h"
+#include "base/diagnostics.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/numbers.h"
+#include "base/platform.h"
+#include "base/process.h"
+#include "base/text.h"
+#include "base/threads.h"
+#include "metrics/driver.h"
+#include "metrics/statistics.h"
+#include "regions/columns.h"
+#include "regions/creation.h"
+#include "regions/names.h"
+#include "regions/profiler.h"
+#include "results/merging.h"
+#include "results/results.h"
+
+/* ---- packing and unpacking ------------------------------------------------------------------------------- */
+
+/* PACKED STATISTICS, in the manual, describes the layout. The same functions write and read it: each
+   transfers a value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer
+   that is read is trusted. */
+enum { ZT__PACK_LAYOUT = 4, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+
+/* The highest count that is accepted, so that sums over all regions do not overflow. */
+#define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
+
+/* A buffer that is written or read. If it is written, bytes that do not fit are only counted. If it is read,
+   values are 0 or "" once `result` is not SUCCESS. */
+typedef struct zt__packer {
+    int is_reading;
+    uint8_t *bytes; /* not changed if `is_reading` */
+    size_t size, used;
+    ze_result_t result; /* INVALID_ARGUMENT: the buffer ends too early or is invalid; OUT_OF_HOST_MEMORY */
+    char *strings;      /* the next text that is read is copied to here */
+} zt__packer;
+
+/* Rejects the buffer unless a condition holds. Returns whether all has gone well so far. */
+static int zt__require(zt__packer *packer, int condition) {
+    if (!condition && packer->result == ZE_RESULT_SUCCESS) {
+        packer->result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    }
+    return packer->result == ZE_RESULT_SUCCESS;
+}
+
+/* Rejects the buffer unless it has `count` more elements of so many bytes. Memory is allocated only for what
+   the buffer is long enough for. */
+static int zt__require_more(zt__packer *packer, size_t count, size_t size) {
+    return zt__require(packer, (packer->size - packer->used) / size >= count);
+}
+
+static void *zt__allocate_unpacked(zt__packer *packer, const zt_allocator *allocator, size_t count,
+                                   size_t size) {
+    void *memory = zt__allocate(allocator, count, size);
+    if (!memory) {
+        packer->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    return memory;
+}
+
+/* Returns the next bytes of the buffer, or NULL if it does not have so many. */
+static uint8_t *zt__next_bytes(zt__packer *packer, size_t size) {
+    uint8_t *bytes = NULL;
+    if (packer->used <= packer->size && size <= packer->size - packer->used) {
+        bytes = packer->bytes + packer->used;
+    }
+    if (packer->is_reading && !zt__require(packer, bytes != NULL)) {
+        return NULL;
+    }
+    packer->used += size;
+    return bytes;
+}
+
+/* Transfers the low `size` bytes of an integer, little-endian. A buffer that is read is rejected if the value
+   is above `most`. */
+static uint64_t zt__transfer_integer(zt__packer *packer, uint64_t value, size_t size, uint64_t most) {
+    uint8_t *bytes = zt__next_bytes(packer, size);
+    uint64_t read = 0;
+    size_t i;
+    for (i = 0; i < size && bytes && !packer->is_reading; i++) {
+        bytes[i] = (uint8_t)(value >> 8 * i);
+    }
+    for (i = 0; i < size && bytes && packer->is_reading; i++) {
+        read |= (uint64_t)bytes[i] << 8 * i;
+    }
+    return zt__require(packer, read <= most) ? read : 0;
+}
+
+static void zt__transfer_u32(zt__packer *packer, uint32_t *value, uint32_t most) {
+    uint32_t read = (uint32_t)zt__transfer_integer(packer, *value, 4, most);
+    if (packer->is_reading) {
+        *value = read;
+    }
+}
+
+static void zt__transfer_u64(zt__packer *packer, uint64_t *value, uint64_t most) {
+    uint64_t read = zt__transfer_integer(packer, *value, 8, most);
+    if (packer->is_reading) {
+        *value = read;
+    }
+}
+
+static void zt__transfer_f64(zt__packer *packer, double *value) {
+    uint64_t bits;
+    memcpy(&bits, value, sizeof bits);
+    bits = zt__transfer_integer(packer, bits, 8, UINT64_MAX);
+    if (packer->is_reading) {
+        memcpy(value, &bits, sizeof bits);
+    }
+}
+
+static void zt__transfer_flag(zt__packer *packer, int *flag) {
+    uint32_t read = (uint32_t)zt__transfer_integer(packer, (uint64_t)*flag, 4, 1);
+    if (packer->is_reading) {
+        *flag = (int)read;
+    }
+}
+
+/* A text that is read is copied to the profiler's strings. They have as many bytes as the buffer, which is
+   enough: besides its characters, a text occupies one byte there for the final 0, and four in the buffer for
+   its length. */
+static void zt__transfer_text(zt__packer *packer, const char **text) {
+    uint32_t length = packer->is_reading ? 0 : (uint32_t)strlen(*text);
+    uint8_t *bytes;
+    zt__transfer_u32(packer, &length, UINT32_MAX);
+    bytes = zt__next_bytes(packer, length);
+    if (!packer->is_reading) {
+        if (bytes) {
+            memcpy(bytes, *text, length);
+        }
+        return;
+    }
+    *text = "";
+    if (bytes && zt__require(packer, memchr(bytes, 0, length) == NULL)) {
+        *text = (char *)memcpy(packer->strings, bytes, length);
+        packer->strings[length] = 0;
+        packer->strings += length + 1;
+    }
+}
+
+/* Transfers a text in an array of `room` bytes, cut if it is too long. */
+static void zt__transfer_short_text(zt__packer *packer, char *text, size_t room) {
+    const char *read = text;
+    zt__transfer_text(packer, &read);
+    if (packer->is_reading) {
+        zt__copy_text(text, room, read, strlen(read));
+    }
+}
+
+/* Transfers what is known about profiler, device and program. */
+static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uint32_t *region_count) {
+    enum { MAX_SAMPLES = 1 << 20 };                                /* as in zt__complete_config */
+    const uint32_t max_metrics = UINT32_MAX / (2 * ZT__MAX_TILES); /* the number of columns fits in 32 bits */
+    uint32_t i, cause_count = ZT_CAUSE_COUNT, availability = (uint32_t)zt_get_availability(profiler);
+    const char *why = availability == ZT_AVAILABLE ? "" : zt_get_availability_text(profiler);
+    uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
+    zt__facts *facts = &profiler->facts;
+    zt__lock(&profiler->mutex);
+    memcpy(causes, profiler->causes, sizeof causes);
+    unobserved_lists = profiler->counts.unobserved_lists;
+    zt__unlock(&profiler->mutex);
+    zt__transfer_u32(packer, &profiler->metric_count, max_metrics);
+    zt__transfer_u32(packer, region_count, ZT__MAX_REGIONS);
+    zt__transfer_u32(packer, &profiler->pass_count, ZT__MAX_PASSES);
+    zt__transfer_u32(packer, &profiler->tile_count, ZT__MAX_TILES);
+    zt__transfer_u32(packer, &profiler->config.samples, MAX_SAMPLES);
+    zt__transfer_u32(packer, &availability, ZT_AVAILABILITY_UNKNOWN);
+    zt__transfer_text(packer, &why);
+    zt__transfer_short_text(packer, profiler->device_name, sizeof profiler->device_name);
+    zt__transfer_short_text(packer, facts->driver_version, sizeof facts->driver_version);
+    zt__transfer_short_text(packer, facts->uuid, sizeof facts->uuid);
+    zt__transfer_short_text(packer, facts->pci_address, sizeof facts->pci_address);
+    zt__transfer_short_text(packer, facts->program, sizeof facts->program);
+    zt__transfer_u32(packer, &facts->core_clock_mhz, UINT32_MAX);
+    zt__transfer_u64(packer, &facts->timer_hz, UINT64_MAX);
+    zt__transfer_u64(packer, &facts->opened_s, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u32(packer, &cause_count, ZT_CAUSE_COUNT);
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        zt__transfer_u64(packer, &causes[i], ZT__MAX_PACKED_COUNT);
+    }
+    zt__transfer_u64(packer, &unobserved_lists, ZT__MAX_PACKED_COUNT);
+    if (packer->is_reading) {
+        zt__require(packer, cause_count == ZT_CAUSE_COUNT && profiler->pass_count > 0 &&
+                                profiler->config.samples > 0);
+        profiler->availability = (zt_availability)availability;
+        zt__copy_text(profiler->availability_text.text, sizeof profiler->availability_text.text, why,
+                      strlen(why));
+        zt__add_causes(profiler, causes, unobserved_lists);
+    }
+}
+
+/* Transfers the metrics, and lays out the columns of a profiler that is read. */
+static void zt__transfer_metrics(zt__packer *packer, zt_profiler *profiler) {
+    enum { LEAST_METRIC = 5 * 4 + 3 * 4 }; /* bytes of a metric whose texts are empty */
+    uint32_t i;
+    if (packer->is_reading) {
+        if (!zt__require_more(packer, profiler->metric_count, LEAST_METRIC)) {
+            return;
+        }
+        profiler->metrics = (zt_metric *)zt__allocate_unpacked(
+            packer, &profiler->config.allocator, profiler->metric_count + 1, sizeof *profiler->metrics);
+    }
+    for (i = 0; profiler->metrics && i < profiler->metric_count; i++) {
+        zt_metric *metric = &profiler->metrics[i];
+        uint32_t type = (uint32_t)metric->type, aggregation = (uint32_t)metric->aggregation;
+        zt__transfer_text(packer, &metric->name);
+        zt__transfer_text(packer, &metric->group);
+        zt__transfer_text(packer, &metric->component);
+        zt__transfer_text(packer, &metric->units);
+        zt__transfer_text(packer, &metric->description);
+        zt__transfer_u32(packer, &type, INT32_MAX);
+        zt__transfer_u32(packer, &aggregation, ZT_AGGREGATE_NONE);
+        zt__transfer_u32(packer, &metric->pass, profiler->pass_count - 1);
+        if (packer->is_reading) {
+            metric->type = (int)type;
+            metric->aggregation = (zt_aggregation)aggregation;
+        }
+    }
+    if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS && !zt__lay_out_columns(profiler)) {
+        packer->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+}
+
+/* Returns whether the values of a column are GPU times, which are not negative. */
+static int zt__has_gpu_times(const zt_profiler *profiler, const zt__sample_layout *layout, uint32_t column) {
+    const uint32_t first = 1 + profiler->metric_count; /* of the columns of passes, if there are several */
+    return column == 0 || (layout == &profiler->layout && profiler->pass_count > 1 && column >= first &&
+                           column - first < profiler->pass_count);
+}
+
+/* Transfers the moments of all columns of a layout, and the kept samples. Counts and weights that are read
+   are checked, because values are divided by them, and so is the sign of GPU times. Other values are not: as
+   with those of a driver, reports leave out what is not a number. */
+static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
+                                    const zt__sample_layout *layout, zt__statistics *statistics) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    uint32_t column, kept = statistics->kept, columns = layout->column_count;
+    uint64_t collected = zt__collected(profiler, statistics);
+    size_t i, values;
+    zt__moments none;
+    memset(&none, 0, sizeof none);
+    if (packer->is_reading) {
+        statistics->moments =
+            (zt__moments *)zt__allocate_unpacked(packer, allocator, columns, sizeof *statistics->moments);
+    }
+    for (column = 0; column < columns && packer->result == ZE_RESULT_SUCCESS; column++) {
+        zt__moments *moments = statistics->moments ? &statistics->moments[column] : &none;
+        zt__transfer_u64(packer, &moments->count, collected);
+        zt__transfer_f64(packer, &moments->weight);
+        zt__transfer_f64(packer, &moments->sum);
+        zt__transfer_f64(packer, &moments->mean);
+        zt__transfer_f64(packer, &moments->m2);
+        zt__transfer_f64(packer, &moments->min);
+        zt__transfer_f64(packer, &moments->max);
+        if (packer->is_reading) {
+            zt__require(packer, zt__is_finite(moments->weight) && moments->weight >= 0 &&
+                                    (zt__is_nan(moments->m2) || moments->m2 >= 0));
+            zt__require(packer,
+                        !zt__has_gpu_times(profiler, layout, column) ||
+                            !(moments->sum < 0 || moments->mean < 0 || moments->min < 0 || moments->max < 0));
+        }
+        if (packer->is_reading && moments->count == 0) {
+            memset(moments, 0, sizeof *moments);
+        }
+    }
+    zt__transfer_u32(packer, &kept, profiler->config.samples);
+    values = (size_t)kept * columns;
+    if (!packer->is_reading && packer->used > packer->size) { /* nothing more fits: only the size is needed */
+        packer->used += values * sizeof(double);
+        return;
+    }
+    if (packer->is_reading && zt__require(packer, kept <= zt__samples_per_pass(statistics)) &&
+        zt__require_more(packer, values, sizeof(double)) && values > 0) {
+        statistics->rows =
+            (double *)zt__allocate_unpacked(packer, allocator, values, sizeof *statistics->rows);
+        statistics->kept = statistics->capacity = statistics->rows ? kept : 0;
+    }
+    for (i = 0; i < values && statistics->rows; i++) {
+        zt__transfer_f64(packer, &statistics->rows[i]);
+        if (packer->is_reading) {
+            zt__require(packer, !(statistics->rows[i] < 0) ||
+                                    !zt__has_gpu_times(profiler, layout, (uint32_t)(i % columns)));
+        }
+    }
+}
+
+/* Transfers a region. If the buffer is written, the mutex is held. */
+static void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, uint32_t index) {
+    zt__region_record *record = packer->is_reading ? NULL : profiler->regions[index];
+    const char *name = record ? record->name : "";
+    zt_cause cause;
+    uint32_t pass;
+    zt__transfer_text(packer, &name);
+    if (packer->is_reading) {
+        if (!zt__require_more(packer, profiler->row_length, ZT__PACKED_MOMENTS_SIZE)) {
+            return;
+        }
+        zt__lock(&profiler->mutex);
+        record = zt__find_or_add_region(profiler, zt__shown_name(name), &cause);
+        zt__unlock(&profiler->mutex);
+        if (!record) {
+            packer->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+            return;
+        }
+        if (!zt__require(packer, record->index == index)) { /* another region has this name */
+            return;
+        }
+    }
+    zt__transfer_u64(packer, &record->times.seen[0], ZT__MAX_PACKED_COUNT);
+    for (pass = 0; pass < profiler->pass_count; pass++) {
+        zt__transfer_u64(packer, &record->statistics.seen[pass], record->times.seen[0]);
+    }
+    zt__transfer_u64(packer, &record->lost, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &record->dropped, ZT__MAX_PACKED_COUNT);
+    zt__transfer_u64(packer, &record->bytes, UINT64_MAX);
+    zt__transfer_f64(packer, &record->bytes_ns);
+    zt__transfer_f64(packer, &record->launch_error_ns);
+    if (packer->is_reading) {
+        zt__require(packer, zt__is_finite(record->launch_error_ns) && record->launch_error_ns >= 0 &&
+                                (zt__is_nan(record->bytes_ns) ||
+                                 (zt__is_finite(record->bytes_ns) && record->bytes_ns >= 0)));
+    }
+    zt__transfer_statistics(packer, profiler, &profiler->times_layout, &record->times);
+    zt__transfer_statistics(packer, profiler, &profiler->layout, &record->statistics);
+    if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
+        profiler->counts.collected += record->times.seen[0];
+        profiler->counts.begun += record->times.seen[0];
+        zt__require(packer, zt__collected(profiler, &record->statistics) <= record->times.seen[0]);
+        for (pass = 0; pass < profiler->pass_count; pass++) {
+            zt__require(packer, record->statistics.moments[zt__pass_time_column(profiler, pass)].count <=
+                                    record->statistics.seen[pass]);
+        }
+    }
+}
+
+/* Transfers a path. If the buffer is written, the mutex is held. */
+static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_t index) {
+    zt__path *outer, *path = packer->is_reading ? NULL : zt__path_at(profiler, index);
+    uint32_t outer_index = path && path->depth > 1 ? path->key.outer->index : UINT32_MAX;
+    uint32_t region = path ? path->key.region->index : 0;
+    zt__transfer_u32(packer, &outer_index, UINT32_MAX);
+    zt__transfer_u32(packer, &region, UINT32_MAX);
+    if (packer->is_reading) {
+        if (!zt__require(packer, (outer_index < index || outer_index == UINT32_MAX) &&
+                                     region < profiler->region_count)) {
+            return;
+        }
+        outer = outer_index == UINT32_MAX ? &profiler->root : zt__path_at(profiler, outer_index);
+        zt__lock(&profiler->mutex);
+        path = zt__find_or_add_path(profiler, outer, profiler->regions[region]);
+        zt__unlock(&profiler->mutex);
+        if (!path) {
+            packer->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+            return;
+        }
+        if (!zt__require(packer, path->index == index && path->key.outer == outer)) {
+            return; /* it was there before, or is nested too deeply */
+        }
+    }
+    zt__transfer_u64(packer, &path->count, ZT__MAX_PACKED_COUNT);
+    zt__transfer_f64(packer, &path->time_ns);
+    zt__transfer_u64(packer, &path->missing, ZT__MAX_PACKED_COUNT);
+    zt__transfer_flag(packer, &path->outlives_outer);
+    zt__transfer_flag(packer, &path->is_own_unknown);
+    if (packer->is_reading) {
+        zt__require(packer, !(path->time_ns < 0));
+    }
+}
+
+ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *size) {
+    zt_profiler *locked = zt__mutable(profiler);
+    zt__packer packer = {0, (uint8_t *)buffer, 0, ZT__PACK_HEADER_SIZE, ZE_RESULT_SUCCESS, NULL};
+    uint32_t i, regions, paths, layout = ZT__PACK_LAYOUT;
+    uint64_t packed_size, hash;
+    int is_inside;
+    if (!profiler) {
+        if (size) {
+            *size = 0;
+        }
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!size) {
+        return zt__report_null(&locked->diagnostics, "zt_pack", "size");
+    }
+    /* Nothing is collected meanwhile, so that the samples of all regions are of one moment. What other
+       threads lose or drop meanwhile may be in the counts of a region alone, or in those of all regions
+       alone. Inside a sample function this thread holds the collector already. */
+    is_inside = zt__is_owner(&locked->collector);
+    if (!is_inside && !zt__lock_until(&locked->collector, zt__deadline(locked->config.wait_timeout_ns))) {
+        return zt__report(&locked->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_pack");
+    }
+    packer.size = buffer ? *size : 0;
+    paths = zt_get_path_count(profiler); /* before that of the regions, so that it has all their regions */
+    regions = zt_get_region_count(profiler);
+    zt__transfer_profiler(&packer, locked, &regions);
+    zt__transfer_metrics(&packer, locked);
+    for (i = 0; i < regions; i++) {
+        zt__lock(&locked->mutex);
+        zt__transfer_region(&packer, locked, i);
+        zt__unlock(&locked->mutex);
+    }
+    zt__transfer_u32(&packer, &paths, ZT__MAX_PATHS);
+    zt__lock(&locked->mutex);
+    for (i = 0; i < paths; i++) {
+        zt__transfer_path(&packer, locked, i);
+    }
+    zt__unlock(&locked->mutex);
+    if (!is_inside) {
+        zt__unlock_timed(&locked->collector);
+    }
+    *size = packer.used;
+    if (!buffer) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (packer.used > packer.size) {
+        return zt__report(&locked->diagnostics, BUFFER_TOO_SMALL, ZE_RESULT_ERROR_INVALID_SIZE,
+                          (unsigned long long)packer.size, (unsigned long long)packer.used);
+    }
+    /* The header comes last, because it has the size and the checksum of the rest. */
+    packed_size = packer.used;
+    hash = zt__hash(packer.bytes + ZT__PACK_HEADER_SIZE, packer.used - ZT__PACK_HEADER_SIZE);
+    memcpy(packer.bytes, "ZTPK", 4);
+    packer.used = 4;
+    zt__transfer_u32(&packer, &layout, UINT32_MAX);
+    zt__transfer_u64(&packer, &packed_size, UINT64_MAX);
+    zt__transfer_u64(&packer, &hash, UINT64_MAX);
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config) {
+    const char *columns = config->columns ? config->columns : config->metrics;
+    if (!zt__has_names(columns)) {
+        return 1;
+    }
+    profiler->columns = zt__duplicate_text(&config->allocator, columns);
+    return profiler->columns != NULL;
+}
+
+ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
+                             zt_profiler **profiler) {
+    zt__packer header = {1, (uint8_t *)buffer, size, 4, ZE_RESULT_SUCCESS, NULL}; /* after ZTPK */
+    zt__packer packer = {1, (uint8_t *)buffer, 0, ZT__PACK_HEADER_SIZE, ZE_RESULT_SUCCESS, NULL};
+    zt_config complete = zt__complete_config(config);
+    zt_profiler *unpacked;
+    ze_result_t result;
+    uint64_t stated = 0, hash = 0;
+    uint32_t i, layout = 0, region_count = 0, path_count = 0;
+    if (profiler) {
+        *profiler = NULL;
+    }
+    if (!buffer || !profiler) {
+        return zt__report_null(NULL, "zt_unpack", buffer ? "profiler" : "buffer");
+    }
+    if (config && !config->allocator.allocate != !config->allocator.release) {
+        return zt__report(NULL, BAD_ALLOCATOR, ZE_RESULT_ERROR_INVALID_ARGUMENT, "zt_unpack");
+    }
+    if (size >= 4 && memcmp(buffer, "ZTPK", 4) != 0) {
+        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the buffer does not begin with ZTPK");
+    }
+    if (size < ZT__PACK_HEADER_SIZE) {
+        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_SIZE, "the buffer is cut off");
+    }
+    zt__transfer_u32(&header, &layout, UINT32_MAX);
+    zt__transfer_u64(&header, &stated, UINT64_MAX);
+    zt__transfer_u64(&header, &hash, UINT64_MAX);
+    if (layout != ZT__PACK_LAYOUT && layout != 0) {
+        return zt__report(NULL, OTHER_PACK, ZE_RESULT_ERROR_UNSUPPORTED_VERSION, (unsigned)layout,
+                          (unsigned)ZT__PACK_LAYOUT);
+    }
+    if (stated > size) {
+        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_SIZE, "the buffer is cut off");
+    }
+    if (layout == 0 || stated < ZT__PACK_HEADER_SIZE ||
+        hash != zt__hash(packer.bytes + ZT__PACK_HEADER_SIZE, (size_t)stated - ZT__PACK_HEADER_SIZE)) {
+        return zt__report(NULL, BAD_PACK, ZE_RESULT_ERROR_INVALID_ARGUMENT, "the buffer is damaged");
+    }
+    size = (size_t)stated;
+
+    unpacked = zt__create_profiler(&complete);
+    if (!unpacked) {
+        return zt__report_no_memory(NULL, "zt_unpack", "the profiler");
+    }
+    unpacked->config.groups = unpacked->config.metrics = unpacked->config.columns = NULL;
+    unpacked->strings = (char *)zt__allocate_unpacked(&packer, &complete.allocator, size, 1);
+    if (!zt__keep_columns(unpacked, &complete)) {
+        packer.result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    packer.size = size;
+    packer.strings = unpacked->strings;
+    zt__transfer_profiler(&packer, unpacked, &region_count);
+    zt__transfer_metrics(&packer, unpacked);
+    for (i = 0; i < region_count && packer.result == ZE_RESULT_SUCCESS; i++) {
+        zt__transfer_region(&packer, unpacked, i);
+    }
+    zt__transfer_u32(&packer, &path_count, ZT__MAX_PATHS);
+    for (i = 0; i < path_count && packer.result == ZE_RESULT_SUCCESS; i++) {
+        zt__transfer_path(&packer, unpacked, i);
+    }
+    zt__require(&packer, packer.used == packer.size);
+    result = packer.result;
+    if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT) {
+        zt__report(NULL, BAD_PACK, result, "the contents of the buffer are invalid");
+    } else if (result != ZE_RESULT_SUCCESS) {
+        zt__report_no_memory(NULL, "zt_unpack", "statistics");
+    } else if (zt__check_process(NULL, "zt_unpack") != ZE_RESULT_SUCCESS) {
+        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    } else if (!zt__register_profiler(unpacked)) {
+        result = zt__report(NULL, TOO_MANY_UNPACKED, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                            (unsigned)ZT__MAX_PROFILERS);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        *profiler = unpacked;
+    } else {
+        zt__free_profiler(unpacked);
+    }
+    return result;
+}

@@ -1,0 +1,223 @@
+/* Which metric shows what, whatever a device calls it, and the figures of a region by role. */
+
+#include "results/roles.h"
+
+#include "base/compiler.h"
+#include "base/diagnostics.h"
+#include "base/memory.h"
+#include "base/numbers.h"
+#include "base/platform.h"
+#include "base/process.h"
+#include "base/text.h"
+#include "metrics/statistics.h"
+#include "regions/columns.h"
+#include "regions/profiler.h"
+#include "results/overlap.h"
+#include "results/results.h"
+
+/* ---- roles of metrics ------------------------------------------------------------------------------------ */
+
+ZT__PRIVATE const zt__role_description zt__roles[ZT__ROLE_COUNT] = {
+    /* clang-format off */
+    {0, ZT__QUANTITY_NOTHING, "", {"", "", ""}},
+#define X(role, is_column, quantity, name, xe2, alchemist, gen)                                              \
+    {is_column, ZT__QUANTITY_##quantity, name, {xe2, alchemist, gen}},
+    ZT__ROLES(X)
+#undef X
+    /* clang-format on */
+};
+
+ZT__PRIVATE zt__quantity zt__quantity_of(const zt_metric *metric) {
+    int is_event = metric->type == ZET_METRIC_TYPE_EVENT;
+    if (metric->aggregation == ZT_AGGREGATE_FLAG || metric->aggregation == ZT_AGGREGATE_NONE ||
+        strstr(metric->name, "Uncertainty")) {
+        return ZT__QUANTITY_NOTHING;
+    }
+    if (!is_event && (strcmp(metric->units, "percent") == 0 || strcmp(metric->units, "%") == 0)) {
+        return ZT__QUANTITY_SHARE;
+    }
+    if (zt__ends_with(metric->units, "BpS", strcmp) || zt__ends_with(metric->units, "Bps", strcmp)) {
+        return ZT__QUANTITY_RATE;
+    }
+    if (strcmp(metric->units, "bytes") == 0) {
+        return ZT__QUANTITY_BYTES; /* older metric sets count bytes, but give them the type of throughputs */
+    }
+    if (metric->aggregation == ZT_AGGREGATE_SUM && strcmp(metric->units, "cycles") != 0 &&
+        strcmp(metric->units, "ns") != 0) {
+        return ZT__QUANTITY_EVENTS;
+    }
+    return ZT__QUANTITY_OTHER;
+}
+
+ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32_t *of_roles,
+                                 uint32_t *naming) {
+    zt__quantity quantity = zt__quantity_of(metric);
+    uint32_t role, i;
+    for (role = ZT__NO_ROLE + 1; role < ZT__ROLE_COUNT; role++) {
+        const zt__role_description *described = &zt__roles[role];
+        uint32_t found = 0, last = 0;
+        for (i = 0; i < ZT__NAMING_COUNT && described->quantity == quantity; i++) {
+            if (described->metrics[i][0] && zt__is_selected(described->metrics[i], metric->name)) {
+                last = i;
+                found++;
+            }
+        }
+        if (found && of_roles[role] == UINT32_MAX) {
+            of_roles[role] = index;
+        }
+        if (found == 1 && *naming == ZT__NAMING_COUNT) {
+            *naming = last;
+        }
+    }
+}
+
+ZT__PRIVATE zt__peaks zt__get_peaks(zt_profiler *profiler) {
+    ze_device_memory_properties_t memories[2];
+    ze_device_memory_ext_properties_t extended[2];
+    uint32_t count = 2, i;
+    ze_result_t result;
+    zt__peaks peaks;
+    zt__lock(&profiler->mutex);
+    peaks = profiler->peaks;
+    zt__unlock(&profiler->mutex);
+    if (peaks.bytes > 0 || peaks.operations > 0 || !profiler->device || profiler->tile_count > 0 ||
+        zt__is_device_lost(&profiler->diagnostics)) {
+        return peaks;
+    }
+    memset(memories, 0, sizeof memories);
+    memset(extended, 0, sizeof extended);
+    for (i = 0; i < count; i++) {
+        memories[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
+        memories[i].pNext = &extended[i];
+        extended[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES;
+    }
+    ZT__INTERNAL(result = zeDeviceGetMemoryProperties(profiler->device, &count, memories));
+    if (result == ZE_RESULT_SUCCESS && count == 1 && extended[0].readBandwidth > 0 &&
+        extended[0].bandwidthUnit == ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC) {
+        uint32_t read = extended[0].readBandwidth, write = extended[0].writeBandwidth;
+        peaks.bytes = (read > write ? read : write) * 1e9;
+        strcpy(peaks.source, "reported by the driver");
+    }
+    return peaks;
+}
+
+ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
+    uint32_t i, streamed = zt_get_streamed_count(profiler);
+    uint64_t begin_ns = UINT64_MAX, end_ns = 0;
+    double used = 0;
+    zt__intervals intervals;
+    size_t sample;
+    memset(advice->metrics, 0xFF, sizeof advice->metrics);
+    memset(advice->streamed, 0xFF, sizeof advice->streamed);
+    advice->naming = ZT__NAMING_COUNT;
+    for (i = 0; i < profiler->metric_count; i++) {
+        zt__match_roles(&profiler->metrics[i], i, advice->metrics, &advice->naming);
+    }
+    for (i = 0; i < streamed; i++) {
+        const zt_metric *metric = zt_get_streamed_metric(profiler, i);
+        if (zt__quantity_of(metric) == ZT__QUANTITY_SHARE) {
+            zt__match_roles(metric, i, advice->streamed, &advice->naming);
+        }
+    }
+    advice->peaks = zt__get_peaks(zt__mutable(profiler));
+
+    /* The share of regions in the time from the first kept sample to the last. Samples that overlap count
+       twice, so it is an upper bound. */
+    zt__copy_intervals(zt__mutable(profiler), &intervals);
+    for (sample = 0; sample < intervals.count; sample++) {
+        const zt__interval *interval = &intervals.of_samples[sample];
+        begin_ns = interval->begin_ns < begin_ns ? interval->begin_ns : begin_ns;
+        end_ns = interval->end_ns > end_ns ? interval->end_ns : end_ns;
+        used += (double)(interval->end_ns - interval->begin_ns);
+    }
+    zt__free(&profiler->config.allocator, intervals.of_samples);
+    advice->wall_share = zt__nan();
+    if (intervals.count > 1 && end_ns > begin_ns) {
+        used = 100 * used / (double)(end_ns - begin_ns);
+        advice->wall_share = used < 100 ? used : 100;
+    }
+}
+
+/* ---- figures of a region --------------------------------------------------------------------------------- */
+
+ZT__PRIVATE double zt__scale_of_rate(const char *units) {
+    switch (units[0]) {
+    case 'T':
+        return 1e3;
+    case 'G':
+        return 1;
+    case 'M':
+        return 1e-3;
+    case 'k':
+    case 'K':
+        return 1e-6;
+    default:
+        return 1e-9;
+    }
+}
+
+ZT__PRIVATE double zt__percent_of(double part, double whole) {
+    return zt__is_positive(whole) && !zt__is_nan(part) ? 100 * part / whole : zt__nan();
+}
+
+ZT__PRIVATE double zt__first_measured(double first, double second) {
+    return zt__is_nan(first) ? second : first;
+}
+
+ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice,
+                                  const zt__region_record *record, double figures[ZT__ROLE_COUNT]) {
+    double time = zt__nan(), read, written, kernels, busy;
+    const zt__moments *moments, *of_time;
+    zt_stats launch;
+    uint32_t role;
+    zt__lock(&profiler->mutex);
+    moments = record->statistics.moments;
+    for (role = ZT__NO_ROLE; role < ZT__ROLE_COUNT; role++) {
+        const uint32_t index = advice->metrics[role], streamed = advice->streamed[role];
+        const zt__quantity quantity = zt__roles[role].quantity;
+        double figure = zt__nan();
+        if (index != UINT32_MAX && moments && moments[1 + index].count) {
+            const zt_metric *metric = &profiler->metrics[index];
+            const zt__moments *of_metric = &moments[1 + index];
+            double time_sum = moments[zt__pass_time_column(profiler, metric->pass)].sum;
+            if (quantity == ZT__QUANTITY_BYTES || quantity == ZT__QUANTITY_EVENTS) {
+                /* a rate, so that figures of different passes can be compared */
+                figure = zt__is_positive(time_sum) ? of_metric->sum / time_sum : zt__nan();
+            } else if (of_metric->weight > 0) {
+                figure =
+                    of_metric->mean * (quantity == ZT__QUANTITY_RATE ? zt__scale_of_rate(metric->units) : 1);
+            }
+        }
+        if (zt__is_nan(figure) && streamed < record->streamed_count &&
+            record->streamed[streamed].weight > 0) {
+            figure = record->streamed[streamed].mean;
+        }
+        figures[role] = zt__is_finite(figure) ? figure : zt__nan();
+    }
+    /* Of the samples with metrics, if there are any, because it is multiplied by what these measure. */
+    of_time = zt__collected(profiler, &record->statistics) ? moments : record->times.moments;
+    if (of_time && of_time->count) {
+        time = of_time->sum / (double)of_time->count;
+    }
+    zt__get_moments(&profiler->times_layout, &record->times, 1 + ZT_LATENCY_LAUNCH, &launch);
+    zt__hide_uncertain(&launch, record->launch_error_ns);
+    zt__unlock(&profiler->mutex);
+    figures[ZT__ROLE_LEAST_LAUNCH] =
+        launch.min / 1000; /* others may contain the time of work before the region */
+    figures[ZT__ROLE_L3_HIT_SHARE] =
+        zt__percent_of(figures[ZT__ROLE_L3_HITS], figures[ZT__ROLE_L3_HITS] + figures[ZT__ROLE_L3_MISSES]);
+    figures[ZT__ROLE_LSC_HIT_SHARE] =
+        zt__percent_of(figures[ZT__ROLE_LSC_HITS], figures[ZT__ROLE_LSC_ACCESSES]);
+    read = zt__first_measured(figures[ZT__ROLE_MEMORY_READ_RATE], figures[ZT__ROLE_MEMORY_READ]);
+    written = zt__first_measured(figures[ZT__ROLE_MEMORY_WRITE_RATE], figures[ZT__ROLE_MEMORY_WRITTEN]);
+    figures[ZT__ROLE_MEMORY_TRAFFIC] = zt__first_measured(zt__first_measured(read + written, read), written);
+    figures[ZT__ROLE_MEMORY_SHARE] =
+        zt__percent_of(figures[ZT__ROLE_MEMORY_TRAFFIC], advice->peaks.bytes / 1e9);
+    /* A region has at least one kernel, so without their number this is the most that one takes. */
+    busy = zt__first_measured(figures[ZT__ROLE_GPU_BUSY], 100) / 100;
+    kernels = zt__first_measured(figures[ZT__ROLE_COMPUTE_KERNELS], 0) +
+              zt__first_measured(figures[ZT__ROLE_RENDER_KERNELS], 0);
+    figures[ZT__ROLE_KERNEL_TIME] = (kernels > 0 ? 1 / kernels : time) * busy / 1000;
+    figures[ZT__ROLE_IDLE_TIME] = time * (1 - figures[ZT__ROLE_GPU_BUSY] / 100) / 1000;
+    figures[ZT__ROLE_WALL_SHARE] = zt__is_nan(time) ? zt__nan() : advice->wall_share;
+}

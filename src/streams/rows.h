@@ -1,0 +1,38 @@
+/* Reports out of the ring as rows, with their times. */
+
+#pragma once
+
+#include "base/compiler.h"
+#include "base/system.h"
+#include "streams/stream.h"
+
+/* What receives the rows of one read. */
+typedef struct zt__receiver {
+    zt_row_fn function; /* or NULL */
+    void *user;
+    uint64_t row_count; /* valid rows so far, also those that were discarded */
+    int has_stopped;    /* `function` has returned nonzero */
+} zt__receiver;
+
+/* Called by the reader thread: sleeps until the device signals its event, which is polled four times as often
+   as it is expected; but no longer than ten milliseconds, because the device may signal nothing. */
+ZT__PRIVATE void zt__sleep_until_notified(zt_stream *stream);
+
+/* The step of the reader thread. */
+ZT__PRIVATE int zt__run_reader_thread(void *user);
+
+/* Reads a value as an integer, which may have more bits than a double. Returns 0 if the group has no such
+   metric, or the value is no number. */
+ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metric, uint64_t *integer);
+
+/* Finds the next reports that lie one after the other in the ring, as many as can be calculated at once.
+   Returns how many there are. */
+ZT__PRIVATE uint32_t zt__find_waiting(zt_stream *stream, const uint8_t **raw);
+
+/* Reports that reports could not be calculated, and that the next read may not begin with a whole one. */
+ZT__PRIVATE void zt__report_not_calculated(zt_stream *stream, ze_result_t result, const char *call);
+
+/* Delivers all rows that there are: to `function`, and to the profiler of an attached stream. With
+   `reads_device`, reads from the device before, until it has no more; but not without end, as it may always
+   have more. */
+ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int reads_device);

@@ -1,0 +1,313 @@
+/* zt_stream_open, zt_stream_read, zt_stream_mark, zt_stream_close. */
+
+#include "streams/streams.h"
+
+#include "base/compiler.h"
+#include "base/diagnostics.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/platform.h"
+#include "base/process.h"
+#include "base/threads.h"
+#include "metrics/activation.h"
+#include "metrics/driver.h"
+#include "regions/names.h"
+#include "regions/profiler.h"
+#include "results/attribution.h"
+#include "results/results.h"
+#include "results/timeline.h"
+#include "streams/rows.h"
+#include "streams/stream.h"
+#include "streams/streamer.h"
+
+/* ---- closing --------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
+    zt_allocator allocator = stream->config.allocator;
+    if (stream->streamer) {
+        zt__check(stream->diagnostics, zetMetricStreamerClose(stream->streamer), "zetMetricStreamerClose",
+                  "Update the driver.");
+    }
+    if (stream->is_activated) {
+        zt__check(stream->diagnostics,
+                  zt__deactivate_group(stream->context, stream->device, &stream->data->group),
+                  "zetContextActivateMetricGroups", "Update the driver.");
+    }
+    if (stream->event) {
+        ZT__INTERNAL(zeEventDestroy(stream->event));
+    }
+    if (stream->event_pool) {
+        ZT__INTERNAL(zeEventPoolDestroy(stream->event_pool));
+    }
+    zt__free(&allocator, stream->ring);
+    zt__free(&allocator, stream->values);
+    zt__free(&allocator, stream->row);
+    zt__lock(&stream->data->mutex);
+    stream->data->is_open = 0;
+    zt__unlock(&stream->data->mutex);
+    /* The last samples need not wait for more rows. */
+    zt__attribute_rows_of_stream(stream->data);
+    zt__release_stream_data(stream->data);
+    zt__destroy_mutex(&stream->reader.mutex);
+    zt__free(&allocator, stream);
+}
+
+/* ---- public ---------------------------------------------------------------------------------------------- */
+
+ZT_API zt_stream_config zt_stream_config_default(void) {
+    zt_stream_config config;
+    memset(&config, 0, sizeof config);
+    zt__fill_stream_config(&config);
+    return config;
+}
+
+ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
+                                  const zt_stream_config *config, zt_stream **stream) {
+    const char *call = "zt_stream_open";
+    zt_profiler *profiler;
+    zt_stream *opened;
+    ze_result_t result;
+    if (!stream) {
+        return zt__report_null(NULL, call, "stream");
+    }
+    *stream = NULL;
+    result = zt__check_opening(call, context, device, config ? &config->allocator : NULL);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    opened = zt__create_stream(context, device, config);
+    if (!opened) {
+        return zt__report_no_memory(NULL, call, "the stream");
+    }
+    profiler = opened->config.profiler;
+    result = zt__check_process(opened->diagnostics, call);
+    if (result == ZE_RESULT_SUCCESS && profiler && !profiler->timeline) {
+        result = zt__report(opened->diagnostics, NO_TIMELINE, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__find_stream_group(opened);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__load_stream_metrics(opened);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__make_room_for_rows(opened);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__open_streamer(opened);
+    }
+    if (result == ZE_RESULT_SUCCESS && opened->config.reader &&
+        !zt__start_thread(&opened->thread, zt__run_reader_thread, opened)) {
+#ifdef ZETOOLS_NO_THREADS
+        result = zt__report(opened->diagnostics, NO_READER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                            "ZETOOLS_NO_THREADS is defined");
+#else
+        result = zt__report(opened->diagnostics, NO_READER, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                            "the system starts no thread");
+#endif
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__keep_error(opened->diagnostics, result);
+        zt__destroy_stream(opened);
+        return result;
+    }
+    if (profiler) {
+        zt__stream_data **place = &profiler->attached_streams, *data = opened->data;
+        data->profiler = profiler; /* no mutex, because no other thread uses these yet */
+        data->is_open = 1;
+        data->owners++;
+        zt__lock(&profiler->mutex);
+        data->first_streamed = profiler->streamed_count;
+        profiler->streamed_count += data->group.metric_count;
+        while (*place) {
+            place = &(*place)->next;
+        }
+        zt__store(place, data);
+        zt__unlock(&profiler->mutex);
+    }
+    *stream = opened;
+    return result;
+}
+
+ZT_API ze_result_t zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user) {
+    zt__receiver receiver = {function, user, 0, 0};
+    uint64_t deadline = zt__deadline(timeout_ns);
+    ze_result_t result = ZE_RESULT_NOT_READY;
+    int is_locked, reads_device;
+    if (!stream) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (zt__is_owner(&stream->reader)) {
+        return zt__report(stream->diagnostics, STREAM_BUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          "zt_stream_read");
+    }
+    zt__add(&stream->users, 1);
+    is_locked = zt__lock_until(&stream->reader, deadline);
+    reads_device = !zt__load(&stream->thread.running);
+    while (is_locked) {
+        uint64_t read_again_ns = zt__deadline(ZT__STREAM_WAIT_NS), written;
+        zt__wait wait = zt__wait_until(deadline < read_again_ns ? deadline : read_again_ns);
+        int failure, has_news = 0;
+        zt__deliver_all(stream, &receiver, reads_device);
+        failure = zt__load(&stream->failure);
+        if (receiver.row_count) {
+            result = ZE_RESULT_SUCCESS;
+        } else if (zt__load(&stream->is_closing)) {
+            result = ZE_RESULT_ERROR_NOT_AVAILABLE;
+        } else if (zt__is_device_lost(stream->diagnostics)) {
+            result = ZE_RESULT_ERROR_DEVICE_LOST;
+        } else if (failure) {
+            result = (ze_result_t)failure;
+        }
+        if (result != ZE_RESULT_NOT_READY || zt__now_ns() >= deadline) {
+            break;
+        }
+        /* The device does not signal its event for every report, so it is read again after a while. */
+        while (!has_news && !zt__load(&stream->is_closing) && zt__wait_again(&wait)) {
+            zt__lock(&stream->data->mutex);
+            written = stream->written;
+            zt__unlock(&stream->data->mutex);
+            has_news = reads_device ? zt__was_notified(stream) : stream->calculated < written;
+        }
+    }
+    if (is_locked) {
+        zt__unlock_timed(&stream->reader);
+    }
+    zt__add(&stream->users, UINT32_MAX); /* one less */
+    return result;
+}
+
+ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t list, const char *name) {
+    const char *call = "zetCommandListAppendMetricStreamerMarker";
+    zt__stream_data *data;
+    zt__marker *marker, *made = NULL;
+    size_t length;
+    if (!stream) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!list) {
+        return zt__report_null_handle(stream->diagnostics, "zt_stream_mark", "list");
+    }
+    name = zt__shown_name(name);
+    if (stream->marker_metric == UINT32_MAX) {
+        return zt__report(stream->diagnostics, CANNOT_MARK, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, name,
+                          "the group has no metric StreamMarker. Choose another group");
+    }
+    data = stream->data;
+    length = strlen(name);
+    zt__lock(&data->mutex);
+    marker = (zt__marker *)zt__map_find(&data->marker_names, name, length);
+    zt__unlock(&data->mutex);
+    if (!marker) {
+        made = (zt__marker *)zt__allocate(&data->allocator, 1, sizeof *made + length + 1);
+    }
+    if (made) {
+        made->name = (const char *)memcpy(made + 1, name, length + 1);
+        zt__lock(&data->mutex);
+        if (zt__map_make_room(&data->marker_names, &data->allocator, &data->mutex)) {
+            marker = (zt__marker *)zt__map_find(&data->marker_names, name, length); /* added meanwhile */
+            if (!marker && data->marker_count < ZT__MAX_MARKERS) {
+                marker = made;
+                made = NULL;
+                marker->index = data->marker_count;
+                data->markers[data->marker_count++] = marker;
+                zt__map_add(&data->marker_names, marker->name, length, marker);
+            }
+        }
+        zt__unlock(&data->mutex);
+        zt__free(&data->allocator, made);
+    }
+    if (!marker) {
+        return zt__report(stream->diagnostics, CANNOT_MARK, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, name,
+                          "too many names, or no memory. Do not put numbers that change into names");
+    }
+    return zt__check(
+        stream->diagnostics,
+        zetCommandListAppendMetricStreamerMarker(list, stream->streamer, stream->marker_base + marker->index),
+        call, "The list has no marker.");
+}
+
+ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream) {
+    zt_stream_counts counts;
+    memset(&counts, 0, sizeof counts);
+    if (stream) {
+        zt__lock(&stream->data->mutex);
+        counts = stream->counts;
+        counts.waiting = stream->written - stream->calculated + (stream->row_count - stream->row_next);
+        zt__unlock(&stream->data->mutex);
+    }
+    return counts;
+}
+
+ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
+    enum { LONGEST_S = 10 };
+    zt__receiver receiver = {function, user, 0, 0};
+    zt__wait wait = zt__wait_until(zt__deadline(LONGEST_S * UINT64_C(1000000000)));
+    zt_stream_counts counts;
+    int is_inside;
+    memset(&counts, 0, sizeof counts);
+    /* In a forked child, threads that do not exist there may hold the locks. */
+    if (!stream || stream->process != zt__find_process()) {
+        return counts;
+    }
+    if (zt__is_inside_log(stream->diagnostics, "zt_stream_close")) {
+        return zt_stream_get_counts(stream);
+    }
+    is_inside = zt__is_owner(&stream->reader);
+    if (!is_inside) {
+        zt__store(&stream->is_closing, 1); /* ends reads that wait */
+        while (zt__load(&stream->users) && zt__wait_again(&wait)) {
+        }
+    }
+    if (is_inside || zt__load(&stream->users)) {
+        zt__report(stream->diagnostics, STREAM_BUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, "zt_stream_close");
+        return zt_stream_get_counts(stream);
+    }
+    if (!zt__stop_thread(&stream->thread)) {
+        zt__report(stream->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, "zt_stream_close");
+        return zt_stream_get_counts(stream);
+    }
+    zt__try_lock(&stream->reader); /* no other thread uses it, but `function` may call zt_stream_read */
+    zt__deliver_all(stream, &receiver, 1);
+    zt__unlock_timed(&stream->reader);
+    counts = zt_stream_get_counts(stream);
+    counts.discarded += counts.waiting; /* `function` stopped early */
+    counts.waiting = 0;
+    zt__destroy_stream(stream);
+    return counts;
+}
+
+ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream) {
+    zt_stream_info info;
+    memset(&info, 0, sizeof info);
+    info.group = "";
+    if (stream) {
+        info = stream->info;
+        info.reader_cpu_ns = zt__load(&stream->reader_cpu_ns);
+    }
+    return info;
+}
+
+ZT_API uint32_t zt_stream_get_metric_count(const zt_stream *stream) {
+    return stream ? stream->data->group.metric_count : 0;
+}
+
+ZT_API const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric) {
+    return stream && metric < stream->data->group.metric_count ? &stream->data->metrics[metric] : NULL;
+}
+
+ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) {
+    if (!stream || !name) {
+        return UINT32_MAX;
+    }
+    return zt__find_metric(stream->diagnostics, "zt_stream_find_metric", stream->data->metrics,
+                           stream->data->group.metric_count, name, NULL);
+}
+
+ZT_API const char *zt_stream_get_last_error(const zt_stream *stream) {
+    return zt__get_last_error(stream ? stream->diagnostics : NULL);
+}
+
+ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
+    return zt__get_last_result(stream ? stream->diagnostics : NULL);
+}

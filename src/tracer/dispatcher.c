@@ -1,0 +1,326 @@
+/* From a callback of the loader to the tracers: prologue and epilogue. */
+
+#include "tracer/dispatcher.h"
+
+#include "base/compiler.h"
+#include "base/diagnostics.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/platform.h"
+#include "base/process.h"
+#include "modules/loaded.h"
+#include "modules/ze_info.h"
+#include "regions/profiler.h"
+#include "regions/regions.h"
+#include "tracer/call_times.h"
+#include "tracer/calls.h"
+#include "tracer/events.h"
+#include "tracer/frames.h"
+#include "tracer/launches.h"
+#include "tracer/lists.h"
+#include "tracer/queues.h"
+#include "tracer/seen_modules.h"
+#include "tracer/tracer.h"
+
+#ifdef ZETOOLS_TRACER
+
+/* ---- before and after a call ----------------------------------------------------------------------------- */
+
+ZT__PRIVATE const zt__kind_steps zt__steps_of_kind[ZT__KIND_COUNT] = {
+#define X(name, before, after, needed) {before, after, needed},
+    ZT__KINDS(X)
+#undef X
+};
+
+/* Called after a kernel was created. The handle, which an epilogue of a hook may have replaced, may be that
+   of an earlier kernel. If it was replaced, its module is not known. The native binary of a module is read
+   for the first of its kernels. */
+static void zt__after_kernel_create(const zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_kernel_handle_t kernel = **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel;
+    zt__loaded_module *module = NULL;
+    zt__loaded_kernel *known;
+    int is_needed, is_read;
+    zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
+    zt__lock(&tracer->mutex);
+    if (kernel == frame->created) {
+        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
+                                                             frame->module, sizeof *module);
+    }
+    known = zt__remember_kernel(tracer, kernel);
+    if (known && kernel == frame->created) {
+        known->module = frame->module;
+        known->device = module ? module->device : NULL;
+    }
+    is_needed = module && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel];
+    is_read = is_needed && module->described;
+    zt__unlock(&tracer->mutex);
+    if (is_needed) {
+        zt__name_of_kernel(tracer, kernel, 1);
+    }
+    if (is_needed && !is_read) {
+        zt__described_module *described = zt__describe_module(&tracer->allocator, frame->module);
+        const void *handle = frame->module;
+        zt__lock(&tracer->mutex);
+        module = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+        if (module && !module->described) { /* else another thread was faster */
+            module->described = described;
+            described = NULL;
+        }
+        zt__unlock(&tracer->mutex);
+        zt__free_described_module(&tracer->allocator, described);
+    }
+    zt__observe_kernel(tracer, kernel);
+}
+
+static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns) {
+    zt__tracer *tracer = frame->tracer;
+    zt__call_kind kind = zt__kind_of_call(frame->call);
+    uint32_t i;
+    if (tracer->timed[frame->call]) {
+        zt__count_call(tracer, frame->call, frame->begin_ns, end_ns, result);
+    }
+    if (frame->has_region) {
+        zt__end(&frame->region, result != ZE_RESULT_SUCCESS);
+    }
+    if (kind == ZT__KIND_EXECUTE) {
+        zt__observe_execution(frame, &result);
+    } else if (result == ZE_RESULT_SUCCESS && zt__steps_of_kind[kind].after_success) {
+        zt__steps_of_kind[kind].after_success(frame);
+    }
+    for (i = tracer->hook_count; i > 0; i--) {
+        const zt__traced_hook *hook = &tracer->hooks[i - 1];
+        if (hook->call == frame->call && hook->epilogue) {
+            hook->epilogue(frame->parameters, (int)result, hook->user, &frame->instances[i - 1]);
+        }
+    }
+    if (kind == ZT__KIND_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) {
+        zt__after_kernel_create(frame);
+    }
+}
+
+/* ---- the dispatcher -------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE zt__dispatcher zt__dispatch;
+
+ZT__PRIVATE zt__mutex zt__dispatch_setup = ZT__MUTEX_INITIALIZER;
+
+ZT__PRIVATE zt__mutex zt__dispatch_mutex = ZT__MUTEX_INITIALIZER;
+
+/* The first frame of the traced call that this thread is in, or NULL. */
+ZT__PRIVATE ZT__THREAD_LOCAL zt__frame *zt__current_call;
+
+/* The registration from which zt__callbacks_come expects a callback on this thread, or 0. */
+ZT__PRIVATE ZT__THREAD_LOCAL uintptr_t zt__awaited_registration;
+
+ZT__PRIVATE int zt__is_inside_hook(void) {
+    const zt__frame *frame = zt__current_call;
+    while (frame && zt__load(&frame->state) != ZT__FRAME_CALLBACK) {
+        frame = frame->next;
+    }
+    return frame != NULL;
+}
+
+/* Begins a call, with a frame for each live tracer that observes it. Frames come from malloc, because they
+   may outlive the application's allocator. While one is allocated, the mutex is unlocked, and tracers may
+   start. Returns the first frame, or NULL if there is none. */
+static zt__frame *zt__begin_call(zt__call call, void *parameters) {
+    zt__frame *first = NULL, *last = NULL, *frame;
+    zt__tracer *tracer;
+    zt__lock(&zt__dispatch_mutex);
+    for (;;) {
+        uint32_t unused = 0;
+        for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
+            unused += zt__load(&frame->state) == ZT__FRAME_UNUSED;
+        }
+        if (unused >= zt__dispatch.tracer_count) {
+            break;
+        }
+        zt__unlock(&zt__dispatch_mutex);
+        frame = (zt__frame *)zt__allocate(&zt__default_allocator, 1, sizeof *frame);
+        if (!frame) {
+            return NULL;
+        }
+        zt__lock(&zt__dispatch_mutex);
+        frame->next_of_all = zt__dispatch.frames;
+        zt__dispatch.frames = frame;
+    }
+    frame = zt__dispatch.frames;
+    for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
+        if (!tracer->observed[call]) {
+            continue;
+        }
+        while (zt__load(&frame->state) != ZT__FRAME_UNUSED) {
+            frame = frame->next_of_all;
+        }
+        zt__store(&frame->state, ZT__FRAME_CALLBACK);
+        frame->tracer = tracer;
+        frame->call = call;
+        frame->parameters = parameters;
+        zt__store(&frame->has_region, 0);
+        frame->wait_count = NULL;
+        frame->build.place = NULL;
+        frame->build.trial = ZE_RESULT_SUCCESS;
+        frame->signal = NULL;
+        frame->has_kept_event = 0;
+        frame->kernel_before_hooks = NULL;
+        frame->pool_desc = NULL;
+        memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
+        frame->next = NULL;
+        frame->previous = last;
+        if (last) {
+            last->next = frame;
+        } else {
+            first = frame;
+        }
+        last = frame;
+    }
+    zt__unlock(&zt__dispatch_mutex);
+    return first;
+}
+
+static void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
+    zt__call_kind kind = zt__kind_of_call(call);
+    zt__frame *first, *frame;
+    uint64_t begin_ns;
+    uint32_t i;
+    int is_timed = 0;
+    *instance = NULL;
+    if (zt__awaited_registration == registration) {
+        zt__awaited_registration = 0;
+    }
+    /* A thread is in one traced call at a time: the loader does not call back for calls inside of it. So
+       if there is one already, this is the same call, from the second of two enabled registrations. */
+    if (!zt__load(&zt__dispatch.observed[call]) || zt__get_depth() > 0 || zt__current_call) {
+        return;
+    }
+    first = zt__begin_call(call, parameters);
+    if (!first) {
+        return;
+    }
+    *instance = first;
+    zt__current_call = first;
+    zt__change_depth(1);
+    for (frame = first; frame; frame = frame->next) {
+        zt__tracer *tracer = frame->tracer;
+        is_timed |= tracer->timed[call];
+        if (kind == ZT__KIND_LAUNCH) {
+            zt__command command;
+            zt__read_command(call, parameters, &command);
+            frame->kernel_before_hooks = command.kernel;
+        } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
+            frame->kernel_before_hooks = *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel;
+            zt__mark_kernel(tracer, frame->kernel_before_hooks);
+        }
+        for (i = 0; i < tracer->hook_count; i++) {
+            const zt__traced_hook *hook = &tracer->hooks[i];
+            if (hook->call == call && hook->prologue) {
+                hook->prologue(parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
+            }
+        }
+        if (zt__steps_of_kind[kind].before) {
+            zt__steps_of_kind[kind].before(frame);
+        }
+    }
+    zt__change_depth(-1);
+    begin_ns = is_timed ? zt__now_ns() : 0;
+    for (frame = first; frame; frame = frame->next) {
+        frame->begin_ns = begin_ns;
+        zt__store(&frame->state, ZT__FRAME_DRIVER);
+    }
+}
+
+static void zt__epilogue(ze_result_t result, void **instance) {
+    zt__frame *first = (zt__frame *)*instance, *last = NULL, *frame, *next;
+    uint64_t end_ns;
+    if (!first || first != zt__current_call) {
+        return;
+    }
+    end_ns = first->begin_ns ? zt__now_ns() : 0;
+    zt__lock(&zt__dispatch_mutex);
+    for (frame = first; frame; frame = frame->next) {
+        if (frame->state == ZT__FRAME_DRIVER) { /* else its tracer was destroyed */
+            zt__store(&frame->state, ZT__FRAME_CALLBACK);
+        }
+        last = frame;
+    }
+    zt__unlock(&zt__dispatch_mutex);
+    zt__change_depth(1);
+
+    /* First of all signals the events of the application that zt__begin_by_event has replaced, because it may
+       wait for them. That does not need a tracer, which may have been destroyed meanwhile: the slot is still
+       there. */
+    for (frame = last; frame; frame = frame->previous) {
+        ze_event_handle_t own, event = frame->signalled;
+        ze_result_t signalled = ZE_RESULT_NOT_READY;
+        if (!frame->signal) {
+            continue;
+        }
+        own = *frame->signal;
+        *frame->signal = event;
+        frame->signal = NULL;
+        if (result != ZE_RESULT_SUCCESS || !event) {
+            continue;
+        }
+        if (frame->copied_stamps) {
+            signalled = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps,
+                                                                 NULL, event, 1, &own);
+        } else if (frame->is_in_order) {
+            signalled = zeCommandListAppendSignalEvent(frame->list, event);
+        }
+        if (signalled != ZE_RESULT_SUCCESS) { /* on a copy engine; or the driver has refused the other */
+            signalled = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
+            if (zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
+                ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
+            }
+        }
+        if (signalled != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
+            zt__check(frame->tracer->diagnostics, signalled, "zeCommandListAppendBarrier",
+                      "An event of the application will not be signalled.");
+        }
+    }
+
+    for (frame = last; frame; frame = frame->previous) {
+        if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
+            *frame->wait_count = frame->waits;
+        }
+        if (frame->pool_desc) {
+            *frame->pool_desc = frame->given_pool;
+        }
+        if (frame->build.place) { /* likewise */
+            *frame->build.place = frame->build.before;
+            zt__free(&zt__default_allocator, frame->build.changed);
+        }
+        if (frame->state == ZT__FRAME_CALLBACK) {
+            zt__after_call(frame, result, end_ns);
+        }
+    }
+    zt__change_depth(-1);
+    zt__current_call = NULL;
+    for (frame = first; frame; frame = next) {
+        next = frame->next; /* before another thread uses the frame */
+        zt__store(&frame->state, ZT__FRAME_UNUSED);
+    }
+}
+
+#define X(name)                                                                                              \
+    static void ZE_APICALL zt__before_##name(void *parameters, ze_result_t result, void *user,               \
+                                             void **instance) {                                              \
+        (void)result;                                                                                        \
+        zt__prologue(ZT__CALL_##name, parameters, (uintptr_t)user, instance);                                \
+    }                                                                                                        \
+    static void ZE_APICALL zt__after_##name(void *parameters, ze_result_t result, void *user,                \
+                                            void **instance) {                                               \
+        (void)parameters, (void)user;                                                                        \
+        zt__epilogue(result, instance);                                                                      \
+    }
+ZT__CALLS(X)
+#undef X
+
+ZT__PRIVATE const zt__callbacks zt__callbacks_of[ZT__CALL_COUNT] = {
+#define X(name) {zt__before_##name, zt__after_##name},
+    ZT__CALLS(X)
+#undef X
+};
+
+#endif

@@ -1,0 +1,67 @@
+/* From a callback of the loader to the tracers: prologue and epilogue. */
+
+#pragma once
+
+#include "base/compiler.h"
+#include "base/platform.h"
+#include "base/system.h"
+#include "tracer/calls.h"
+#include "tracer/frames.h"
+#include "tracer/tracer.h"
+
+#ifdef ZETOOLS_TRACER
+
+typedef struct zt__kind_steps {
+    void (*before)(zt__frame *frame);
+    void (*after_success)(zt__frame *frame);
+    uint32_t needed; /* ZT__ALWAYS and so on; 0: only observed if the configuration names the call */
+} zt__kind_steps;
+
+/* Callbacks are registered with a tracer object of the loader, which cannot be changed once it was
+   enabled. zelTracerDestroy waits without limit for the calls that other threads are in. So a change of
+   the traced calls needs another object, which is enabled before the old one is disabled; a call in
+   between may come from both, and is dispatched once. Disabled objects are retired: never destroyed, at
+   two kilobytes each. */
+typedef struct zt__dispatcher {
+    /* guarded by `setup`: */
+    zel_tracer_handle_t handle;                   /* the loader's tracer object, or NULL */
+    uintptr_t registration;                       /* its number, which is passed to its callbacks */
+    uint8_t registered[ZT__CALL_COUNT];           /* the calls that it has callbacks for */
+    ze_result_t(ZE_APICALL *disable_layer)(void); /* NULL: the layer was not enabled here */
+    zel_tracer_handle_t retired[ZT__MAX_RETIRED]; /* so that leak checkers find them referenced */
+    uint32_t retired_count;
+    int handles_fork;
+
+    /* guarded by the mutex: */
+    zt__tracer *tracers; /* the live ones, in the order of their start; changed with both locks */
+    uint32_t tracer_count;
+    zt__frame *frames; /* all, in use or not */
+
+    uint8_t observed[ZT__CALL_COUNT]; /* by a live tracer. Atomic; changed with both locks */
+} zt__dispatcher;
+
+/* The loader does not pass which call it is, so each call has its own functions. */
+typedef void(ZE_APICALL *zt__callback)(void *parameters, ze_result_t result, void *user, void **instance);
+
+typedef struct zt__callbacks {
+    zt__callback before, after;
+} zt__callbacks;
+
+/* Returns whether a prologue or epilogue runs on this thread, so that a hook may be the caller. */
+ZT__PRIVATE int zt__is_inside_hook(void);
+
+extern const zt__kind_steps zt__steps_of_kind[ZT__KIND_COUNT];
+
+extern zt__dispatcher zt__dispatch;
+
+extern zt__mutex zt__dispatch_setup;
+
+extern zt__mutex zt__dispatch_mutex;
+
+extern ZT__THREAD_LOCAL zt__frame *zt__current_call;
+
+extern ZT__THREAD_LOCAL uintptr_t zt__awaited_registration;
+
+extern const zt__callbacks zt__callbacks_of[ZT__CALL_COUNT];
+
+#endif

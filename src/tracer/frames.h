@@ -1,0 +1,72 @@
+/* A call in progress, as a tracer observes it. */
+
+#pragma once
+
+#include "base/compiler.h"
+#include "base/system.h"
+#include "regions/profiler.h"
+#include "tracer/calls.h"
+#include "tracer/profiled_builds.h"
+#include "tracer/tracer.h"
+
+#ifdef ZETOOLS_TRACER
+
+/* The state of a frame. A frame goes from UNUSED to CALLBACK, DRIVER, CALLBACK again and back to UNUSED,
+   or from DRIVER to ABANDONED and UNUSED if the tracer is destroyed meanwhile. The dispatcher's mutex is
+   held for changes to CALLBACK and ABANDONED, so that a tracer is not destroyed while a callback uses it.
+   The thread that makes the call changes to DRIVER and UNUSED without it. */
+typedef enum zt__frame_state {
+    ZT__FRAME_UNUSED,
+    ZT__FRAME_CALLBACK, /* a prologue or epilogue runs, and needs the tracer */
+    ZT__FRAME_DRIVER,   /* the call is in the driver; its epilogue will need the tracer */
+    ZT__FRAME_ABANDONED /* the call is in the driver, and the tracer was destroyed */
+} zt__frame_state;
+
+/* A call in progress, as one tracer observes it. A call has a frame for each tracer. Frames are used
+   again but never freed, because a call may end after its tracer was destroyed. */
+typedef struct zt__frame {
+    struct zt__frame *next_of_all;     /* in use or not */
+    struct zt__frame *next, *previous; /* of the same call, in the order of the tracers */
+    zt__frame_state state;             /* atomic */
+    zt__tracer *tracer;
+    zt__call call;
+    void *parameters; /* of the call: a ze_..._params_t */
+
+    uint64_t begin_ns;              /* 0: no tracer times the call */
+    void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
+
+    /* What was done before the call, and is ended or undone after it. */
+    zt_region region;
+    int has_region;              /* atomic; changes to 1 under the mutex of the tracer */
+    uint32_t *wait_count;        /* the call's parameter, if it was set to 0; else NULL */
+    uint32_t waits;              /* its value before */
+    ze_event_handle_t *signal;   /* the call's parameter, if it was set to the event of the slot; else NULL */
+    ze_event_handle_t signalled; /* its value before: an event of the application, or NULL */
+    ze_command_list_handle_t list; /* then: the list, */
+    int is_in_order;               /* whether it is in order, */
+    uint64_t *copied_stamps;       /* and where the time stamps of a ZT__COPIED_STAMPS are copied to */
+    uint64_t executions;           /* of a zeCommandQueueSynchronize: tracer->executions before it */
+    int has_kept_event;            /* it is measured by the event of the application that it signals */
+    ze_event_pool_desc_t pool;     /* of a zeEventPoolCreate: what the driver gets */
+    const ze_event_pool_desc_t **pool_desc; /* the call's parameter, if it was set to that; else NULL */
+    const ze_event_pool_desc_t *given_pool; /* its value before */
+    zt__build build;                        /* of a zeModuleCreate */
+    ze_module_handle_t module;  /* of a zeKernelCreate that has succeeded: the module of the kernel, */
+    ze_kernel_handle_t created; /* which is this one, unless a hook puts another in its place */
+
+    ze_kernel_handle_t
+        kernel_before_hooks; /* of a launch or a zeKernelDestroy: what the application has passed */
+
+    /* Of a launch: how it is counted when the driver has appended it. */
+    zt_profiler *counted_for; /* NULL: it is not */
+    int knows_kernel;         /* the kernel is the application's, and not that of a hook */
+} zt__frame;
+
+/* The parameters of the call of a frame. */
+#define ZT__PARAMETERS(frame, type) ((const type *)(frame)->parameters)
+
+/* Returns one of the kernels of a launch. */
+ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const zt__command *command,
+                                                   uint32_t index);
+
+#endif

@@ -1,0 +1,227 @@
+/* Names of kernels, and the devices and lists that are measured. */
+
+#include "tracer/lists.h"
+
+#include "base/compiler.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/platform.h"
+#include "base/process.h"
+#include "base/text.h"
+#include "base/threads.h"
+#include "modules/loaded.h"
+#include "regions/profiler.h"
+#include "regions/regions.h"
+#include "results/timeline.h"
+#include "tracer/tracer.h"
+
+#ifdef ZETOOLS_TRACER
+
+/* ---- names of kernels ------------------------------------------------------------------------------------ */
+
+ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *made) {
+    size_t length = made ? strlen(made->text) : 0;
+    zt__kernel_name *name = NULL;
+    zt__lock(&tracer->mutex);
+    if (made && zt__map_make_room(&tracer->kernel_names, &tracer->allocator, &tracer->mutex)) {
+        name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, made->text, length);
+        if (!name) {
+            made->is_selected = zt__is_selected(tracer->names, made->text);
+            zt__map_add(&tracer->kernel_names, made->text, length, made);
+            name = made;
+            made = NULL;
+        }
+    }
+    zt__unlock(&tracer->mutex);
+    zt__free(&tracer->allocator, made);
+    return name;
+}
+
+ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
+                                                int knows_handle) {
+    const void *handle = kernel;
+    zt__loaded_kernel *known;
+    zt__kernel_name *name;
+    zt__lock(&tracer->mutex);
+    known = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+    name = known && knows_handle ? known->name : NULL;
+    zt__unlock(&tracer->mutex);
+    if (name) {
+        return name;
+    }
+    name = (zt__kernel_name *)zt__allocate_with_name(&tracer->allocator, sizeof *name, kernel);
+    if (name) {
+        name->text = (char *)(name + 1);
+    }
+    name = zt__add_name(tracer, name);
+    if (name && name->text[0] && knows_handle) {
+        zt__lock(&tracer->mutex);
+        known = zt__remember_kernel(tracer, kernel);
+        if (known) {
+            known->name = name;
+        }
+        zt__unlock(&tracer->mutex);
+    }
+    return name;
+}
+
+/* ---- devices and lists ----------------------------------------------------------------------------------- */
+
+ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_handle_t context,
+                                              ze_device_handle_t device, zt_profiler *profiler) {
+    ze_command_queue_group_properties_t groups[32];
+    zt__traced_device *added = (zt__traced_device *)zt__allocate(&tracer->allocator, 1, sizeof *added);
+    zt__traced_device **end = &tracer->devices;
+    uint32_t i, count = ZT__COUNT_OF(groups);
+    ze_result_t result;
+    if (!added) {
+        return NULL;
+    }
+    added->context = context;
+    added->device = device;
+    added->profiler = profiler;
+    memset(groups, 0, sizeof groups);
+    for (i = 0; i < count; i++) {
+        groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
+    }
+    ZT__INTERNAL(result = zeDeviceGetCommandQueueGroupProperties(device, &count, groups));
+    for (i = 0; result == ZE_RESULT_SUCCESS && i < count && i < ZT__COUNT_OF(groups); i++) {
+        if (!(groups[i].flags & (ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE |
+                                 ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_METRICS))) {
+            added->copy_only_groups |= UINT32_C(1) << i;
+        }
+    }
+    while (*end) {
+        end = &(*end)->next;
+    }
+    zt__store(end, added);
+    return added;
+}
+
+ZT__PRIVATE int zt__is_measured(const zt__traced_device *device) {
+    return device && device->profiler && !zt__load(&device->is_detached);
+}
+
+ZT__PRIVATE zt__traced_device *zt__next_measured(zt__tracer *tracer, zt__traced_device *device) {
+    do {
+        device = zt__load(device ? &device->next : &tracer->devices);
+    } while (device && !zt__is_measured(device));
+    return device;
+}
+
+static zt__traced_device *zt__find_device(zt__tracer *tracer, ze_context_handle_t context,
+                                          ze_device_handle_t device) {
+    zt__traced_device *found;
+    for (found = zt__load(&tracer->devices); found; found = zt__load(&found->next)) {
+        if (found->context == context && found->device == device && !zt__load(&found->is_detached)) {
+            return found;
+        }
+    }
+    return NULL;
+}
+
+ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
+                                                       ze_device_handle_t device) {
+    zt__traced_device *found = zt__find_device(tracer, context, device);
+    zt_profiler *profiler = NULL;
+    ze_result_t result;
+    if (found || !tracer->automatic ||
+        !zt__lock_until(&tracer->opening, zt__deadline(tracer->wait_timeout_ns))) {
+        return found;
+    }
+    found = zt__find_device(tracer, context, device);
+    if (found) { /* another thread was faster */
+        zt__unlock_timed(&tracer->opening);
+        return found;
+    }
+    result = zt_open(context, device, tracer->automatic, &profiler);
+    if (profiler) {
+        if (tracer->every > 1 || tracer->limit) {
+            zt__prepare_times_alone(profiler);
+        }
+        zt__store(&profiler->tracer, tracer);
+        zt__store(&profiler->loaded, &tracer->loaded);
+        if (tracer->samples_hotspots) {
+            zt_hotspots_start(profiler, NULL); /* on failure, a note of the report says why */
+        }
+    } else {
+        zt__thread_messages *messages = zt__get_thread_messages();
+        zt__lock(&tracer->mutex);
+        if (!tracer->open_failures && messages) {
+            tracer->open_failure = messages->last;
+            tracer->open_failure.result = result;
+        }
+        tracer->open_failures++;
+        zt__unlock(&tracer->mutex);
+    }
+    found = zt__add_device(tracer, context, device, profiler);
+    if (!found && profiler) {
+        zt__store(&profiler->tracer, (zt__tracer *)NULL);
+        zt__store(&profiler->loaded, (zt__loaded *)NULL);
+        zt_close(profiler);
+    }
+    zt__unlock_timed(&tracer->opening);
+    return found;
+}
+
+ZT__PRIVATE zt__known_list *zt__remember_list(zt__tracer *tracer, ze_command_list_handle_t list,
+                                              zt__traced_device *device, uint32_t ordinal) {
+    zt__known_list *known = (zt__known_list *)zt__find_or_add_record(&tracer->loaded, &tracer->lists, list,
+                                                                     sizeof(zt__known_list));
+    if (known) {
+        known->device = device;
+        zt__set_captured(tracer, known, 0);
+        known->kind = ZT__LIST_UNKNOWN;
+        known->is_in_order = known->is_cloneable = known->has_command_ids = 0;
+        known->was_closed = known->may_be_destroyed = 0;
+        known->is_copy_only = device && ordinal < 32 && (device->copy_only_groups >> ordinal & 1);
+    }
+    return known;
+}
+
+ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_handle_t list) {
+    zt__known_list *known;
+    ze_context_handle_t context = NULL;
+    ze_device_handle_t owner = NULL;
+    zt__traced_device *device = NULL, *first = zt__load(&tracer->devices);
+    uint32_t ordinal = UINT32_MAX, flags = 0;
+    zt__list_state kind = ZT__LIST_UNKNOWN;
+    int is_in_order = 0, is_cloneable = 0;
+    zt__lock(&tracer->mutex);
+    known = zt__find_known_list(tracer, list);
+    zt__unlock(&tracer->mutex);
+    if (known) {
+        return;
+    }
+    if (tracer->get_context && tracer->get_device &&
+        tracer->get_context(list, &context) == ZE_RESULT_SUCCESS &&
+        tracer->get_device(list, &owner) == ZE_RESULT_SUCCESS) {
+        device = zt__find_or_open_device(tracer, context, owner);
+    } else if (first && !zt__load(&first->next)) {
+        device = first;
+    }
+    if (!tracer->get_ordinal || tracer->get_ordinal(list, &ordinal) != ZE_RESULT_SUCCESS) {
+        ordinal = UINT32_MAX;
+    }
+    if (zt__is_measured(device)) {
+        kind = zt__query_list_kind(device->profiler, list);
+    }
+    if (kind == ZT__LIST_IMMEDIATE && tracer->get_queue_flags) {
+        is_in_order =
+            tracer->get_queue_flags(list, &flags) == ZE_RESULT_SUCCESS && (flags & ZT__QUEUE_FLAG_IN_ORDER);
+    } else if (kind == ZT__LIST_RECORDED && tracer->get_list_flags &&
+               tracer->get_list_flags(list, &flags) == ZE_RESULT_SUCCESS) {
+        is_in_order = (flags & ZT__LIST_FLAG_IN_ORDER) != 0;
+        is_cloneable = (flags & ZT__LIST_FLAG_CLONEABLE) != 0;
+    }
+    zt__lock(&tracer->mutex);
+    known = zt__remember_list(tracer, list, device, ordinal);
+    if (known) {
+        known->kind = kind;
+        known->is_in_order = is_in_order;
+        known->is_cloneable = is_cloneable;
+    }
+    zt__unlock(&tracer->mutex);
+}
+
+#endif

@@ -1,0 +1,48 @@
+/* Names of kernels, and the devices and lists that are measured. */
+
+#pragma once
+
+#include "base/compiler.h"
+#include "base/system.h"
+#include "regions/profiler.h"
+#include "tracer/tracer.h"
+
+#ifdef ZETOOLS_TRACER
+
+/* Adds a record that was allocated, or frees it if there is one of this name. No mutex is held. Returns the
+   record in use, or NULL without memory, or if `made` is NULL. */
+ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *made);
+
+/* Returns the name of a kernel: the one that is known for its handle, or else, or if `knows_handle` is 0,
+   the one that the driver returns. If the driver fails, the name is "", and the next launch queries
+   again. No mutex is held. Returns NULL without memory. */
+ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
+                                                int knows_handle);
+
+/* Adds a device to the end of the tracer's list. Copy engines are the queue groups that cannot execute metric
+   queries. Called by one thread at a time, while others may read. Returns NULL without memory. */
+ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_handle_t context,
+                                              ze_device_handle_t device, zt_profiler *profiler);
+
+ZT__PRIVATE int zt__is_measured(const zt__traced_device *device);
+
+/* Returns the next device that is measured, or the first if `device` is NULL. Returns NULL after the last. */
+ZT__PRIVATE zt__traced_device *zt__next_measured(zt__tracer *tracer, zt__traced_device *device);
+
+/* Returns the record of a context and device, or NULL if nothing measures their lists. Under zt_auto, a
+   profiler is opened for those that are new. If that fails, they are added without one, so that it is not
+   tried again. */
+ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
+                                                       ze_device_handle_t device);
+
+/* Returns the record of a list, with what is known now. `device` is NULL if the list is not measured. The
+   mutex is held. Returns NULL without memory. */
+ZT__PRIVATE zt__known_list *zt__remember_list(zt__tracer *tracer, ze_command_list_handle_t list,
+                                              zt__traced_device *device, uint32_t ordinal);
+
+/* Adds the record of a list that was created before the start, for which the driver is queried. If it cannot
+   return context and device, the list is assumed to be of the profiler's, or of the first device under
+   zt_auto if there is no second. Does nothing if there is a record. No mutex is held. */
+ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_handle_t list);
+
+#endif

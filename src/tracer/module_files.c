@@ -1,0 +1,111 @@
+/* Files of the modules of others. */
+
+#include "tracer/module_files.h"
+
+#include "base/compiler.h"
+#include "base/diagnostics.h"
+#include "base/memory.h"
+#include "base/platform.h"
+#include "modules/loaded.h"
+
+#ifdef ZETOOLS_TRACER
+
+/* ---- files ----------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__report_not_saved(zt__modules *modules, const char *directory, ze_result_t result,
+                                      const char *call, const char *reason, const char *remedy) {
+    int is_first;
+    zt__lock(&modules->mutex);
+    is_first = modules->failures == 0;
+    if (is_first) {
+        snprintf(modules->failure.text, sizeof modules->failure.text, zt__format_MODULE_NOT_SAVED, call,
+                 reason, directory, remedy);
+    }
+    zt__store(&modules->failures, modules->failures + 1);
+    zt__unlock(&modules->mutex);
+    if (is_first) {
+        zt__report(modules->diagnostics, MODULE_NOT_SAVED, result, call, reason, directory, remedy);
+    }
+}
+
+ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directory) {
+    enum { LONGEST = 4096 };
+    size_t size = directory ? strlen(directory) + 1 : 0;
+    char *absolute;
+    zt__free(&modules->allocator, modules->directory);
+    modules->directory = NULL;
+    if (size <= 1) {
+        return;
+    }
+    if (!zt__make_directory(directory)) {
+        zt__report_not_saved(modules, directory, ZE_RESULT_ERROR_UNKNOWN, "mkdir", strerror(errno),
+                             "Make the directory, or the one that it is in.");
+        return;
+    }
+    absolute = (char *)zt__allocate(&modules->allocator, LONGEST + size, 1);
+    if (!absolute) {
+        zt__report_not_saved(modules, directory, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc",
+                             "no memory for a path", "Free some.");
+        return;
+    }
+    if (!zt__is_absolute(directory)) {
+        if (!zt__get_working_directory(absolute, LONGEST)) {
+            zt__report_not_saved(modules, directory, ZE_RESULT_ERROR_UNKNOWN, "getcwd", strerror(errno),
+                                 "Use the absolute path of a directory.");
+            zt__free(&modules->allocator, absolute);
+            return;
+        }
+        strcat(absolute, "/");
+    }
+    strcat(absolute, directory);
+    modules->directory = absolute;
+}
+
+ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char *suffix,
+                                 const zt__binary *binary) {
+    size_t room = strlen(modules->directory) + 128;
+    char *path = (char *)zt__allocate(&modules->allocator, 2, room), *beside;
+    const char *failed = NULL;
+    zt__file_properties before;
+    int has_before, reason;
+    FILE *file;
+    if (!path) {
+        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc",
+                             "no memory for a path", "Free some.");
+        return;
+    }
+    snprintf(path, room, "%s/%016llx.%s", modules->directory, (unsigned long long)hash, suffix);
+    has_before = zt__get_file_properties(path, &before);
+    if (has_before && before.size == binary->size) {
+        zt__free(&modules->allocator, path);
+        return;
+    }
+    beside = path + room;
+    snprintf(beside, room, "%s/%016llx.%ld.%lx.part", modules->directory, (unsigned long long)hash,
+             zt__get_process_id(), (unsigned long)zt__this_thread());
+    file = zt__create_file(beside, path, has_before ? &before : NULL);
+    if (!file) {
+        failed = "open";
+    } else if (zt__write_to_file(binary->bytes, binary->size, file) != 0) {
+        failed = "write";
+    }
+    reason = errno;
+    if (file && fclose(file) != 0 && !failed) {
+        failed = "fclose";
+        reason = errno;
+    }
+    if (!failed && !zt__rename_file(beside, path)) {
+        failed = "rename";
+        reason = errno;
+    }
+    if (failed) {
+        if (file) {
+            zt__remove_file(beside);
+        }
+        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, failed, strerror(reason),
+                             "Check the directory, its permissions and space.");
+    }
+    zt__free(&modules->allocator, path);
+}
+
+#endif

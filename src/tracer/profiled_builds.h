@@ -1,0 +1,30 @@
+/* Modules of others, built with profile flags. */
+
+#pragma once
+
+#include "base/compiler.h"
+#include "base/system.h"
+#include "tracer/module_files.h"
+
+#ifdef ZETOOLS_TRACER
+
+/* A zeModuleCreate whose build flags are changed for the call. */
+typedef struct zt__build {
+    const ze_module_desc_t **place; /* the call's parameter, if it was changed; else NULL */
+    const ze_module_desc_t *before; /* its value before */
+    void *changed;                  /* from malloc, because a call may end after its tracer was destroyed */
+    ze_result_t trial;              /* of a build with the flags, if there was one */
+} zt__build;
+
+/* Called before a module is created. Adds the profile flags, unless the application passes some. If its call
+   failed because of them, nothing could be done about that. So the first module for each device is built
+   before, to find out whether the driver accepts them. */
+ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
+                                 zt__build *build);
+
+/* Called after a module was created: writes its files. That it was created where the trial was not shows that
+   the driver refuses the flags. */
+ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_create_params_t *parameters,
+                                         const zt__build *build);
+
+#endif

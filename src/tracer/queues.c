@@ -1,0 +1,318 @@
+/* Lists, queues and contexts, before and after calls. */
+
+#include "tracer/queues.h"
+
+#include "base/compiler.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/platform.h"
+#include "base/threads.h"
+#include "regions/ending.h"
+#include "regions/execution.h"
+#include "regions/names.h"
+#include "regions/profiler.h"
+#include "regions/regions.h"
+#include "regions/slots.h"
+#include "results/roles.h"
+#include "tracer/calls.h"
+#include "tracer/frames.h"
+#include "tracer/hotspot_control.h"
+#include "tracer/launches.h"
+#include "tracer/lists.h"
+#include "tracer/tracer.h"
+
+#ifdef ZETOOLS_TRACER
+
+/* ---- before and after a call: lists and queues ---------------------------------------------------------- */
+
+/* Marks a list as final in all profilers of the tracer. */
+static void zt__mark_list_final_everywhere(zt__tracer *tracer, ze_command_list_handle_t list, zt__list_end by,
+                                           const char *call) {
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    for (; device; device = zt__next_measured(tracer, device)) {
+        zt__mark_list_final(device->profiler, list, by, call);
+    }
+}
+
+ZT__PRIVATE void zt__after_list_create(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_context_handle_t context;
+    ze_device_handle_t device;
+    ze_command_list_handle_t list;
+    zt__traced_device *traced;
+    zt__known_list *known;
+    zt__list_state kind;
+    uint32_t ordinal, is_in_order, is_cloneable = 0;
+    if (frame->call == ZT__CALL_CommandListCreate) {
+        const ze_command_list_create_params_t *p = ZT__PARAMETERS(frame, ze_command_list_create_params_t);
+        context = *p->phContext;
+        device = *p->phDevice;
+        list = **p->pphCommandList;
+        ordinal = (*p->pdesc)->commandQueueGroupOrdinal;
+        is_cloneable = (*p->pdesc)->flags & ZT__LIST_FLAG_CLONEABLE;
+        is_in_order = (*p->pdesc)->flags & ZT__LIST_FLAG_IN_ORDER;
+        kind = ZT__LIST_RECORDED;
+    } else {
+        const ze_command_list_create_immediate_params_t *p =
+            ZT__PARAMETERS(frame, ze_command_list_create_immediate_params_t);
+        context = *p->phContext;
+        device = *p->phDevice;
+        list = **p->pphCommandList;
+        ordinal = (*p->paltdesc)->ordinal;
+        is_in_order = (*p->paltdesc)->flags & ZT__QUEUE_FLAG_IN_ORDER;
+        kind = ZT__LIST_IMMEDIATE;
+    }
+    traced = zt__find_or_open_device(tracer, context, device);
+    /* The call that has destroyed the list with this handle may not have returned to its thread yet. */
+    zt__mark_list_final_everywhere(tracer, list, ZT__BY_RELEASE, "zeCommandListDestroy");
+    zt__lock(&tracer->mutex);
+    known = zt__remember_list(tracer, list, traced, ordinal);
+    if (known) {
+        known->kind = kind;
+        known->is_in_order = is_in_order != 0;
+        known->is_cloneable = is_cloneable != 0;
+    }
+    zt__unlock(&tracer->mutex);
+}
+
+ZT__PRIVATE void zt__after_list_change(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_command_list_handle_t handle = *ZT__PARAMETERS(frame, zt__list_params)->phCommandList;
+    zt__call_kind kind = zt__kind_of_call(frame->call);
+    zt__known_list *list;
+    zt__query_unknown_list(tracer, handle);
+    zt__lock(&tracer->mutex);
+    list = zt__find_known_list(tracer, handle);
+    if (list && kind == ZT__KIND_GET_COMMAND_ID) {
+        list->has_command_ids = 1;
+    } else if (list) {
+        zt__set_captured(tracer, list, kind == ZT__KIND_CAPTURE_BEGIN);
+    }
+    zt__unlock(&tracer->mutex);
+}
+
+ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_handle_t handle,
+                                        int may_be_immediate) {
+    const zt__list *list;
+    int found = 0;
+    zt__lock(&profiler->mutex);
+    list = handle ? zt__find_list(profiler, handle) : profiler->lists;
+    for (; list && !found; list = handle ? NULL : list->next) {
+        const zt__slot *slot = list->first;
+        int may_run = may_be_immediate && list->state == ZT__LIST_UNKNOWN;
+        for (; slot && !found; slot = slot->next) {
+            found = (slot->trails_event || slot->kept) &&
+                    (slot->state == ZT__SLOT_PENDING || slot->state == ZT__SLOT_READING ||
+                     (slot->state == ZT__SLOT_RECORDED && may_run && !zt__is_final(slot)));
+        }
+    }
+    zt__unlock(&profiler->mutex);
+    return found;
+}
+
+ZT__PRIVATE int zt__has_unread_unknown_lists(zt__tracer *tracer, zt_profiler *profiler) {
+    uint32_t i = 0;
+    for (;;) {
+        ze_command_list_handle_t handle = NULL;
+        zt__lock(&tracer->mutex);
+        for (; i < tracer->lists.capacity && !handle; i++) {
+            const zt__known_list *known = (const zt__known_list *)tracer->lists.entries[i].value;
+            if (known && known->kind == ZT__LIST_UNKNOWN && !known->was_closed) {
+                memcpy(&handle, &known->handle, sizeof handle);
+            }
+        }
+        zt__unlock(&tracer->mutex);
+        if (!handle || zt__has_unread_launches(profiler, handle, 1)) {
+            return handle != NULL;
+        }
+    }
+}
+
+/* Called before a list is reset or destroyed. The application may do that as soon as its own events have
+   signalled, so this waits for commands of the library that follow them, and reads the events. */
+static void zt__await_unread_launches(zt__tracer *tracer, ze_command_list_handle_t list,
+                                      int may_be_immediate) {
+    uint64_t deadline = zt__deadline(tracer->wait_timeout_ns);
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    for (; device; device = zt__next_measured(tracer, device)) {
+        zt_profiler *profiler = device->profiler;
+        zt__wait wait = zt__wait_until(deadline);
+        while (!zt__is_owner(&profiler->collector) &&
+               zt__has_unread_launches(profiler, list, may_be_immediate)) {
+            zt__finish_list(profiler, list, deadline, 1);
+            if (!zt__wait_again(&wait)) {
+                break;
+            }
+        }
+    }
+}
+
+ZT__PRIVATE void zt__after_list_close(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    zt__known_list *list;
+    zt__lock(&tracer->mutex);
+    list = zt__find_known_list(tracer, *ZT__PARAMETERS(frame, ze_command_list_close_params_t)->phCommandList);
+    if (list) {
+        list->was_closed = 1;
+    }
+    zt__unlock(&tracer->mutex);
+}
+
+ZT__PRIVATE void zt__before_list_reset(zt__frame *frame) {
+    zt__await_unread_launches(frame->tracer,
+                              *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList, 0);
+}
+
+ZT__PRIVATE void zt__after_list_reset(zt__frame *frame) {
+    zt__mark_list_final_everywhere(frame->tracer,
+                                   *ZT__PARAMETERS(frame, ze_command_list_reset_params_t)->phCommandList,
+                                   ZT__BY_RESET, "zeCommandListReset");
+}
+
+ZT__PRIVATE void zt__before_list_destroy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_command_list_handle_t handle = *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    zt__known_list *known;
+    zt__list *list;
+    int may_be_immediate;
+    zt__lock(&tracer->mutex);
+    known = zt__find_known_list(tracer, handle);
+    may_be_immediate = known && !known->was_closed;
+    if (known) {
+        known->may_be_destroyed = 1;
+    }
+    zt__unlock(&tracer->mutex);
+    zt__await_unread_launches(tracer, handle, may_be_immediate);
+    for (; device; device = zt__next_measured(tracer, device)) {
+        zt__lock(&device->profiler->mutex);
+        list = zt__find_list(device->profiler, handle);
+        if (list) {
+            list->may_be_destroyed = 1;
+        }
+        zt__unlock(&device->profiler->mutex);
+    }
+}
+
+ZT__PRIVATE void zt__after_list_destroy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_command_list_handle_t list = *ZT__PARAMETERS(frame, ze_command_list_destroy_params_t)->phCommandList;
+    const void *handle = list;
+    zt__known_list *known;
+    zt__mark_list_final_everywhere(tracer, list, ZT__BY_DESTROY, "zeCommandListDestroy");
+    zt__lock(&tracer->mutex);
+    known = zt__find_known_list(tracer, list);
+    if (known && known->may_be_destroyed) {
+        zt__set_captured(tracer, known, 0);
+        zt__map_remove(&tracer->lists, &handle, sizeof handle);
+    } else {
+        known = NULL;
+    }
+    zt__unlock(&tracer->mutex);
+    zt__free(&tracer->allocator, known);
+}
+
+ZT__PRIVATE void zt__observe_execution(zt__frame *frame, const ze_result_t *result) {
+    const ze_command_list_handle_t *lists;
+    ze_command_queue_handle_t queue = NULL;
+    uint32_t count;
+    zt__traced_device *device = zt__next_measured(frame->tracer, NULL);
+    if (frame->call == ZT__CALL_CommandQueueExecuteCommandLists) {
+        queue = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->phCommandQueue;
+        lists = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pphCommandLists;
+        count = *ZT__PARAMETERS(frame, ze_command_queue_execute_command_lists_params_t)->pnumCommandLists;
+    } else {
+        /* The parameters of both calls begin with these. */
+        const zt__append_lists_params *p = ZT__PARAMETERS(frame, zt__append_lists_params);
+        const zt__known_list *known;
+        lists = *p->pphCommandLists;
+        count = *p->pnumCommandLists;
+        zt__lock(&frame->tracer->mutex);
+        known = zt__find_known_list(frame->tracer, *p->phCommandListImmediate);
+        if (known && known->is_captured) {
+            count = 0; /* they go into a graph */
+        }
+        zt__unlock(&frame->tracer->mutex);
+    }
+    for (; lists && count && device; device = zt__next_measured(frame->tracer, device)) {
+        if (device->profiler == zt__executing_for) {
+            continue;
+        }
+        if (result) {
+            zt__after_execution(device->profiler, count, lists, *result != ZE_RESULT_SUCCESS,
+                                zt__call_name(frame->call));
+        } else {
+            /* Without metrics it does not wait, so that executions may follow each other at once. */
+            zt__before_execution(device->profiler, queue, count, lists,
+                                 device->profiler->passes[0].group_count > 0, zt__call_name(frame->call));
+        }
+    }
+}
+
+ZT__PRIVATE void zt__before_execute(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    if (tracer->keeps_events) {
+        zt__save_stamps_before_signal(frame);
+        zt__note_signal(frame);
+    }
+    zt__lock(&tracer->mutex);
+    tracer->executions++;
+    zt__unlock(&tracer->mutex);
+    zt__observe_execution(frame, NULL);
+}
+
+ZT__PRIVATE void zt__before_queue_synchronize(zt__frame *frame) {
+    zt__lock(&frame->tracer->mutex);
+    frame->executions = frame->tracer->executions;
+    zt__unlock(&frame->tracer->mutex);
+}
+
+ZT__PRIVATE void zt__after_queue_synchronize(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    int is_idle;
+    zt__lock(&tracer->mutex);
+    is_idle = frame->executions == tracer->executions;
+    zt__unlock(&tracer->mutex);
+    for (; device && is_idle; device = zt__next_measured(tracer, device)) {
+        zt__note_idle_queue(device->profiler,
+                            *ZT__PARAMETERS(frame, ze_command_queue_synchronize_params_t)->phCommandQueue);
+    }
+}
+
+ZT__PRIVATE void zt__before_queue_destroy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    while (device && !zt__has_unread_launches(device->profiler, NULL, 0)) {
+        device = zt__next_measured(tracer, device);
+    }
+    if (device) {
+        zeCommandQueueSynchronize(*ZT__PARAMETERS(frame, ze_command_queue_destroy_params_t)->phCommandQueue,
+                                  tracer->wait_timeout_ns);
+    }
+}
+
+ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
+    ze_context_handle_t context = *ZT__PARAMETERS(frame, ze_context_destroy_params_t)->phContext;
+    zt__traced_device *device = frame->tracer->automatic ? zt__load(&frame->tracer->devices) : NULL;
+    zt__peaks peaks;
+    for (; device; device = zt__load(&device->next)) {
+        if (device->context == context && !zt__load(&device->is_detached)) {
+            zt__store(&device->is_detached, 1);
+            if (device->profiler) {
+                zt__stop_sampling(device->profiler, "zeContextDestroy");
+                zt__stop_thread(&device->profiler->thread);
+                device->profiler->config.thread = 0;
+                zt__collect_what_runs(device->profiler);
+                zt__abandon_slots(device->profiler, "zeContextDestroy");
+                peaks = zt__get_peaks(device->profiler); /* the device cannot be queried later */
+                zt__lock(&device->profiler->mutex);
+                device->profiler->peaks = peaks;
+                zt__unlock(&device->profiler->mutex);
+                zt__detach_profiler(device->profiler);
+            }
+        }
+    }
+}
+
+#endif

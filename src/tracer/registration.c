@@ -1,0 +1,151 @@
+/* Registration of callbacks with the loader. */
+
+#include "tracer/registration.h"
+
+#include "base/compiler.h"
+#include "base/platform.h"
+#include "base/process.h"
+#include "base/programs.h"
+#include "tracer/calls.h"
+#include "tracer/dispatcher.h"
+#include "tracer/frames.h"
+#include "tracer/tracer.h"
+
+#ifdef ZETOOLS_TRACER
+
+/* ---- registration with the loader ------------------------------------------------------------------------ */
+
+/* Makes a call to find out whether callbacks come. With the tracing layer off, none come, although
+   registration succeeds. */
+static int zt__callbacks_come(uintptr_t registration) {
+    uint32_t count = 0;
+    zt__awaited_registration = registration;
+    ZT__INTERNAL(zeDriverGet(&count, NULL));
+    if (zt__awaited_registration == 0) {
+        return 1;
+    }
+    zt__awaited_registration = 0;
+    return 0;
+}
+
+/* Disables a tracer object of the loader for good. */
+static void zt__retire(zel_tracer_handle_t handle) {
+    zelTracerSetEnabled(handle, 0);
+    zt__dispatch.retired[zt__dispatch.retired_count++ % ZT__MAX_RETIRED] = handle;
+}
+
+ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
+    static uintptr_t last_registration;
+    ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
+    uint8_t calls[ZT__CALL_COUNT];
+    zel_tracer_handle_t handle = NULL;
+    zel_tracer_desc_t desc;
+    ze_result_t result;
+    uint32_t call;
+    for (call = 0; call < ZT__CALL_COUNT; call++) {
+        calls[call] = zt__dispatch.observed[call] || (starting && starting->observed[call]);
+    }
+    calls[ZT__CALL_DriverGet] = 1;
+    if (zt__dispatch.handle && memcmp(zt__dispatch.registered, calls, sizeof calls) == 0) {
+        return zt__callbacks_come(zt__dispatch.registration) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    }
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZEL_STRUCTURE_TYPE_TRACER_DESC;
+    desc.pUserData = (void *)++last_registration;
+    result = zelTracerCreate(&desc, &handle);
+    for (call = 0; call < ZT__CALL_COUNT && result == ZE_RESULT_SUCCESS; call++) {
+        char symbol[128];
+        if (!calls[call]) {
+            continue;
+        }
+        snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", zt__call_name(call) + strlen("ze"));
+        zt__find_loader_symbol(symbol, (void *)&register_callback);
+        if (register_callback) {
+            result = register_callback(handle, ZEL_REGISTER_PROLOGUE, zt__callbacks_of[call].before);
+        }
+        if (register_callback && result == ZE_RESULT_SUCCESS) {
+            result = register_callback(handle, ZEL_REGISTER_EPILOGUE, zt__callbacks_of[call].after);
+        }
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zelTracerSetEnabled(handle, 1);
+    }
+    if (result == ZE_RESULT_SUCCESS && !zt__callbacks_come(last_registration)) {
+        result = ZE_RESULT_NOT_READY;
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        if (zt__dispatch.handle) {
+            zt__retire(zt__dispatch.handle);
+        }
+        zt__dispatch.handle = handle;
+        zt__dispatch.registration = last_registration;
+        memcpy(zt__dispatch.registered, calls, sizeof calls);
+    } else if (handle && (zt__dispatch.handle || zt__dispatch.retired_count)) {
+        zt__retire(handle);
+    } else if (handle) { /* nothing was traced yet, so there is no call for which zelTracerDestroy waits */
+        zelTracerSetEnabled(handle, 0);
+        zelTracerDestroy(handle);
+    }
+    return result;
+}
+
+ZT__PRIVATE void zt__disable_layer(void) {
+    if (zt__dispatch.disable_layer) {
+        zt__dispatch.disable_layer();
+        zt__dispatch.disable_layer = NULL;
+    }
+    if (zt__dispatch.handle && zt__dispatch.retired_count < ZT__MAX_RETIRED &&
+        zt__callbacks_come(zt__dispatch.registration)) {
+        zt__retire(zt__dispatch.handle);
+        zt__dispatch.handle = NULL;
+    }
+}
+
+ZT__PRIVATE void zt__forget_tracers(void) {
+    static const zt__mutex unlocked = ZT__MUTEX_INITIALIZER;
+    zt__frame *frame;
+    zt__tracer *tracer;
+    zt__dispatch_setup = unlocked;
+    zt__dispatch_mutex = unlocked;
+    for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
+        tracer->is_live = tracer->loaded.is_observed = 0;
+        tracer->mutex = tracer->modules.mutex = unlocked;
+    }
+    zt__dispatch.tracers = NULL;
+    zt__dispatch.tracer_count = 0;
+    memset(zt__dispatch.observed, 0, sizeof zt__dispatch.observed);
+    for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
+        frame->state = ZT__FRAME_UNUSED;
+    }
+    zt__current_call = NULL;
+}
+
+ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live) {
+    zt__tracer **place = &zt__dispatch.tracers;
+    uint32_t call;
+    zt__lock(&zt__dispatch_mutex);
+    while (*place && *place != tracer) {
+        place = &(*place)->next;
+    }
+    if (is_live) {
+        tracer->next = NULL;
+        *place = tracer;
+        zt__dispatch.tracer_count++;
+    } else {
+        *place = tracer->next;
+        zt__dispatch.tracer_count--;
+    }
+    for (call = 0; call < ZT__CALL_COUNT; call++) {
+        uint8_t is_observed = 0;
+        const zt__tracer *live;
+        for (live = zt__dispatch.tracers; live; live = live->next) {
+            is_observed |= live->observed[call];
+        }
+        zt__store(&zt__dispatch.observed[call], is_observed);
+    }
+    zt__store(&tracer->is_live, is_live);
+    zt__store(&tracer->loaded.is_observed, is_live);
+    zt__unlock(&zt__dispatch_mutex);
+}
+
+#endif

@@ -1,0 +1,111 @@
+/* What was traced, as numbers. */
+
+#include "tracer/results.h"
+
+#include "base/compiler.h"
+#include "base/diagnostics.h"
+#include "base/platform.h"
+#include "metrics/statistics.h"
+#include "regions/profiler.h"
+#include "tracer/call_times.h"
+#include "tracer/calls.h"
+#include "tracer/tracer.h"
+
+#ifdef ZETOOLS_TRACER
+
+/* ---- what was traced ------------------------------------------------------------------------------------- */
+
+ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) {
+    zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
+    zt_trace_counts counts;
+    memset(&counts, 0, sizeof counts);
+    if (tracer) {
+        zt__lock(&tracer->mutex);
+        counts = tracer->counts;
+        zt__unlock(&tracer->mutex);
+        counts.replaced = zt__load(&tracer->modules.replaced);
+    }
+    return counts;
+}
+
+ZT_API uint32_t zt_get_call_count(const zt_profiler *profiler) {
+    zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
+    uint32_t count = 0;
+    if (tracer) {
+        zt__lock(&tracer->mutex);
+        count = tracer->timed_call_count;
+        zt__unlock(&tracer->mutex);
+    }
+    return count;
+}
+
+ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t index, zt_call_info *info) {
+    double kept[ZT__KEPT_CALLS];
+    zt__tracer *tracer;
+    const zt__timed_call *timed;
+    uint32_t count;
+    if (!info) {
+        return profiler ? zt__report_null(&zt__mutable(profiler)->diagnostics, "zt_get_call", "info")
+                        : ZE_RESULT_SUCCESS;
+    }
+    memset(info, 0, sizeof *info);
+    info->name = "";
+    zt__clear_stats(&info->time_ns);
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (index >= zt_get_call_count(profiler)) {
+        return zt__report(&zt__mutable(profiler)->diagnostics, BAD_INDEX, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "zt_get_call", (unsigned)index, "call");
+    }
+    tracer = zt__load(&profiler->tracer);
+    zt__lock(&tracer->mutex);
+    timed = tracer->by_appearance[index];
+    info->name = zt__call_name(timed->call);
+    info->errors = timed->errors;
+    zt__get_moments(&zt__call_layout, &timed->statistics, 0, &info->time_ns);
+    count = zt__copy_column(&zt__call_layout, &timed->statistics, 0, kept);
+    zt__unlock(&tracer->mutex);
+    info->count = info->time_ns.count;
+    info->time_ns.median = zt__quantile(kept, count, 0.5);
+    info->time_ns.p95 = zt__quantile(kept, count, 0.95);
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT__PRIVATE uint32_t zt__calls_to_report(const zt_profiler *profiler) {
+    zt__tracer *tracer = zt__load(&profiler->tracer);
+    zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
+    while (device && !device->profiler) {
+        device = zt__load(&device->next);
+    }
+    return device && device->profiler == profiler ? zt_get_call_count(profiler) : 0;
+}
+
+ZT__PRIVATE void zt__get_kept_calls(const zt_profiler *profiler, uint64_t *first, uint64_t *end) {
+    zt__tracer *tracer = zt__load(&profiler->tracer);
+    *first = *end = 0;
+    if (tracer && zt__calls_to_report(profiler)) {
+        zt__lock(&tracer->mutex);
+        *end = tracer->span_count;
+        *first = *end > tracer->span_capacity ? *end - tracer->span_capacity : 0;
+        zt__unlock(&tracer->mutex);
+    }
+}
+
+ZT__PRIVATE int zt__copy_kept_call(const zt_profiler *profiler, uint64_t index, zt__kept_call *call) {
+    zt__tracer *tracer = zt__load(&profiler->tracer);
+    int is_kept;
+    zt__lock(&tracer->mutex);
+    is_kept = tracer->span_count - index <= tracer->span_capacity;
+    if (is_kept) {
+        const zt__host_span *span = &tracer->spans[index % tracer->span_capacity];
+        call->name = zt__call_name(span->call);
+        call->begin_ns = span->begin_ns;
+        call->end_ns = span->begin_ns + span->duration_ns;
+        call->thread = span->thread;
+    }
+    zt__unlock(&tracer->mutex);
+    return is_kept;
+}
+
+#endif

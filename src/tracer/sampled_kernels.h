@@ -1,0 +1,24 @@
+/* Where kernels lie, and when they go. */
+
+#pragma once
+
+#include "base/compiler.h"
+#include "base/system.h"
+#include "modules/loaded.h"
+#include "tracer/hotspots.h"
+
+#ifdef ZETOOLS_TRACER
+
+/* Reads the debug information of a module, or of all if that is NULL, where kernels have samples, unless it
+   is too large. With `is_last`, the handles are not valid afterwards. `reading` is held. */
+ZT__PRIVATE void zt__keep_debug_info(zt__hotspots *hotspots, ze_module_handle_t handle, int is_last);
+
+/* Called before a kernel or, if it is not NULL, a module is destroyed, and before a kernel takes the place of
+   another: reads what was sampled there. */
+ZT__PRIVATE void zt__before_unload(zt__hotspots *hotspots, ze_module_handle_t module);
+
+/* Finds out where a kernel lies, and what its instructions are. Its owner must not destroy it meanwhile. Adds
+   this place, and removes those that it replaces, when samples of these have been read. */
+ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kernel *loaded);
+
+#endif

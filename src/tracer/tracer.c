@@ -1,0 +1,83 @@
+/* What a tracer knows: devices, lists, pools, events, names, times of calls. */
+
+#include "tracer/tracer.h"
+
+#include "base/compiler.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/platform.h"
+#include "modules/loaded.h"
+#include "modules/ze_info.h"
+
+#ifdef ZETOOLS_TRACER
+
+/* ---- what a tracer knows --------------------------------------------------------------------------------- */
+
+ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer) {
+    return tracer->automatic ? "zt_auto" : "zt_trace_start";
+}
+
+/* "The mutex is held" below is that of the tracer. Functions that add a record unlock it in between, while
+   the application's allocator runs: pointers to other records may then be stale. */
+
+ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_command_list_handle_t list) {
+    const void *handle = list;
+    return (zt__known_list *)zt__map_find(&tracer->lists, &handle, sizeof handle);
+}
+
+ZT__PRIVATE zt__known_pool *zt__find_pool(const zt__tracer *tracer, ze_event_pool_handle_t pool) {
+    const void *handle = pool;
+    return (zt__known_pool *)zt__map_find(&tracer->pools, &handle, sizeof handle);
+}
+
+ZT__PRIVATE zt__known_event *zt__find_event(const zt__tracer *tracer, ze_event_handle_t event) {
+    const void *handle = event;
+    return (zt__known_event *)zt__map_find(&tracer->events, &handle, sizeof handle);
+}
+
+ZT__PRIVATE zt__known_event *zt__remember_event(zt__tracer *tracer, ze_event_handle_t event) {
+    return (zt__known_event *)zt__find_or_add_record(&tracer->loaded, &tracer->events, event,
+                                                     sizeof(zt__known_event));
+}
+
+ZT__PRIVATE zt__loaded_kernel *zt__remember_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    return (zt__loaded_kernel *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.kernels, kernel,
+                                                       sizeof(zt__loaded_kernel));
+}
+
+ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_list *list, int is_captured) {
+    if (is_captured && !list->is_captured) {
+        tracer->captures++;
+    } else if (!is_captured && list->is_captured) {
+        tracer->captures--;
+    }
+    list->is_captured = is_captured;
+}
+
+ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void *handle) {
+    void *record;
+    zt__lock(&tracer->mutex);
+    record = zt__map_find(map, &handle, sizeof handle);
+    zt__map_remove(map, &handle, sizeof handle);
+    zt__unlock(&tracer->mutex);
+    if (record && map == &tracer->loaded.modules) {
+        zt__free_described_module(&tracer->allocator, ((zt__loaded_module *)record)->described);
+    }
+    zt__free(&tracer->allocator, record);
+}
+
+ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer) {
+    zt__map *const maps[] = {&tracer->loaded.modules, &tracer->loaded.kernels, &tracer->lists,
+                             &tracer->pools,          &tracer->events,         &tracer->kernel_names};
+    uint32_t i;
+    for (i = 0; i < tracer->loaded.modules.capacity; i++) {
+        const zt__loaded_module *module = (const zt__loaded_module *)tracer->loaded.modules.entries[i].value;
+        zt__free_described_module(&tracer->allocator, module ? module->described : NULL);
+    }
+    for (i = 0; i < ZT__COUNT_OF(maps); i++) {
+        zt__map_free_values(maps[i], &tracer->allocator);
+    }
+    tracer->captures = 0;
+}
+
+#endif

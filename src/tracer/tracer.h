@@ -1,0 +1,192 @@
+/* What a tracer knows: devices, lists, pools, events, names, times of calls. */
+
+#pragma once
+
+#include "base/compiler.h"
+#include "base/diagnostics.h"
+#include "base/map.h"
+#include "base/platform.h"
+#include "base/process.h"
+#include "base/system.h"
+#include "base/threads.h"
+#include "metrics/statistics.h"
+#include "modules/loaded.h"
+#include "regions/profiler.h"
+#include "tracer/calls.h"
+#include "tracer/module_files.h"
+
+#ifdef ZETOOLS_TRACER
+
+enum {
+    ZT__MAX_HOOKS = 16,
+    ZT__MAX_RETIRED = 1024, /* tracer objects of the loader. Beyond it, a stop does not change them */
+    ZT__KEPT_CALLS = 512,   /* of each call, for quantiles */
+    /* Flags that older headers lack. */
+    ZT__LIST_FLAG_IN_ORDER = 1 << 3,  /* ZE_COMMAND_LIST_FLAG_IN_ORDER, since Level Zero 1.9 */
+    ZT__POOL_FLAG_MAPPED = 1 << 3,    /* ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP, since Level Zero 1.4 */
+    ZT__LIST_FLAG_CLONEABLE = 1 << 4, /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, since Level Zero 1.9 */
+    ZT__QUEUE_FLAG_IN_ORDER = 1 << 1, /* ZE_COMMAND_QUEUE_FLAG_IN_ORDER, since Level Zero 1.9 */
+    /* ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP and _HOST_TIMESTAMP */
+    ZT__EVENT_FLAGS_STAMPED = 1 << 4 | 1 << 5
+};
+
+/* A context and device whose lists are measured. */
+typedef struct zt__traced_device {
+    struct zt__traced_device *next; /* atomic */
+    ze_context_handle_t context;
+    ze_device_handle_t device;
+    zt_profiler *profiler;     /* NULL: it could not be opened */
+    uint32_t copy_only_groups; /* a bit for each queue group that cannot execute metric queries */
+    int is_detached;           /* its context is destroyed. Atomic */
+    uint64_t copies_seen;      /* by zt_auto, where copies are not measured; with the tracer's mutex */
+} zt__traced_device;
+
+/* The name of a kernel or copy, and what the filter needs to know. */
+typedef struct zt__kernel_name {
+    char *text;
+    int is_selected;         /* by zt_trace_config.names */
+    uint64_t seen, measured; /* launches */
+} zt__kernel_name;
+
+/* What is known of a command list. */
+typedef struct zt__known_list {
+    const void *handle;        /* the key */
+    zt__traced_device *device; /* NULL: it is not measured */
+    zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
+    int was_closed;            /* so it is recorded, where its kind is UNKNOWN */
+    int may_be_destroyed;      /* a call was about to destroy it, and may have been refused */
+    int is_in_order;           /* 0: or not known */
+
+    /* why its commands cannot be measured */
+    int is_copy_only;    /* it cannot execute metric queries */
+    int is_captured;     /* its commands go into a graph, by zeCommandListBegin...Capture...Ext */
+    int is_cloneable;    /* its clones would write to the same queries and events */
+    int has_command_ids; /* the application has queried the identifier of a command to come */
+} zt__known_list;
+
+/* What is known of an event pool. */
+typedef struct zt__known_pool {
+    const void *handle; /* the key */
+    int has_stamps;     /* kernel time stamps that the application may read */
+    int may_be_kept;    /* the tracer can read those of its events, and sees who changes them */
+} zt__known_pool;
+
+/* What is known of an event. */
+typedef struct zt__known_event {
+    const void *handle;        /* the key */
+    const void *pool;          /* NULL: it was created before the start, or has none */
+    int has_stamps;            /* as of its pool */
+    int may_be_kept;           /* likewise */
+    zt__slot *keeper;          /* the slot that keeps it, or kept it last, */
+    zt_profiler *keeper_owner; /* and its profiler */
+    uint32_t other_signals;    /* signals by the host, and by commands that may be in flight besides a launch
+                                  that is measured by it. When the host resets it after one, 0 again. 2 or
+                                  more: it may be signalled at any time, and is never kept */
+} zt__known_event;
+
+/* The statistics of a call that is timed. */
+typedef struct zt__timed_call {
+    zt__call call;
+    uint64_t errors;
+    zt__statistics statistics;
+} zt__timed_call;
+
+/* One execution of a call, for the timeline. */
+typedef struct zt__host_span {
+    uint64_t begin_ns, duration_ns;
+    uint32_t call;   /* a zt__call */
+    uint32_t thread; /* of the system */
+} zt__host_span;
+
+/* A copy of a zt_hook. */
+typedef struct zt__traced_hook {
+    zt__call call;
+    zt_hook_fn prologue, epilogue;
+    void *user;
+} zt__traced_hook;
+
+typedef struct zt__tracer {
+    zt_allocator allocator;
+    zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto, for those of the thread */
+    uint64_t wait_timeout_ns;
+
+    struct zt__tracer *next; /* the next live tracer; guarded by the dispatcher's mutex */
+    int is_live;             /* atomic */
+    uint32_t starting;       /* 1: a thread starts it. Atomic */
+
+    /* The configuration, which changes only while the tracer is not live. */
+    uint8_t measured[ZT__CALL_COUNT]; /* launches and copies that become regions */
+    uint8_t timed[ZT__CALL_COUNT];    /* zt_trace_config.calls */
+    uint8_t observed[ZT__CALL_COUNT]; /* these and all others that the tracer needs callbacks for */
+    char *names;                      /* zt_trace_config.names */
+    uint32_t every;
+    uint64_t limit;
+    uint32_t timeline; /* how many samples the profilers keep */
+    uint32_t hook_count;
+    zt__traced_hook hooks[ZT__MAX_HOOKS];
+    zt__modules modules; /* has a mutex of its own */
+    /* Queries of lists that were created before the start. NULL: the loader lacks them. */
+    ze_result_t(ZE_APICALL *get_context)(ze_command_list_handle_t, ze_context_handle_t *);
+    ze_result_t(ZE_APICALL *get_device)(ze_command_list_handle_t, ze_device_handle_t *);
+    ze_result_t(ZE_APICALL *get_ordinal)(ze_command_list_handle_t, uint32_t *);
+    ze_result_t(ZE_APICALL *get_list_flags)(ze_command_list_handle_t, uint32_t *);
+    ze_result_t(ZE_APICALL *get_queue_flags)(ze_command_list_handle_t, uint32_t *); /* of immediate ones */
+    /* Queries of events and pools that were created before the start; likewise. */
+    ze_result_t(ZE_APICALL *get_pool)(ze_event_handle_t, ze_event_pool_handle_t *);
+    ze_result_t(ZE_APICALL *get_pool_flags)(ze_event_pool_handle_t, ze_event_pool_flags_t *);
+    /* QUERY_TRUE while a list is captured into a graph. NULL: the loader has no graphs. */
+    ze_result_t(ZE_APICALL *query_capture)(ze_command_list_handle_t);
+
+    const zt_config *automatic; /* of zt_auto: how to open profilers for new devices; else NULL */
+    zt__timed_mutex opening;
+    zt__traced_device *devices; /* atomic; only ever grows */
+
+    zt__mutex mutex;              /* guards what follows */
+    zt__loaded loaded;            /* has no mutex of its own */
+    zt__map kernel_names;         /* by their text */
+    zt__map lists, pools, events; /* by handle */
+    uint32_t captures;            /* lists that are captured */
+    int keeps_events;             /* launches may be measured by events of the application */
+    uint64_t executions;          /* of lists, so far */
+    int is_stopping;              /* no more launches are measured */
+    zt_trace_counts counts;
+    zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
+    zt__timed_call *by_appearance[ZT__CALL_COUNT]; /* the same, in the order of their first calls */
+    uint32_t timed_call_count;
+    zt__host_span *spans; /* a ring of the newest calls, or NULL */
+    uint32_t span_capacity;
+    uint64_t span_count;           /* written so far */
+    zt__message_text open_failure; /* of zt_auto: the first message */
+    uint32_t open_failures;        /* how many profilers could not be opened */
+
+    int samples_hotspots; /* of zt_auto: of each device */
+} zt__tracer;
+
+/* Returns the call of the application that starts the tracer, for messages. */
+ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer);
+
+/* Return the record of a handle, or NULL. The mutex is held. */
+ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_command_list_handle_t list);
+
+ZT__PRIVATE zt__known_pool *zt__find_pool(const zt__tracer *tracer, ze_event_pool_handle_t pool);
+
+ZT__PRIVATE zt__known_event *zt__find_event(const zt__tracer *tracer, ze_event_handle_t event);
+
+/* Returns the record of an event, which is added if there is none. The mutex is held. Returns NULL without
+   memory. */
+ZT__PRIVATE zt__known_event *zt__remember_event(zt__tracer *tracer, ze_event_handle_t event);
+
+/* The same of a kernel. */
+ZT__PRIVATE zt__loaded_kernel *zt__remember_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel);
+
+/* Stores whether a capture into a graph has begun on a list. The mutex is held. */
+ZT__PRIVATE void zt__set_captured(zt__tracer *tracer, zt__known_list *list, int is_captured);
+
+/* Frees the record of a handle, if there is one. No mutex is held. */
+ZT__PRIVATE void zt__forget_handle(zt__tracer *tracer, zt__map *map, const void *handle);
+
+/* Frees what was learned with an earlier configuration. What was not observed since the last stop may have
+   changed it. */
+ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer);
+
+#endif

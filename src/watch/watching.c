@@ -1,0 +1,275 @@
+/* The thread of a watch; zt_watch, zt_watch_stop. */
+
+#include "base/compiler.h"
+#include "base/diagnostics.h"
+#include "base/memory.h"
+#include "base/platform.h"
+#include "base/system.h"
+#include "base/threads.h"
+#include "regions/collecting.h"
+#include "regions/creation.h"
+#include "regions/profiler.h"
+#include "regions/slots.h"
+#include "watch/client.h"
+#include "watch/hangs.h"
+#include "watch/server.h"
+#include "watch/watch.h"
+
+#ifdef ZETOOLS_DEBUG
+
+/* ---- the thread ------------------------------------------------------------------------------------------ */
+
+/* Returns whether a region has run too long. */
+static int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
+    return now > running->since_ns && now - running->since_ns >= watch->config.hang_ns;
+}
+
+/* Stores the lists that have slots on their way. Returns their number; 0 without memory. */
+static uint32_t zt__find_busy_lists(zt__watch *watch) {
+    zt_profiler *profiler = watch->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    for (;;) {
+        const zt__list *list;
+        uint32_t count = 0;
+        zt__lock(&profiler->mutex);
+        list = profiler->state_counts[ZT__SLOT_PENDING] ? profiler->lists : NULL;
+        for (; list; list = list->next) {
+            if (zt__is_on_its_way(list)) {
+                if (count < watch->list_capacity) {
+                    watch->lists[count] = list->handle;
+                }
+                count++;
+            }
+        }
+        zt__unlock(&profiler->mutex);
+        if (count <= watch->list_capacity) {
+            return count;
+        }
+        zt__free(allocator, (void *)watch->lists);
+        watch->list_capacity = count * 2;
+        watch->lists =
+            (ze_command_list_handle_t *)zt__allocate(allocator, watch->list_capacity, sizeof *watch->lists);
+        if (!watch->lists) {
+            watch->list_capacity = 0;
+            return 0;
+        }
+    }
+}
+
+/* What the thread does, from its begin to its end: it alone uses the debugger. */
+static int zt__run_watch(void *user) {
+    enum { LEAST_NS = 1000000, MOST_ATTACHED_NS = 100000000, MOST_NS = 1000000000, ANSWER_S = 5 };
+    zt__watch *watch = (zt__watch *)user;
+    zt__watch_answer *answer = &watch->answer;
+    zt__begin_debugging(watch);
+    zt__store(&watch->is_attached, 1);
+    while (!zt__is_ending(watch)) {
+        int is_attached = watch->info.debugged_by != ZT_DEBUGGED_BY_NOBODY;
+        uint64_t period_ns = watch->config.hang_ns / 8, most_ns = is_attached ? MOST_ATTACHED_NS : MOST_NS;
+        uint64_t now;
+        uint32_t i, count, running_count = 0;
+        int is_lost; /* the device */
+        zt__running running, suspect;
+        zt__watch_request request;
+
+        /* Wait until it is time to look at regions again, or the device reports a fault. */
+        if (period_ns > most_ns) {
+            period_ns = most_ns;
+        }
+        if (period_ns < LEAST_NS) {
+            period_ns = LEAST_NS;
+        }
+        answer->has_faulted = answer->has_page_fault = 0;
+        memset(&request, 0, sizeof request);
+        request.call = ZT__WATCH_AWAIT;
+        request.timeout_ns = period_ns;
+        if (!is_attached) {
+            zt__sleep_thread(&watch->thread, period_ns);
+        } else if (!zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
+            answer->has_faulted = answer->has_page_fault = 0;
+            if (!zt__is_ending(watch)) {
+                zt__end_debugging(watch, "the helper process has ended, or does not answer");
+            }
+        } else if (answer->is_over && !answer->has_faulted) {
+            zt__end_debugging(watch, *answer->reason ? answer->reason
+                                                     : "the debug session was ended by somebody else");
+        }
+        if (zt__is_ending(watch)) {
+            continue;
+        }
+
+        /* Find the region to report: of those that have run too long, or else of all that run, the one that
+           was submitted first. On a lost device no call tells which ones run. Faults are reported even so: a
+           driver may deliver one after it has called the device lost, and its threads are stopped until they
+           are resumed. */
+        is_lost = zt__is_device_lost(&watch->profiler->diagnostics);
+        now = zt__now_ns();
+        if (!is_lost && watch->is_hanging && !zt__still_runs(watch, &watch->hang)) {
+            watch->is_hanging = 0;
+            watch->not_before_ns = now;
+        }
+        memset(&suspect, 0, sizeof suspect);
+        count = is_lost ? 0 : zt__find_busy_lists(watch);
+        for (i = 0; i < count; i++) {
+            int is_overdue, is_suspect_overdue;
+            if (!zt__find_running(watch->profiler, watch->lists[i], &running)) {
+                continue;
+            }
+            if (running.since_ns < watch->not_before_ns) {
+                running.since_ns = watch->not_before_ns; /* it has waited for what hung */
+            }
+            is_overdue = zt__has_hung(watch, &running, now);
+            is_suspect_overdue = running_count > 0 && zt__has_hung(watch, &suspect, now);
+            if (running_count++ == 0 || is_overdue > is_suspect_overdue ||
+                (is_overdue == is_suspect_overdue && running.submission_ns < suspect.submission_ns)) {
+                suspect = running;
+            }
+        }
+
+        /* Until a hang has ended, no other is reported, because whatever is behind it waits. */
+        if (answer->has_page_fault && watch->has_page_fault && answer->fault_address == watch->last_fault) {
+            zt__end_debugging(watch, "the same page fault came again when the work was resumed");
+        } else if (answer->has_faulted) {
+            watch->has_page_fault = answer->has_page_fault;
+            watch->last_fault = answer->fault_address;
+            zt__report_hang(watch, running_count ? &suspect : NULL, running_count ? running_count - 1 : 0);
+            watch->not_before_ns = zt__now_ns();
+        } else if (running_count && !watch->is_hanging && zt__has_hung(watch, &suspect, now)) {
+            watch->is_hanging = 1;
+            watch->hang = suspect;
+            zt__report_hang(watch, &suspect, running_count - 1);
+        }
+    }
+    zt__end_debugging(watch, "");
+    return 0;
+}
+
+/* Ends the watch. Returns 0 if its thread does not end. */
+static int zt__end_watch(zt_profiler *profiler) {
+    enum { MOST_TRIES = 12 }; /* of 2 seconds each, while programs look source lines up */
+    zt__watch *watch = zt__load(&profiler->watch);
+    uint32_t i;
+    for (i = 0; i < MOST_TRIES; i++) {
+        if (zt__stop_thread(&watch->thread)) {
+            zt__lock(&profiler->mutex);
+            watch->info.is_watching = 0;
+            zt__unlock(&profiler->mutex);
+            return 1;
+        }
+        if (!zt__load(&watch->is_explaining)) {
+            break;
+        }
+    }
+    zt__report(&profiler->diagnostics, WATCH_HANGS, ZE_RESULT_NOT_READY, "zt_watch");
+    return 0;
+}
+
+static void zt__free_watch(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__free(allocator, profiler->watch->path);
+    zt__free(allocator, (void *)profiler->watch->lists);
+    zt__free(allocator, profiler->watch);
+}
+
+/* ---- public functions ------------------------------------------------------------------------------------ */
+
+static void zt__fill_watch_config(zt_watch_config *config) {
+    const uint64_t least_ns = 1000000, default_ns = UINT64_C(10000000000);
+    if (!config->hang_ns) {
+        config->hang_ns = default_ns;
+    }
+    if (config->hang_ns < least_ns) {
+        config->hang_ns = least_ns;
+    }
+    if (!config->path) {
+        config->path = "hang.%p.txt";
+    }
+}
+
+ZT_API zt_watch_config zt_watch_config_default(void) {
+    zt_watch_config config;
+    memset(&config, 0, sizeof config);
+    zt__fill_watch_config(&config);
+    return config;
+}
+
+ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config) {
+    enum { ATTACH_S = 15 };
+    const char *call = "zt_watch";
+    zt_watch_config complete = config ? *config : zt_watch_config_default();
+    const zt_allocator *allocator;
+    zt__watch *watch;
+    zt__wait wait;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!profiler->device) {
+        return zt__report_null_handle(&profiler->diagnostics, call, "the device of the profiler");
+    }
+    if (zt__refuse_inside_callback(profiler, call) || zt__is_inside_log(&profiler->diagnostics, call)) {
+        return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    }
+    zt__fill_watch_config(&complete);
+    allocator = &profiler->config.allocator;
+    watch = zt__load(&profiler->watch);
+    if (!watch) {
+        watch = (zt__watch *)zt__allocate(allocator, 1, sizeof *watch);
+        if (!watch) {
+            return zt__report_no_memory(&profiler->diagnostics, call, "the watch");
+        }
+        watch->profiler = profiler;
+        watch->socket = -1;
+        watch->server.allocator = allocator;
+        watch->server.device = profiler->device;
+        watch->server.is_ending = &watch->thread.stop_requested;
+        profiler->end_watch = zt__end_watch;
+        profiler->free_watch = zt__free_watch;
+        zt__store(&profiler->watch, watch);
+    }
+    if (!zt__end_watch(profiler)) {
+        return ZE_RESULT_NOT_READY;
+    }
+    zt__free(allocator, watch->path);
+    watch->path = *complete.path ? zt__duplicate_text(allocator, complete.path) : NULL;
+    if (*complete.path && !watch->path) {
+        return zt__report_no_memory(&profiler->diagnostics, call, "the path of the report");
+    }
+    watch->config = complete;
+    watch->config.path = NULL;
+    watch->is_attached = watch->is_hanging = watch->has_page_fault = 0;
+    watch->not_before_ns = zt__now_ns();
+    if (!zt__start_thread(&watch->thread, zt__run_watch, watch)) {
+        return zt__report(&profiler->diagnostics, NO_WATCH_THREAD, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "");
+    }
+    zt__lock(&profiler->mutex);
+    watch->info.is_watching = 1;
+    zt__unlock(&profiler->mutex);
+    wait = zt__wait_until(zt__deadline(ATTACH_S * UINT64_C(1000000000)));
+    while (!zt__load(&watch->is_attached) && zt__wait_again(&wait)) {
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT_API ze_result_t zt_watch_stop(zt_profiler *profiler) {
+    if (!profiler || !zt__load(&profiler->watch) || !zt__is_registered(profiler)) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (zt__is_inside_log(&profiler->diagnostics, "zt_watch_stop")) {
+        return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
+    }
+    return zt__end_watch(profiler) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+}
+
+ZT_API zt_watch_info zt_watch_get_info(const zt_profiler *profiler) {
+    zt_watch_info info;
+    const zt__watch *watch = profiler ? zt__load(&profiler->watch) : NULL;
+    memset(&info, 0, sizeof info);
+    if (watch) {
+        zt__lock(&zt__mutable(profiler)->mutex);
+        info = watch->info;
+        zt__unlock(&zt__mutable(profiler)->mutex);
+    }
+    return info;
+}
+
+#endif
