@@ -5,7 +5,10 @@
 # Usage: tests/compile/matrix.sh
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
-build=$top/build/matrix
+cd "$top" || exit 1
+mkdir -p "${BUILD:-build}"
+collected=$(cd "${BUILD:-build}" && pwd)
+build=$collected/matrix
 here=$top/tests/compile
 warnings="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"
 
@@ -104,7 +107,7 @@ compile() { # COMPILER STANDARD HEADERS MODE PROGRAM [OPTION]
         search="-DNO_LEVEL_ZERO -nostdinc $(without_level_zero "$compiler" "$language")"
         libraries=
         ;;
-    *) search="-isystem $top/build/suites/$3/include" ;;
+    *) search="-isystem $collected/suites/$3/include" ;;
     esac
 
     sources=$here/program.c
@@ -189,7 +192,7 @@ run_job() { # COMPILER STANDARD HEADERS MODE
 
 fetched_suites() {
     for suite in bookworm trixie sid; do
-        if [ -d "$top/build/suites/$suite/include" ]; then
+        if [ -d "$collected/suites/$suite/include" ]; then
             echo "$suite"
         else
             echo "without the headers of Debian $suite: 'make suites' fetches them" >&2
