@@ -1746,12 +1746,19 @@ static int close_stage(void **state) {
 
 /* ==== the tests ========================================================================================== */
 
+/* Of each kind. */
+#ifdef COVERAGE
+enum { SEQUENCES = 600 };
+#else
+enum { SEQUENCES = INSTRUMENTED ? 60 : 200 };
+#endif
+
 /* The seed says which test it is of. */
 static void run_sequences(void **state, kind of) {
     const char *only = getenv("ZT_SEED");
     const char *wanted = getenv("ZT_SEQUENCES");
     uint64_t seed = only ? strtoull(only, NULL, 10) : 0;
-    uint64_t count = wanted ? strtoull(wanted, NULL, 10) / KINDS : only ? 1 : OFTEN(600);
+    uint64_t count = wanted ? strtoull(wanted, NULL, 10) / KINDS : only ? 1 : SEQUENCES;
     uint32_t failed = 0;
     if (only && !wanted && seed % KINDS != (uint64_t)of)
         skip();
