@@ -2147,7 +2147,7 @@ static void test_helper(void **state) {
                 for (int lasts = ONCE; lasts <= EVER; lasts += EVER - ONCE) {
                     const struct site *at = &sites[site_named(helper_calls[i])];
                     fault this_one = {at, number, errors[error], (duration)lasts};
-                    if ((errors[error] == EINTR && lasts == EVER) || ++index % (stride(1) == 1 ? 1 : 5) != 0)
+                    if ((errors[error] == EINTR && lasts == EVER) || ++index % (stride(1) == 1 ? 1 : 11) != 0)
                         continue;
                     run_in_process(&in_helper, this_one, test_fault_in_helper, start);
                     cases++;
@@ -2248,7 +2248,7 @@ static uint32_t run_example(const char *name, const char *failure) {
 
 static void test_example(void **state) {
     const char *name = *state, *only = getenv("ZT_CASE");
-    uint64_t index = 0, stride_of_examples = stride(1) == 1 ? 1 : 127;
+    uint64_t index = 0, stride_of_examples = stride(1) == 1 ? 1 : 131;
     char failure[64];
     size_t length = strlen(name);
     if (INSTRUMENTED || (only && (strncmp(only, name, length) != 0 || only[length] != ':')))
