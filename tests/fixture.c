@@ -1298,22 +1298,13 @@ uint32_t count_threads_left(uint32_t expected) {
 }
 
 void find_span(const zt_profiler *profiler, const char *name, double *begin, double *end) {
-    char path[] = "/tmp/zetools-XXXXXX.trace.json", command[512], line[64] = "";
-    int file = mkstemps(path, 11);
-    assert_true(file >= 0);
-    close(file);
-    ok(zt_report(profiler, path));
-    snprintf(
-        command, sizeof command,
-        "env -u LD_LIBRARY_PATH -u LD_PRELOAD python3 -c \"import json;print(*[(e['ts'],e['ts']+e['dur'])"
-        " for e in json.load(open('%s'))['traceEvents'] if e['ph']=='X' and e['name']=='%s'][0])\"",
-        path, name);
-    FILE *pipe = popen(command, "r");
-    assert_non_null(pipe);
-    assert_non_null(fgets(line, sizeof line, pipe));
-    assert_int_equal(pclose(pipe), 0);
-    unlink(path);
-    assert_int_equal(sscanf(line, "%lf %lf", begin, end), 2);
-    *begin *= 1e3;
-    *end *= 1e3;
+    char start[256];
+    int length = snprintf(start, sizeof start, "\n{\"ph\":\"X\",\"name\":\"%s\",", name);
+    assert_in_range(length, 1, sizeof start - 1);
+    const char *span = strstr(written_report(profiler, ZT_FORMAT_TRACE), start);
+    assert_non_null(span);
+    const char *ts = strstr(span, "\"ts\":"), *dur = strstr(span, "\"dur\":"), *line = strchr(span + 1, '\n');
+    assert_true(ts && dur && line && ts < line && dur < line);
+    *begin = strtod(ts + strlen("\"ts\":"), NULL) * 1e3;
+    *end = *begin + strtod(dur + strlen("\"dur\":"), NULL) * 1e3;
 }
