@@ -79,8 +79,8 @@ ZT__PRIVATE void zt__await_condition(zt__condition *condition, zt__mutex *mutex,
     pthread_cond_timedwait(condition, mutex, &until);
 }
 
-ZT__PRIVATE int zt__create_thread(zt__system_thread *thread, ZT__THREAD_RESULT (*function)(void *),
-                                  void *argument) {
+ZT__PRIVATE int zt__create_thread(zt__system_thread *thread,
+                                  ZT__THREAD_RESULT(ZT__THREAD_CALL *function)(void *), void *argument) {
     static const int faults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
     zt__signal_set blocked, before;
     int is_created;
@@ -228,7 +228,7 @@ ZT__PRIVATE int zt__is_absolute(const char *path) {
     return *path == '/';
 }
 
-ZT__PRIVATE FILE *zt__open_file(const char *path, const char *mode) {
+ZT__PRIVATE FILE *zt__open_file(const char *path, const zt__mode_character *mode) {
     FILE *file;
     do {
         file = fopen(path, mode);

@@ -7,28 +7,20 @@
 
 #ifndef _WIN32
 
-/* Threads */
-
 typedef pthread_mutex_t zt__mutex;
+typedef pthread_cond_t zt__condition;
+typedef pthread_t zt__system_thread;
+typedef pthread_key_t zt__thread_key;
 
 #define ZT__MUTEX_INITIALIZER PTHREAD_MUTEX_INITIALIZER
 
-typedef pthread_cond_t zt__condition;
-
-/* A function that a thread runs is defined as ZT__PRIVATE ZT__THREAD_RESULT ZT__THREAD_CALL name(void *). */
-typedef pthread_t zt__system_thread;
-
+/* A function that a thread runs is defined as static ZT__THREAD_RESULT ZT__THREAD_CALL name(void *). */
 #define ZT__THREAD_RESULT void *
-
 #define ZT__THREAD_CALL
 
-/* Values that each thread has of its own. When a thread ends, its value is freed, in whichever copy of this header
-   it was allocated, and even if that was unloaded. */
-typedef pthread_key_t zt__thread_key;
-
-/* Other programs that the application executes inherit none of the library's files. */
+/* Modes of zt__open_file. Other programs that the application executes inherit none of the library's files. */
+typedef char zt__mode_character;
 #define ZT__TO_READ "rbe"
-
 #define ZT__TO_WRITE "wbe"
 
 typedef struct zt__file_properties {
@@ -39,41 +31,31 @@ typedef struct zt__file_properties {
 } zt__file_properties;
 
 #define ZT__LOADER "libze_loader.so.1"
-
 #define ZT__CXX_LIBRARIES "libstdc++.so.6", "libc++abi.so.1"
 
 #else
 
-/* Threads */
-
 typedef SRWLOCK zt__mutex;
+typedef CONDITION_VARIABLE zt__condition;
+typedef HANDLE zt__system_thread;
+typedef DWORD zt__thread_key;
 
 #define ZT__MUTEX_INITIALIZER SRWLOCK_INIT
 
-typedef CONDITION_VARIABLE zt__condition;
-
-/* While a thread runs, the DLL that has its code stays loaded, even if the program unloads it. It is not started by
-   _beginthreadex, which keeps the DLL loaded in some C libraries and not in others. */
-typedef HANDLE zt__system_thread;
-
 #define ZT__THREAD_RESULT unsigned
-
 #define ZT__THREAD_CALL __stdcall
 
-#define ZT__LOADER "ze_loader.dll"
-
-#define ZT__CXX_LIBRARIES "libstdc++-6.dll", "libc++.dll"
-
-typedef DWORD zt__thread_key;
-
+typedef wchar_t zt__mode_character;
 #define ZT__TO_READ L"rbN"
-
 #define ZT__TO_WRITE L"wbN"
 
 typedef struct zt__file_properties {
     uint64_t size;
     int is_regular, is_directory;
 } zt__file_properties;
+
+#define ZT__LOADER "ze_loader.dll"
+#define ZT__CXX_LIBRARIES "libstdc++-6.dll", "libc++.dll"
 #endif
 
 ZT__PRIVATE uint64_t zt__now_ns(void);
@@ -108,8 +90,8 @@ ZT__PRIVATE void zt__await_condition(zt__condition *condition, zt__mutex *mutex,
 
 /* Starts a thread, to which no signals of the application are delivered, but those of its own faults: functions
    of the application run on it, and may rely on a handler. Returns 0 if the system refuses. */
-ZT__PRIVATE int zt__create_thread(zt__system_thread *thread, ZT__THREAD_RESULT (*function)(void *),
-                                  void *argument);
+ZT__PRIVATE int zt__create_thread(zt__system_thread *thread,
+                                  ZT__THREAD_RESULT(ZT__THREAD_CALL *function)(void *), void *argument);
 
 ZT__PRIVATE void zt__join_system_thread(zt__system_thread thread);
 
@@ -180,7 +162,7 @@ ZT__PRIVATE int zt__is_separator(char character);
 ZT__PRIVATE int zt__is_absolute(const char *path);
 
 /* A signal may interrupt the wait for somebody who reads from a pipe. */
-ZT__PRIVATE FILE *zt__open_file(const char *path, const char *mode);
+ZT__PRIVATE FILE *zt__open_file(const char *path, const zt__mode_character *mode);
 
 /* A zt_write_fn for a FILE. fwrite would lose bytes when a signal interrupts it. */
 ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *user);

@@ -181,18 +181,23 @@ ZT__PRIVATE void *zt__allocate_thread_value(size_t size) {
     return HeapAlloc(GetProcessHeap(), HEAP_ZERO_MEMORY, size);
 }
 
-ZT__PRIVATE void NTAPI zt__free_thread_value(void *value) {
+ZT__PRIVATE void zt__free_thread_value(void *value) {
     HeapFree(GetProcessHeap(), 0, value);
+}
+
+/* Called by a thread that ends, with its value. */
+static void NTAPI zt__free_ended_value(void *value) {
+    zt__free_thread_value(value);
 }
 
 ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values) {
     HMODULE module;
     if (frees_values &&
         !GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN,
-                            (LPCSTR)(uintptr_t)zt__free_thread_value, &module)) {
+                            (LPCSTR)(uintptr_t)zt__free_ended_value, &module)) {
         return 0;
     }
-    *key = FlsAlloc(frees_values ? zt__free_thread_value : NULL);
+    *key = FlsAlloc(frees_values ? zt__free_ended_value : NULL);
     return *key != FLS_OUT_OF_INDEXES;
 }
 
@@ -287,7 +292,7 @@ ZT__PRIVATE int zt__is_absolute(const char *path) {
     return zt__is_separator(*path) || (*path && path[1] == ':');
 }
 
-ZT__PRIVATE FILE *zt__open_file(const char *path, const wchar_t *mode) {
+ZT__PRIVATE FILE *zt__open_file(const char *path, const zt__mode_character *mode) {
     zt__wide_path wide;
     return zt__to_wide(path, &wide) ? _wfopen(wide.text, mode) : NULL;
 }
