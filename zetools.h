@@ -2745,9 +2745,9 @@ extern "C" {
 
 #define ZT__COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
-/* zt__load() acquires and zt__store() releases. zt__add() returns the sum, and zt__exchange() what was there.
-   zt__increment_if() increments a number if it is `expected`, and returns whether it did: of several threads
-   that try, one succeeds. */
+/* zt__load() acquires and zt__store() releases. zt__add() returns the sum, and zt__exchange() the number that
+   was there. zt__increment_if() increments a number if it is `expected`, and returns whether it did: of
+   several threads that try, one succeeds. */
 
 #if defined(__GNUC__) || defined(__clang__)
 
@@ -2769,7 +2769,7 @@ extern "C" {
 
 #elif defined(_MSC_VER) && _MSC_VER >= 1939 && defined(_M_X64)
 
-/* On this processor cl reads a volatile number with acquire, and writes it with release. */
+/* On x64, cl reads volatile numbers with acquire, and writes them with release. */
 
 #ifdef __cplusplus
 
@@ -2800,8 +2800,6 @@ ZT__PRIVATE int zt__count_bits(uint64_t bits);
 /* ==== base/compiler.c =================================================================================== */
 
 /* What compilers do differently: atomic operations, values of a thread, checked formats. */
-
-/* ---- compilers ------------------------------------------------------------------------------------------- */
 
 #if defined(__GNUC__) || defined(__clang__)
 
@@ -2920,14 +2918,13 @@ ZT__PRIVATE int zt__is_positive(double value);
 /* Returns whether a text is a number of 32 bits, in digits. NULL is not. */
 ZT__PRIVATE int zt__is_uint32(const char *text);
 
-/* Reads a number, which has a point in any locale, up to a comma or the end. Returns 0 if it is none. */
+/* Reads a number, up to a comma or the end of the text, and moves `*text` behind it. The decimal point is a
+   point in any locale. Returns 0 if it is no finite number of at least 0. */
 ZT__PRIVATE int zt__read_number(const char **text, double *number);
 
 /* ==== base/numbers.c ==================================================================================== */
 
 /* NaN, and reading numbers. */
-
-/* ---- numbers --------------------------------------------------------------------------------------------- */
 
 /* These functions test the bits, because with -ffast-math a comparison does not recognise NaN. */
 
@@ -3039,10 +3036,10 @@ ZT__PRIVATE uint64_t zt__now_ns(void);
 /* Returns how long the calling thread has used a processor. */
 ZT__PRIVATE uint64_t zt__get_thread_cpu_ns(void);
 
-/* A sleep of less than a millisecond only yields the processor. */
+/* On Windows, a sleep of less than a millisecond only yields the processor. */
 ZT__PRIVATE void zt__sleep(uint64_t ns);
 
-/* Stores a date in UTC. Returns 0 if it has none. */
+/* Converts a time to a date in UTC. Returns 0 if that fails. */
 ZT__PRIVATE int zt__convert_to_utc(time_t seconds, struct tm *utc);
 
 ZT__PRIVATE void zt__create_mutex(zt__mutex *mutex);
@@ -3051,6 +3048,7 @@ ZT__PRIVATE void zt__destroy_mutex(zt__mutex *mutex);
 
 ZT__PRIVATE void zt__lock(zt__mutex *mutex);
 
+/* Returns 0 if any thread holds the mutex. */
 ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex);
 
 ZT__PRIVATE void zt__unlock(zt__mutex *mutex);
@@ -3061,11 +3059,12 @@ ZT__PRIVATE void zt__destroy_condition(zt__condition *condition);
 
 ZT__PRIVATE void zt__signal_condition(zt__condition *condition);
 
-/* Sleeps with the mutex unlocked, until the condition is signalled or zt__now_ns() is `deadline`. */
+/* Sleeps with the mutex unlocked, until the condition is signalled or zt__now_ns() is `deadline`. May return
+   earlier. */
 ZT__PRIVATE void zt__await_condition(zt__condition *condition, zt__mutex *mutex, uint64_t deadline);
 
-/* Starts a thread, to which no signals of the application are delivered, but those of its own faults: functions
-   of the application run on it, and may rely on a handler. Returns 0 if the system refuses. */
+/* Starts a thread. It blocks all signals but those of its own faults: functions of the application run on it,
+   and may rely on a handler for these. Returns 0 if the system refuses. */
 ZT__PRIVATE int zt__create_thread(zt__system_thread *thread,
                                   ZT__THREAD_RESULT(ZT__THREAD_CALL *function)(void *), void *argument);
 
@@ -3076,18 +3075,21 @@ ZT__PRIVATE int zt__is_calling_thread(zt__system_thread thread);
 /* Identifies the calling thread, in the same way in every copy of this header. */
 ZT__PRIVATE uintptr_t zt__this_thread(void);
 
-/* Reads the number that the system gives the calling thread. Returns 0 if /proc is not there. */
+/* Returns the number that the system gives the calling thread; 0 without /proc. */
 ZT__PRIVATE uint32_t zt__read_thread_number(void);
 
 /* Stores the name that the system shows for a thread of this process; "" if it has ended. */
 ZT__PRIVATE void zt__read_thread_name(uint32_t thread, char *name, size_t size);
 
-/* Returns memory filled with zeros, or NULL. */
+/* Allocates a value of a thread: memory filled with zeros, which any copy of this header can free. Returns
+   NULL without memory. */
 ZT__PRIVATE void *zt__allocate_thread_value(size_t size);
 
 ZT__PRIVATE void zt__free_thread_value(void *value);
 
-/* Threads call the function when they end. So the DLL that has it stays loaded until the process ends. */
+/* Creates a key, under which each thread has a value of its own. With `frees_values`, the value of a thread
+   that ends is freed, even if the copy of this header that allocated it was unloaded. Returns 0 if no key is
+   left. */
 ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values);
 
 ZT__PRIVATE void zt__delete_key(zt__thread_key key);
@@ -3102,10 +3104,11 @@ ZT__PRIVATE long zt__get_process_id(void);
 /* Returns whether there is no process of this number. */
 ZT__PRIVATE int zt__is_no_process(uint32_t process);
 
-/* Stores bytes that differ between the programs that one process executes after each other. */
+/* Stores bytes that identify the program which the process executes: exec changes them, although the process
+   keeps its number. */
 ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]);
 
-/* Has the function called in each forked child. Returns 0 without memory. */
+/* Registers a function to be called in each forked child. Returns 0 without memory. */
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 
 #ifndef _WIN32
@@ -3119,10 +3122,11 @@ ZT__PRIVATE int zt__has_extra_rights(void);
    rights than its user heeds none: they name files to write and programs to run. */
 ZT__PRIVATE const char *zt__get_variable(const char *name);
 
-/* Stores a variable of the environment as other libraries of the process see it; a long one is cut. Returns 0
-   if it is not set. */
+/* Stores a variable of the environment as other libraries of the process see it. A value that does not fit is
+   cut, or "". Returns 0 if the variable is not set. */
 ZT__PRIVATE int zt__read_variable(const char *name, char *text, size_t size);
 
+/* Sets a variable of the environment. One that is set already keeps its value, unless `replaces`. */
 ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int replaces);
 
 /* Returns whether the user may do what is reserved for privileged ones. */
@@ -3133,11 +3137,13 @@ ZT__PRIVATE void zt__read_program(char *program, size_t room);
 
 ZT__PRIVATE int zt__compare_ignoring_case(const char *a, const char *b);
 
+/* Files. Paths are UTF-8. A function that fails sets errno. */
+
 ZT__PRIVATE int zt__is_separator(char character);
 
 ZT__PRIVATE int zt__is_absolute(const char *path);
 
-/* A signal may interrupt the wait for somebody who reads from a pipe. */
+/* Opens a file. `mode` is ZT__TO_READ or ZT__TO_WRITE. */
 ZT__PRIVATE FILE *zt__open_file(const char *path, const zt__mode_character *mode);
 
 /* A zt_write_fn for a FILE. fwrite would lose bytes when a signal interrupts it. */
@@ -3151,9 +3157,10 @@ ZT__PRIVATE int zt__rename_file(const char *from, const char *to);
 
 ZT__PRIVATE void zt__remove_file(const char *path);
 
-/* Creates a file of a name that is the caller's own. What has the name was left by another process or laid
-   there by another user: it is removed, and a link is not followed. Nobody may read it, not even for a moment,
-   who may not read `replaced`, a file of these properties, which it will replace; with NULL there is none. */
+/* Creates a file under a name that only the caller uses. What has the name already was left by another
+   process, or laid there by another user: it is removed, and a link is not followed. The new file will
+   replace the file `replaced`, which has these properties: nobody who may not read that one may read the new
+   one, not even for a moment. If there is none to replace, `properties` is NULL. */
 ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
                                   const zt__file_properties *properties);
 
@@ -3169,7 +3176,7 @@ ZT__PRIVATE int zt__get_working_directory(char *path, size_t size);
 /* Stores what a symbolic link contains. Returns its length, or 0 if the path is no link. */
 ZT__PRIVATE size_t zt__read_link(const char *path, char *target, size_t size);
 
-/* Returns the width of the terminal that standard output is, or 0. */
+/* Returns the width of the terminal that is standard output, or 0. */
 ZT__PRIVATE int zt__get_terminal_width(void);
 
 /* Prepares a file that may be a terminal for UTF-8. Returns what zt__end_utf8() needs. */
@@ -3177,8 +3184,8 @@ ZT__PRIVATE unsigned zt__begin_utf8(FILE *file);
 
 ZT__PRIVATE void zt__end_utf8(unsigned before);
 
-/* Stores the address of a function, or NULL, in the function pointer at `function`. NULL as library is the
-   program itself and, with it, the global scope. Returns 0 if the library is not loaded. */
+/* Stores the address of a function, or NULL, in the function pointer at `function`. If `library` is NULL, the
+   program and the global scope are searched. Returns 0 if the library is not loaded. */
 ZT__PRIVATE int zt__find_symbol(const char *library, const char *name, void *function);
 
 /* Returns whether the system has ended all other threads, because the process ends. */
@@ -3402,7 +3409,7 @@ ZT__PRIVATE int zt__compare_ignoring_case(const char *a, const char *b) {
     return strcasecmp(a, b);
 }
 
-/* Files. Paths are UTF-8. What fails sets errno. */
+/* Files */
 
 ZT__PRIVATE int zt__is_separator(char character) {
     return character == '/';
@@ -3414,7 +3421,7 @@ ZT__PRIVATE int zt__is_absolute(const char *path) {
 
 ZT__PRIVATE FILE *zt__open_file(const char *path, const zt__mode_character *mode) {
     FILE *file;
-    do {
+    do { /* a signal may interrupt the wait for a reader of a pipe */
         file = fopen(path, mode);
     } while (!file && errno == EINTR);
     return file;
@@ -3436,7 +3443,7 @@ static void zt__block_write_signals(zt__write_signals *signals) {
     pthread_sigmask(SIG_BLOCK, &blocked, &signals->before);
 }
 
-/* Removes the signal of a write that has failed, and leaves one that was pending before. Keeps errno. */
+/* Removes the signal that a failed write has raised, unless it was pending before. Keeps errno. */
 static void zt__unblock_write_signals(const zt__write_signals *signals) {
     const struct timespec at_once = {0, 0};
     int reason = errno, number = reason == EPIPE ? SIGPIPE : reason == EFBIG ? SIGXFSZ : 0;
@@ -3451,9 +3458,9 @@ static void zt__unblock_write_signals(const zt__write_signals *signals) {
     errno = reason;
 }
 
-/* Returns 0 if all was written. What the application has written before is flushed first. C libraries discard
-   it if a signal interrupts that, so this waits for room before: a pipe then has enough for the usual
-   buffer. */
+/* Returns 0 if all was written. What the application has written to `file` is flushed first. A C library
+   discards it if a signal interrupts the flush, so this waits until there is room: a pipe then has enough for
+   the usual buffer. */
 static int zt__write_to_descriptor(FILE *file, int descriptor, const char *next, size_t size) {
     struct pollfd writable = {descriptor, POLLOUT, 0};
     while (poll(&writable, 1, -1) < 0 && errno == EINTR) {
@@ -3508,8 +3515,8 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
     remove(path);
 }
 
-/* Gives a new file, which is its owner's alone, the group, the access list and the permissions of another.
-   Where the system refuses one of them, fewer may use the new file than the other. */
+/* Gives a new file, which only its owner may use, the group, the access list and the permissions of the file
+   `from`. Where the system refuses one of them, fewer may use the new file than the other. */
 static void zt__copy_access(int file, const char *from, const zt__file_properties *properties) {
     static const char name[] = "system.posix_acl_access";
     char list[4096];
@@ -3518,8 +3525,9 @@ static void zt__copy_access(int file, const char *from, const zt__file_propertie
     if (size > 0 && has_group) {
         fsetxattr(file, name, list, (size_t)size, 0); /* has the permissions, too */
     } else if (size < 0 && (errno == ENODATA || errno == ENOTSUP)) {
-        mode_t all = properties->permissions, shared = all & all >> 3 & 7; /* by the group and by others */
-        fremovexattr(file, name); /* that its directory gives to new files */
+        mode_t all = properties->permissions, shared = all & all >> 3 & 7; /* what both the group and others
+                                                                              may do */
+        fremovexattr(file, name); /* the list that its directory gives to new files */
         fchmod(file, has_group ? all : (all & 0700) | shared << 3 | shared);
     }
 }
@@ -3600,9 +3608,8 @@ ZT__PRIVATE int zt__has_lost_threads(void) {
 
 /* ==== base/map.h ======================================================================================== */
 
-/* The one hash table. */
+/* A hash table, for all parts. */
 
-/* Maps keys, which are strings of bytes, to values. Open addressing, at most half full. */
 typedef struct zt__map_entry {
     uint64_t hash;
     const void *key; /* not copied: it must live as long as the entry */
@@ -3610,6 +3617,7 @@ typedef struct zt__map_entry {
     void *value; /* NULL: the entry is free */
 } zt__map_entry;
 
+/* Maps keys, which are strings of bytes, to values. Open addressing, at most half full. */
 typedef struct zt__map {
     zt__map_entry *entries;
     uint32_t capacity; /* a power of two, or 0 */
@@ -3622,12 +3630,14 @@ ZT__PRIVATE uint64_t zt__hash(const void *key, size_t length);
 /* Returns the value of a key, or NULL. */
 ZT__PRIVATE void *zt__map_find(const zt__map *map, const void *key, size_t length);
 
+/* Returns whether there is no room for one more key. */
 ZT__PRIVATE int zt__map_is_full(const zt__map *map);
 
 /* Adds a key that is not in the map. The map must not be full. */
 ZT__PRIVATE void zt__map_add(zt__map *map, const void *key, size_t length, void *value);
 
-/* Removes a key. Then enters again those that follow it, because a search for them stops at a free entry. */
+/* Removes a key, and enters those that follow it again, because a search for them would stop at the free
+   entry. */
 ZT__PRIVATE void zt__map_remove(zt__map *map, const void *key, size_t length);
 
 /* Makes room for one more key. The mutex that guards the map is held. It is unlocked while the allocator
@@ -3636,14 +3646,12 @@ ZT__PRIVATE int zt__map_make_room(zt__map *map, const zt_allocator *allocator, z
 
 ZT__PRIVATE void zt__map_free(zt__map *map, const zt_allocator *allocator);
 
-/* Frees a map and its values, in each of which its key may be. */
+/* Frees a map and its values. The key of a value may be part of it. */
 ZT__PRIVATE void zt__map_free_values(zt__map *map, const zt_allocator *allocator);
 
 /* ==== base/map.c ======================================================================================== */
 
-/* The one hash table. */
-
-/* ---- the hash table -------------------------------------------------------------------------------------- */
+/* A hash table, for all parts. */
 
 ZT__PRIVATE uint64_t zt__hash(const void *key, size_t length) {
     const unsigned char *next = (const unsigned char *)key, *end = next + length;
@@ -3754,7 +3762,7 @@ ZT__PRIVATE void zt__map_free_values(zt__map *map, const zt_allocator *allocator
 
 /* Lists of names, patterns, the nearest names, UTF-8. */
 
-/* Ends a text that a driver has written to an array, which a faulty driver fills to its last byte. */
+/* Ends a text in an array, which a faulty driver may have filled to the last byte. */
 #define ZT__END_TEXT(array) ((array)[sizeof(array) - 1] = 0)
 
 /* The names nearest to a wrong one, as text for a message. */
@@ -3776,6 +3784,10 @@ typedef struct zt__character {
 ZT__PRIVATE int zt__next_name(const char **list, const char **name, size_t *length);
 
 ZT__PRIVATE int zt__has_names(const char *list);
+
+/* Returns whether the value of a variable switches something off: it is NULL, has no names, or is "0" or
+   "off". */
+ZT__PRIVATE int zt__is_off(const char *value);
 
 /* Returns whether a text equals the first `length` bytes of another. */
 ZT__PRIVATE int zt__equals(const char *text, const char *other, size_t length);
@@ -3808,9 +3820,6 @@ ZT__PRIVATE int zt__next_shown_character(const char **text, zt__character *chara
 /* Returns how many columns of a terminal a text occupies. */
 ZT__PRIVATE size_t zt__shown_width(const char *text);
 
-/* Returns whether a variable requests nothing. */
-ZT__PRIVATE int zt__is_off(const char *value);
-
 /* ==== base/text.c ======================================================================================= */
 
 /* Lists of names, patterns, the nearest names, UTF-8. */
@@ -3838,6 +3847,10 @@ ZT__PRIVATE int zt__has_names(const char *list) {
     const char *name;
     size_t length;
     return list && zt__next_name(&list, &name, &length);
+}
+
+ZT__PRIVATE int zt__is_off(const char *value) {
+    return !zt__has_names(value) || strcmp(value, "0") == 0 || zt__compare_ignoring_case(value, "off") == 0;
 }
 
 ZT__PRIVATE int zt__equals(const char *text, const char *other, size_t length) {
@@ -3900,7 +3913,8 @@ ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, 
                                          zt__name_fn name_at) {
     enum { SHOWN = 3, LONGEST = 63 };
     const char *shown[SHOWN] = {NULL};
-    uint32_t distances[SHOWN] = {UINT32_MAX, UINT32_MAX, UINT32_MAX}, row[LONGEST + 1];
+    uint32_t distances[SHOWN] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    uint32_t row[LONGEST + 1]; /* distances of a beginning of `wanted` to all beginnings of the name */
     uint32_t n, i, j, columns;
     size_t used = 0;
     zt__nearest nearest;
@@ -3930,6 +3944,7 @@ ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, 
                 row[j + 1] = diagonal + 1 < best ? diagonal + 1 : best;
             }
         }
+        /* Insert the name before those that are farther. */
         for (i = SHOWN; i > 0 && row[columns] < distances[i - 1]; i--) {
             if (i < SHOWN) {
                 shown[i] = shown[i - 1];
@@ -3952,7 +3967,7 @@ ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, 
 
 ZT__PRIVATE int zt__next_character(const char **text, zt__character *character) {
     const unsigned char *bytes = (const unsigned char *)*text;
-    uint32_t code = bytes[0], least = 0;
+    uint32_t code = bytes[0], least = 0; /* the smallest code of this length */
     size_t i, length = 1;
     int is_valid = bytes[0] < 0x80 || (bytes[0] >= 0xC0 && bytes[0] <= 0xF4);
     if (!bytes[0]) {
@@ -3985,6 +4000,7 @@ ZT__PRIVATE int zt__next_character(const char **text, zt__character *character) 
 
 ZT__PRIVATE int zt__next_shown_character(const char **text, zt__character *character, size_t *width) {
     enum { OBEYED = -1 };
+    /* The characters whose width is not 1, in ascending order. A terminal obeys some of them. */
     static const struct {
         uint32_t first, last;
         int width;
@@ -4022,10 +4038,6 @@ ZT__PRIVATE size_t zt__shown_width(const char *text) {
         sum += width;
     }
     return sum;
-}
-
-ZT__PRIVATE int zt__is_off(const char *value) {
-    return !zt__has_names(value) || strcmp(value, "0") == 0 || zt__compare_ignoring_case(value, "off") == 0;
 }
 
 /* ==== base/paths.h ====================================================================================== */
@@ -5461,10 +5473,6 @@ ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t 
 
 #ifdef _WIN32
 
-/* ---- Windows --------------------------------------------------------------------------------------------- */
-
-/* The functions of this branch are those of the other one, where they are described. */
-
 /* Time */
 
 ZT__PRIVATE uint64_t zt__now_ns(void) {
@@ -5477,7 +5485,7 @@ ZT__PRIVATE uint64_t zt__now_ns(void) {
     return now / hz * 1000000000u + now % hz * 1000000000u / hz;
 }
 
-static uint64_t zt__to_number(FILETIME time) {
+static uint64_t zt__filetime_value(FILETIME time) {
     return (uint64_t)time.dwHighDateTime << 32 | time.dwLowDateTime;
 }
 
@@ -5486,7 +5494,7 @@ ZT__PRIVATE uint64_t zt__get_thread_cpu_ns(void) {
     if (!GetThreadTimes(GetCurrentThread(), &created, &ended, &kernel, &user)) {
         return 0;
     }
-    return (zt__to_number(kernel) + zt__to_number(user)) * 100;
+    return (zt__filetime_value(kernel) + zt__filetime_value(user)) * 100;
 }
 
 ZT__PRIVATE void zt__sleep(uint64_t ns) {
@@ -5543,6 +5551,8 @@ typedef struct zt__thread_start {
     HMODULE module;
 } zt__thread_start;
 
+/* While a thread runs, the DLL that has its code stays loaded, even if the program unloads it. Threads are
+   not started by _beginthreadex, which keeps the DLL loaded in some C libraries and not in others. */
 static DWORD WINAPI zt__start_of_thread(void *argument) {
     zt__thread_start start = *(zt__thread_start *)argument;
     free(argument);
@@ -5647,6 +5657,8 @@ static void NTAPI zt__free_ended_value(void *value) {
 
 ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values) {
     HMODULE module;
+    /* Threads call zt__free_ended_value when they end, so the DLL that has it stays loaded until the process
+       ends. */
     if (frees_values &&
         !GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN,
                             (LPCSTR)(uintptr_t)zt__free_ended_value, &module)) {
@@ -5863,7 +5875,8 @@ ZT__PRIVATE void zt__end_utf8(unsigned before) {
     }
 }
 
-/* When the process ends, DLLs are told last. A lock of theirs may then be held by a thread that is gone. */
+/* When the process ends, its other threads end before DLLs are notified. One of them may have held a lock of
+   the DLL. */
 ZT__PRIVATE int zt__has_lost_threads(void) {
     BOOLEAN(NTAPI * is_ending)(void);
     return zt__find_symbol("ntdll.dll", "RtlDllShutdownInProgress", (void *)&is_ending) && is_ending &&
@@ -35577,4 +35590,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 78e5df331116aff1 */
+/* Joined from src/ by src/join.py: 3b7b7f8b59cc4ce5 */
