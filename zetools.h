@@ -3525,9 +3525,9 @@ static void zt__copy_access(int file, const char *from, const zt__file_propertie
     if (size > 0 && has_group) {
         fsetxattr(file, name, list, (size_t)size, 0); /* has the permissions, too */
     } else if (size < 0 && (errno == ENODATA || errno == ENOTSUP)) {
-        mode_t all = properties->permissions, shared = all & all >> 3 & 7; /* what both the group and others
-                                                                              may do */
-        fremovexattr(file, name); /* the list that its directory gives to new files */
+        mode_t all = properties->permissions;
+        mode_t shared = all & all >> 3 & 7; /* what both the group and others may do */
+        fremovexattr(file, name);           /* the list that its directory gives to new files */
         fchmod(file, has_group ? all : (all & 0700) | shared << 3 | shared);
     }
 }
@@ -3608,7 +3608,7 @@ ZT__PRIVATE int zt__has_lost_threads(void) {
 
 /* ==== base/map.h ======================================================================================== */
 
-/* A hash table, for all parts. */
+/* The hash table that all parts use. */
 
 typedef struct zt__map_entry {
     uint64_t hash;
@@ -3651,7 +3651,7 @@ ZT__PRIVATE void zt__map_free_values(zt__map *map, const zt_allocator *allocator
 
 /* ==== base/map.c ======================================================================================== */
 
-/* A hash table, for all parts. */
+/* The hash table that all parts use. */
 
 ZT__PRIVATE uint64_t zt__hash(const void *key, size_t length) {
     const unsigned char *next = (const unsigned char *)key, *end = next + length;
@@ -4044,7 +4044,7 @@ ZT__PRIVATE size_t zt__shown_width(const char *text) {
 
 /* Paths of files: names, suffixes and formats, lists of reports. */
 
-/* The suffixes of reports. The longest come first. */
+/* A suffix of reports, and what it stands for. */
 typedef struct zt__suffix {
     const char *text;
     zt_format format;
@@ -4059,14 +4059,15 @@ typedef struct zt__file_path {
 /* Returns what follows the last separator of a path. */
 ZT__PRIVATE const char *zt__file_name(const char *path);
 
+/* Returns the suffix of a report that a path ends with, or NULL. */
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path);
 
 /* Finds the format that the suffix of a path stands for. Returns 0 if it stands for none. Without a
    suffix, or with a number as suffix, the format is a table. */
 ZT__PRIVATE int zt__find_format(const char *path, zt_format *format);
 
-/* Returns the stream that a path stands for, or NULL. If standard error is redirected to a file, the path
-   leads to that file, which must not be replaced. */
+/* Returns the standard stream that a path stands for, or NULL. A stream is not opened by such a path, because
+   it may be redirected to a file, which must not be replaced. */
 ZT__PRIVATE FILE *zt__find_standard_stream(const char *path);
 
 /* Returns a path with %p and %q{NAME} replaced: by the process ID, and by a variable of the
@@ -4084,8 +4085,6 @@ ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n);
 
 /* Paths of files: names, suffixes and formats, lists of reports. */
 
-/* ---- names of files -------------------------------------------------------------------------------------- */
-
 ZT__PRIVATE const char *zt__file_name(const char *path) {
     const char *name = path;
     for (; *path; path++) {
@@ -4097,6 +4096,7 @@ ZT__PRIVATE const char *zt__file_name(const char *path) {
 }
 
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
+    /* A suffix stands before those that it ends with. */
     static const zt__suffix suffixes[] = {
         {".instances.csv", ZT_FORMAT_INSTANCES, 1},
         {".folded", ZT_FORMAT_FOLDED, 0},
@@ -4117,17 +4117,17 @@ ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
     return NULL;
 }
 
-/* Returns the end of a path from its last dot, or "". */
-static const char *zt__after_last_dot(const char *path) {
+/* Returns the end of a file name from its last dot on, or "". */
+static const char *zt__from_last_dot(const char *path) {
     const char *name = zt__file_name(path), *dot = strrchr(name, '.');
     return dot ? dot : path + strlen(path);
 }
 
 ZT__PRIVATE int zt__find_format(const char *path, zt_format *format) {
     const zt__suffix *suffix = zt__find_suffix(path);
-    const char *unknown = zt__after_last_dot(path);
+    const char *ending = zt__from_last_dot(path);
     *format = suffix ? suffix->format : ZT_FORMAT_TABLE;
-    return suffix || !*unknown || strspn(unknown + 1, "0123456789") == strlen(unknown + 1);
+    return suffix || !*ending || strspn(ending + 1, "0123456789") == strlen(ending + 1);
 }
 
 ZT__PRIVATE FILE *zt__find_standard_stream(const char *path) {
@@ -4182,7 +4182,7 @@ ZT__PRIVATE int zt__next_path(const char **list, zt__file_path *path) {
 
 ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
     const zt__suffix *suffix = zt__find_suffix(path->text);
-    const char *tail = zt__after_last_dot(path->text);
+    const char *tail = zt__from_last_dot(path->text);
     zt__file_path given = *path;
     zt__file_properties target;
     if (suffix) {
@@ -4200,8 +4200,8 @@ ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
 
 /* Waits with a deadline, mutexes that know their thread, and the library's own threads. */
 
-/* A wait with a deadline for something that has to be polled. Most waits are for a short kernel, and a sleep
-   takes longer than that. So the first polls follow each other without a sleep. */
+/* A wait with a deadline for what has to be polled. The first polls follow each other without a sleep,
+   because most waits are for a short kernel, and a sleep takes longer than that. */
 typedef struct zt__wait {
     uint64_t deadline;
     uint64_t spin_until; /* 0 before the first poll */
@@ -4221,7 +4221,8 @@ typedef struct zt__thread {
     int running; /* it was started, and not yet joined. Atomic, like the next two */
     int stop_requested, ended;
     int is_abandoned; /* at exit it hung: it must not call the driver or the application any more. Atomic */
-    struct zt__thread_list *list; /* of the copy that has started it; another may stop it */
+    struct zt__thread_list *list; /* that it is in: of the copy of this header that has started it. Another
+                                     copy may stop it */
     struct zt__thread *next;
     int (*step)(void *user);
     void *user;
@@ -4240,7 +4241,7 @@ typedef struct zt__thread_list {
     int is_exiting; /* no more threads are started */
 } zt__thread_list;
 
-/* The time `timeout_ns` from now, without overflow. */
+/* Returns the time `timeout_ns` from now, or UINT64_MAX if that would overflow. */
 ZT__PRIVATE uint64_t zt__deadline(uint64_t timeout_ns);
 
 ZT__PRIVATE zt__wait zt__wait_until(uint64_t deadline);
@@ -4309,6 +4310,8 @@ ZT__PRIVATE int zt__wait_again(zt__wait *wait) {
     }
     return 1;
 }
+
+/* ---- threads and mutexes --------------------------------------------------------------------------------- */
 
 /* This thread's number in the system; 0: not read yet. */
 ZT__PRIVATE ZT__THREAD_LOCAL uint32_t zt__thread_number;
@@ -4488,7 +4491,7 @@ ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), vo
 
 /* ==== base/programs.h =================================================================================== */
 
-/* Functions of the loader that are found by name, names of C++, and programs that the library runs. */
+/* Functions of the loader by name, demangled names of C++, and programs that the library runs. */
 
 /* A program that this process runs for a report. */
 typedef struct zt__tool {
@@ -4523,8 +4526,8 @@ ZT__PRIVATE char *zt__demangle(const char *name);
    wait for all of its children, or ignore them; then waitpid fails. */
 ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline);
 
-/* Starts the program with no signal blocked. The calling thread may be one of the library's, which block nearly
-   all. Returns 0 if that fails. */
+/* Lets a program start with no signal blocked: the calling thread may be one of the library's, which block
+   nearly all. Returns 0 if that fails. */
 ZT__PRIVATE int zt__unblock_signals(posix_spawnattr_t *attributes);
 #endif
 
@@ -4536,7 +4539,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool);
 
 /* ==== base/programs.c =================================================================================== */
 
-/* Functions of the loader that are found by name, names of C++, and programs that the library runs. */
+/* Functions of the loader by name, demangled names of C++, and programs that the library runs. */
 
 /* ---- symbols --------------------------------------------------------------------------------------------- */
 
@@ -4567,7 +4570,7 @@ ZT__PRIVATE char *zt__demangle(const char *name) {
 
 #ifndef _WIN32
 
-/* The descriptor of `object` in the program, and its path. */
+/* The descriptor of `object` in the program; ZT__TOOL_OBJECT is its path. */
 enum { ZT__TOOL_DESCRIPTOR = 9 };
 
 ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline) {
@@ -4601,7 +4604,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int pipes[2], descriptors[3], has_actions, has_attributes, failed = 1, is_too_long = 0;
-    uint64_t now, killed_at = 0;
+    uint64_t now, killed_at = 0; /* at once, unless it has closed its output */
     size_t used = 0;
     uint32_t i;
     pid_t process = 0;
@@ -4643,6 +4646,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
         }
     }
 
+    /* Read its output until it is closed, and pass on each complete line. */
     while (!failed && (now = zt__now_ns()) < tool->deadline) {
         struct pollfd readable = {pipes[0], POLLIN, 0};
         ssize_t size = 0;
@@ -4656,7 +4660,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
         if ((ready < 0 || size < 0) && errno != EINTR) {
             break;
         }
-        if (ready > 0 && size == 0) { /* it has closed its output */
+        if (ready > 0 && size == 0) { /* the end of its output */
             killed_at = tool->deadline;
             break;
         }
@@ -4689,10 +4693,11 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
 
 /* The block that all copies of this header in a process share, and what belongs to a thread. */
 
-/* All copies of this header in a process (see PROCESSES) share one block of memory. They find it by an
-   environment variable, as OpenMP runtimes do. Its value consists of the process identifier, a hash of random
-   bytes that exec changes, and the address of the block. The hash is needed because exec keeps both the
-   identifier and the environment. The number in the variable's name changes with the layout of the block. */
+/* All copies of this header in a process share one block of memory (COPIES OF THE HEADER in the manual). They
+   find it by an environment variable, as OpenMP runtimes do. Its value consists of the process identifier, a
+   hash of random bytes that exec changes, and the address of the block. The hash is needed because exec keeps
+   both the identifier and the environment. The number in the variable's name changes with the layout of the
+   block. */
 
 enum { ZT__MAX_PROFILERS = 256, ZT__MAX_ACTIVE_GROUPS = 64 };
 
@@ -4714,7 +4719,7 @@ typedef struct zt__process {
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
-    uint32_t reporting, automatic;             /* profilers with reports of ZT_REPORT, of zt_auto. Atomic */
+    uint32_t reporting, automatic;             /* reports numbered so far: of ZT_REPORT, of zt_auto. Atomic */
 } zt__process;
 
 /* Runs a statement whose driver calls the tracer ignores. Calls of the tools interface (zet...) do not need
@@ -4736,9 +4741,10 @@ typedef struct zt__thread_messages {
     zt__message_text copy; /* what zt_get_last_error has returned for a profiler or stream */
 } zt__thread_messages;
 
-/* Returns the block of this process, or NULL if there is none, as in a forked child that has opened nothing. A
-   child may close what its parent has opened. That sets no variable, because another thread of the parent may
-   have held the C library's lock of the environment at the fork. */
+/* Returns the block of this process, or NULL if there is none, as in a forked child that has opened nothing.
+   Unlike zt__get_process, it sets no variable of the environment: a child may close what its parent has
+   opened, and another thread of the parent may have held the C library's lock of the environment at the
+   fork. */
 ZT__PRIVATE zt__process *zt__find_process(void);
 
 /* Returns the block of this process, and creates it if there is none. Returns NULL without memory. */
@@ -4826,8 +4832,8 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     has_messages = has_depth && zt__create_key(&created->messages, 1);
     if (has_messages) {
         zt__create_mutex(&created->mutex);
-        /* A forked child has other numbers than its parent, and so ignores regions that the parent has begun.
-         */
+        /* The profilers of a forked child have other numbers than those of its parent, so regions that the
+           parent has begun are ignored. */
         created->serial = (uint32_t)zt__get_process_id() * 2654435761u;
         identity = zt__identify_process();
         snprintf(value, sizeof value, "%s%p", identity.text, (void *)created);
@@ -4864,7 +4870,7 @@ ZT__PRIVATE void zt__change_depth(int by) {
     zt__process *process = zt__get_process();
     if (process) {
         uintptr_t depth = (uintptr_t)zt__get_thread_value(process->depth);
-        if (by > 0 || depth > 0) { /* the begin of a section is not counted without memory */
+        if (by > 0 || depth > 0) { /* without memory, its begin was not counted */
             zt__set_thread_value(process->depth, (void *)(depth + (uintptr_t)(intptr_t)by));
         }
     }
@@ -5135,15 +5141,16 @@ typedef struct zt__diagnostics {
     int device_lost; /* atomic */
 } zt__diagnostics;
 
-/* The log functions that this thread is in, from the innermost. */
+/* The log functions that this thread is in: a list, from the innermost. */
 typedef struct zt__log_call {
     const zt__diagnostics *diagnostics;
     const struct zt__log_call *outer;
 } zt__log_call;
 
 /* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of a profiler or
-   stream; if `diagnostics` is NULL, as that of the thread. Logs it if it is the first of its kind.
-   Returns `result`, which is not SUCCESS. The log function is a callback: no mutex may be held. */
+   stream, and logs it if it is the first of its kind. If `diagnostics` is NULL, stores it as the last one of
+   the thread, and prints it if ZT_LOG asks for that. Returns `result`, which is not SUCCESS. The log function
+   is a callback: no mutex may be held. */
 #define zt__report(diagnostics, identifier, ...)                                                             \
     zt__report_message(diagnostics, ZT__##identifier, zt__format_##identifier, __VA_ARGS__)
 
@@ -5160,7 +5167,7 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format, unsigned result,
                        ...);
 
-/* Returns whether `call` was called from the log function of these diagnostics. Reports that. */
+/* Returns whether `call` was called from the log function of these diagnostics, and reports it if so. */
 ZT__PRIVATE int zt__is_inside_log(zt__diagnostics *diagnostics, const char *call);
 
 /* Returns whether a call has reported that the device is lost. */
@@ -5184,7 +5191,7 @@ ZT__PRIVATE ze_result_t zt__report_null_handle(zt__diagnostics *diagnostics, con
 ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const char *call,
                                              const char *what);
 
-/* Creates the block of the process, if there is none, for what is being opened. */
+/* Ensures that the block which all copies share exists (base/shared.h). Reports a failure. */
 ZT__PRIVATE ze_result_t zt__check_process(zt__diagnostics *diagnostics, const char *call);
 
 /* Returns the last message of a profiler or stream; if `diagnostics` is NULL, that of the thread. It stays
@@ -5193,7 +5200,7 @@ ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics);
 
 ZT__PRIVATE ze_result_t zt__get_last_result(zt__diagnostics *diagnostics);
 
-/* Makes the last message of a profiler or stream that is destroyed next that of the thread. */
+/* Copies the last message of a profiler or stream, which is destroyed next, to the thread. */
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result);
 
 /* ==== base/diagnostics.c ================================================================================ */
@@ -5338,7 +5345,7 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
                        ...) {
     zt__message_text now;
     zt__log_call call;
-    int log;
+    int is_first; /* of its kind */
     va_list arguments;
     va_start(arguments, result);
     vsnprintf(now.text, sizeof now.text, format, arguments);
@@ -5356,10 +5363,10 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     }
     zt__lock(diagnostics->mutex);
     diagnostics->last = now;
-    log = !diagnostics->logged[message];
-    diagnostics->logged[message] |= (uint8_t)log;
+    is_first = !diagnostics->logged[message];
+    diagnostics->logged[message] |= (uint8_t)is_first;
     zt__unlock(diagnostics->mutex);
-    if (log && diagnostics->log) {
+    if (is_first && diagnostics->log) {
         call.diagnostics = diagnostics;
         call.outer = zt__log_calls;
         zt__log_calls = &call;
@@ -6202,7 +6209,8 @@ typedef struct zt__table_column {
     const char *heading; /* lines, separated by line feeds; the last lines of all headings are in one row */
     int is_text;         /* aligned to the left; numbers are aligned to the right */
     size_t longest;      /* wider texts are shortened to this width. 0: none is */
-    size_t width; /* filled in by zt__measure_table. Without headings, it may be 0: then it is left out */
+    size_t width; /* filled in when the table is written. 0: all texts are empty, and the column is left
+                     out */
 } zt__table_column;
 
 typedef struct zt__table {
@@ -6220,8 +6228,8 @@ typedef struct zt__table {
 /* Writes headings, a line below them, and the rows. */
 ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table);
 
-/* Returns the columns of a line, at least 40: on standard output, those of the terminal if it is one, or COLUMNS
-   of the environment; else 80. */
+/* Returns how many columns a line has, at least 40: on standard output, those of the terminal if it is one,
+   or COLUMNS of the environment; else 80. */
 ZT__PRIVATE size_t zt__get_room(int to_standard_output);
 
 /* ==== base/tables.c ===================================================================================== */
@@ -6354,7 +6362,7 @@ ZT__PRIVATE size_t zt__get_room(int to_standard_output) {
 
 /* ==== base/figures.h ==================================================================================== */
 
-/* Tables of numbers: one unit, prefix and number of digits for a column. The layout is that of tables. */
+/* Tables of figures: each column has one unit, prefix and number of decimals. base/tables.h writes them. */
 
 /* A column of figures. All of them have the same unit and the same number of decimals. */
 typedef struct zt__figure_column {
@@ -6369,7 +6377,7 @@ typedef struct zt__figure_column {
 
 typedef struct zt__figure_row {
     const char *name;
-    char *demangled;       /* the same pointer, if the row owns the text; else NULL */
+    char *demangled;       /* `name`, if the row owns it; else NULL */
     size_t indent;         /* blanks before it */
     const double *figures; /* NaN: not measured */
     uint32_t index;        /* of what the row describes */
@@ -6388,13 +6396,15 @@ typedef struct zt__figure_table {
 /* Appends a time to a sentence, in a unit that suits it: "12.3 ms", "2002 s". */
 ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns);
 
-/* Chooses the largest unit in which the smallest figure of one column is at least 0.1, or 1 in a precise
-   table; or a larger one, if the largest figure of another column would have eight digits or more. */
+/* Chooses the time unit of a table: the largest in which the smallest figure `smallest_of` is at least 0.1,
+   or 1 in a precise table; or a larger one, if the largest figure `largest_of` would have eight digits or
+   more. Both are indices of a figure in a row. */
 ZT__PRIVATE void zt__choose_time_unit(zt__figure_table *table, uint32_t smallest_of, uint32_t largest_of);
 
 /* Adds a column. Times are shown in the time unit of the table. Other figures that add up get a prefix that
    suits the largest: "bytes" becomes "MB", and "/s" becomes "M/s". Figures that do not add up keep their
-   units. A column without figures is left out, unless its rank is 0. Returns as zt__make_heading. */
+   units. A column without figures is left out, unless its rank is 0. Returns 0 if the heading is hard to
+   read: shortened, or broken inside of a word. */
 ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const char *name, const char *units,
                                 int adds_up, int rank);
 
@@ -6411,9 +6421,7 @@ ZT__PRIVATE void zt__write_figures(zt__writer *writer, const zt__figure_table *t
 
 /* ==== base/figures.c ==================================================================================== */
 
-/* Tables of numbers: one unit, prefix and number of digits for a column. The layout is that of tables. */
-
-/* ---- tables of figures ----------------------------------------------------------------------------------- */
+/* Tables of figures: each column has one unit, prefix and number of decimals. base/tables.h writes them. */
 
 static const struct {
     const char *name;
@@ -6422,7 +6430,8 @@ static const struct {
 
 ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns) {
     uint32_t unit = 0;
-    while (unit + 1 < ZT__COUNT_OF(zt__time_units) && ns >= zt__time_units[unit + 1].ns * 0.9995) {
+    while (unit + 1 < ZT__COUNT_OF(zt__time_units) &&
+           ns >= zt__time_units[unit + 1].ns * 0.9995) { /* else 1000 */
         unit++;
     }
     zt__append_number(text, room, ns / zt__time_units[unit].ns);
@@ -35590,4 +35599,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 3b7b7f8b59cc4ce5 */
+/* Joined from src/ by src/join.py: 566e7672e6310621 */

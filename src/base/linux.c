@@ -334,9 +334,9 @@ static void zt__copy_access(int file, const char *from, const zt__file_propertie
     if (size > 0 && has_group) {
         fsetxattr(file, name, list, (size_t)size, 0); /* has the permissions, too */
     } else if (size < 0 && (errno == ENODATA || errno == ENOTSUP)) {
-        mode_t all = properties->permissions, shared = all & all >> 3 & 7; /* what both the group and others
-                                                                              may do */
-        fremovexattr(file, name); /* the list that its directory gives to new files */
+        mode_t all = properties->permissions;
+        mode_t shared = all & all >> 3 & 7; /* what both the group and others may do */
+        fremovexattr(file, name);           /* the list that its directory gives to new files */
         fchmod(file, has_group ? all : (all & 0700) | shared << 3 | shared);
     }
 }

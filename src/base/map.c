@@ -1,4 +1,4 @@
-/* A hash table, for all parts. */
+/* The hash table that all parts use. */
 
 #include "base/map.h"
 
