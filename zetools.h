@@ -4719,7 +4719,8 @@ typedef struct zt__process {
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
-    uint32_t reporting, automatic;             /* reports numbered so far: of ZT_REPORT, of zt_auto. Atomic */
+    uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto: numbers for
+                                                  their files. Atomic */
 } zt__process;
 
 /* Runs a statement whose driver calls the tracer ignores. Calls of the tools interface (zet...) do not need
@@ -6774,7 +6775,7 @@ ZT__PRIVATE void zt__write_figures(zt__writer *writer, const zt__figure_table *t
     X(zetMetricGroupGetGlobalTimestampsExp,                                                                  \
       (zet_metric_group_handle_t group, ze_bool_t of_host, uint64_t * global, uint64_t * ticks))
 
-/* A pointer to each of these functions, or NULL if the loader lacks it. */
+/* Pointers to these functions; NULL where the loader lacks one. */
 typedef struct zt__driver {
 #define X(name, parameters) ze_result_t(ZE_APICALL *name) parameters;
     ZT__OPTIONAL_FUNCTIONS(X)
@@ -6791,6 +6792,7 @@ enum {
 
 ZT__PRIVATE void zt__load_driver(zt__driver *driver);
 
+/* Returns whether a device is a sub-device of another. */
 ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t root);
 
 /* Returns the driver of a device, or NULL. A device does not state its driver, so it is looked for among the
@@ -6881,8 +6883,6 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
 
 /* Why counters are not available. */
 
-/* ---- why counters are not available ----------------------------------------------------------------------- */
-
 ZT__PRIVATE void zt__describe_holder(const zt__active_group *active, zt__counter_holder *holder) {
     snprintf(holder->text, sizeof holder->text, "group '%s' of %s of this process", active->name,
              active->is_streamed ? "a stream" : "a profiler");
@@ -6901,14 +6901,14 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
         (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
         (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
-    /* By one of these, the system reserves counters for privileged users. */
+    /* Where the system keeps whether it reserves counters for privileged users. */
     static const char *const paths[] = {"/proc/sys/dev/xe/observation_paranoid",
                                         "/proc/sys/dev/i915/perf_stream_paranoid"};
     char files[160];
     zt__counter_holder other;
     zt__process *process;
     uint32_t i, found = 0;
-    int all_may = 1;
+    int all_may = 1; /* the system reserves counters for nobody */
     if (zt__means_device_loss(result)) {
         zt__report_device_loss(diagnostics, result, call);
         return ZT_DEVICE_LOST;
@@ -6948,8 +6948,8 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         zt__report(diagnostics, METRICS_UNAVAILABLE, result, call, name);
         return ZT_NOT_SUPPORTED;
     }
-    /* Some drivers do not allow regions and streams on one device: so it may be a stream of this process where
-       a profiler is refused, or a profiler where a stream is. */
+    /* Some drivers do not allow regions and streams on one device at a time: a profiler may have been refused
+       because of a stream of this process, or a stream because of a profiler. */
     snprintf(other.text, sizeof other.text, "another process, or a stream or query of this program's own");
     process = holder && holder->text[0] ? NULL : zt__get_process();
     if (process) {
@@ -6972,7 +6972,7 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
 
 /* The metric groups of a device and their metrics: look-up and listing. */
 
-/* All metric groups of a device. */
+/* All metric groups that a device lists. */
 typedef struct zt__catalog {
     uint32_t count;
     zet_metric_group_handle_t *handles;
@@ -7004,8 +7004,9 @@ ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt
 ZT__PRIVATE int zt__is_usable_group(const zt__catalog *catalog, uint32_t index,
                                     zet_metric_group_sampling_type_flags_t type);
 
-/* Returns the index of the first group with this name, or with any if that is NULL; UINT32_MAX if there is
-   none. The sampling type is needed because a device lists most groups twice, once for each type. */
+/* Returns the index of the first usable group with this name, or of the first one if `name` is NULL;
+   UINT32_MAX if there is none. The sampling type is needed because a device lists most groups twice, once for
+   each type. */
 ZT__PRIVATE uint32_t zt__find_group(const zt__catalog *catalog, const char *name, size_t length,
                                     zet_metric_group_sampling_type_flags_t type);
 
@@ -7027,13 +7028,13 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
 
 ZT__PRIVATE const char *zt__aggregation_name(zt_aggregation aggregation);
 
+ZT__PRIVATE const char *zt__metric_type_name(int type);
+
 /* Fills in the public description of a metric, in pass 0. Its strings are those of the group. */
 ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_metric *metric);
 
 /* Returns a value as a number, or NaN. Drivers may return a value of another type than that of its metric. */
 ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value);
-
-ZT__PRIVATE const char *zt__metric_type_name(int type);
 
 /* ==== metrics/groups.c ================================================================================== */
 
@@ -7212,6 +7213,12 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
 ZT__PRIVATE const char *zt__aggregation_name(zt_aggregation aggregation) {
     static const char *const names[] = {"sum", "mean", "flag", "none"};
     return names[aggregation];
+}
+
+ZT__PRIVATE const char *zt__metric_type_name(int type) {
+    static const char *const names[] = {
+        "duration", "event", "event_with_range", "throughput", "timestamp", "flag", "ratio", "raw"};
+    return type >= 0 && type < (int)ZT__COUNT_OF(names) ? names[type] : "other";
 }
 
 ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_metric *metric) {
@@ -7395,12 +7402,6 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
     return result;
 }
 
-ZT__PRIVATE const char *zt__metric_type_name(int type) {
-    static const char *const names[] = {
-        "duration", "event", "event_with_range", "throughput", "timestamp", "flag", "ratio", "raw"};
-    return type >= 0 && type < (int)ZT__COUNT_OF(names) ? names[type] : "other";
-}
-
 /* ==== metrics/activation.h ============================================================================== */
 
 /* Activation of metric groups, once in a process. */
@@ -7419,8 +7420,6 @@ ZT__PRIVATE ze_result_t zt__deactivate_group(ze_context_handle_t context, ze_dev
 /* ==== metrics/activation.c ============================================================================== */
 
 /* Activation of metric groups, once in a process. */
-
-/* ---- activation ------------------------------------------------------------------------------------------ */
 
 /* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
    another context. The mutex of the process is held. */
@@ -7524,8 +7523,6 @@ ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metri
 
 /* From a query's raw data to the values of metrics. */
 
-/* ---- calculation ----------------------------------------------------------------------------------------- */
-
 ZT__PRIVATE ze_result_t zt__calculate_reports(const zt__driver *driver, const zt__group *group,
                                               const uint8_t *raw, uint32_t count, zet_typed_value_t *values) {
     zt__process *process = zt__get_process();
@@ -7543,9 +7540,10 @@ ZT__PRIVATE ze_result_t zt__calculate_reports(const zt__driver *driver, const zt
         if (result == ZE_RESULT_SUCCESS && calculated != wanted) {
             result = ZE_RESULT_ERROR_INVALID_SIZE;
         }
-        count = 0;
+        count = 0; /* none is left for the loop */
     }
-    /* A report of a root device has a header and a set of values for each tile, so it is calculated alone. */
+    /* A report of a root device with tiles has a header and a set of values for each tile, so each report is
+       calculated alone. */
     for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++, raw += group->report_size, values += room) {
         uint32_t counts[ZT__MAX_TILES] = {0}, sets = group->tiles, total = room;
         result = driver->zetMetricGroupCalculateMultipleMetricValuesExp(
@@ -7606,7 +7604,7 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
 
 /* ==== metrics/selection.c =============================================================================== */
 
-/* The groups that a configuration requests, and which of them are measured together. */
+/* The groups that a configuration requests, and which of them are measured group_counts. */
 
 /* ---- the groups that a configuration requests ------------------------------------------------------------ */
 
@@ -7702,7 +7700,7 @@ static const char *zt__covered_metric_at(const void *cover, uint32_t index) {
     return group->metrics[index].name;
 }
 
-/* Returns whether fewer than `most` groups of a group's domain are selected. */
+/* Returns whether fewer than `most` groups are selected of the domain that a group of the catalog has. */
 static int zt__domain_has_room(const zt__selector *selector, uint32_t index, uint32_t most) {
     uint32_t g, count = 0;
     for (g = 0; g < selector->selection->group_count; g++) {
@@ -7821,21 +7819,22 @@ static ze_result_t zt__select_by_metrics(zt__selector *selector) {
     return result;
 }
 
-/* ---- which groups are measured together ------------------------------------------------------------------ */
+/* ---- which groups are measured group_counts ------------------------------------------------------------------ */
 
-/* Puts the groups into the order of their passes: those that the driver proposes, or else the first group of
-   a domain into the first pass, the second one into the second, and so on. If a pass is full, the group is in
-   the next one that is not. On failure the message was reported. */
+/* Distributes the groups over passes, and puts them into the order of these. The driver may propose passes.
+   Else the first group of a domain is in the first pass, the second one in the second, and so on; if a pass
+   is full, the group is in the next one that is not. On failure the message was reported. */
 static ze_result_t zt__plan_passes(zt__selector *selector) {
     zt__selection *selection = selector->selection;
     zt__group ordered[ZT__MAX_GROUPS];
     zet_metric_group_handle_t handles[ZT__MAX_GROUPS] = {NULL};
-    uint32_t pass_of[ZT__MAX_GROUPS], sizes[ZT__MAX_GROUPS] = {0}, together[ZT__MAX_GROUPS] = {0};
+    uint32_t pass_of[ZT__MAX_GROUPS], sizes[ZT__MAX_GROUPS] = {0}, group_counts[ZT__MAX_GROUPS] = {0};
     uint32_t g, earlier, pass, end, next = 0, passes = 0, found = 0, count = selection->group_count;
     uint32_t needed = 1, placed = 0, most = selector->config->max_passes;
-    int is_planned;
+    int is_planned; /* by the driver */
 
-    /* The driver knows of more conflicts than those of domains. It reorders `handles` by pass. */
+    /* The driver knows of more conflicts than those of domains. It puts `handles` into the order of passes,
+       and stores how many are in each. */
     for (g = 0; g < count; g++) {
         handles[g] = selection->groups[g].handle;
         pass_of[g] = UINT32_MAX;
@@ -7870,11 +7869,11 @@ static ze_result_t zt__plan_passes(zt__selector *selector) {
                     pass = pass_of[earlier] + 1; /* the groups of a domain are in ascending passes */
                 }
             }
-            while (together[pass] == ZT__MAX_GROUPS_IN_PASS) {
+            while (group_counts[pass] == ZT__MAX_GROUPS_IN_PASS) {
                 pass++;
             }
             pass_of[g] = pass;
-            together[pass]++;
+            group_counts[pass]++;
         }
     }
     for (g = 0; g < count; g++) {
@@ -8177,8 +8176,8 @@ static uint64_t zt__random_state(uint64_t seed, uint64_t n) {
 
 ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics, uint32_t pass,
                                 const double *row) {
-    double weights[ZT_AGGREGATE_NONE + 1] = {0}; /* 0 for flags and for what is not combined */
-    uint64_t n = statistics->seen[pass]++, place = n, state;
+    double weights[ZT_AGGREGATE_NONE + 1] = {0};             /* 0 for flags and for what is not combined */
+    uint64_t n = statistics->seen[pass]++, place = n, state; /* `place`: the row */
     double *kept;
     uint32_t column;
     if (n == statistics->kept && n < statistics->capacity) {
@@ -8227,6 +8226,7 @@ ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__stati
                                       const zt__statistics *from) {
     uint64_t of_into = zt__samples_per_pass(into), of_from = zt__samples_per_pass(from);
     uint64_t state = zt__random_state(into->seed, of_into + of_from);
+    /* [0] is of `into`, and [1] of `from` */
     uint32_t i, kept[2], stay[2] = {0, 0};
     double left[2], step[2]; /* samples not drawn yet, and for how many samples each kept row stands */
     if (!from->moments) {
@@ -15414,8 +15414,9 @@ ZT__PRIVATE int zt__add_ranked_columns(const zt_profiler *profiler, const zt__ad
 /* The longest time between two reads of a thread that waits for rows. */
 enum { ZT__STREAM_WAIT_NS = 10000000 };
 
-/* Reports are read from the device into a ring, calculated there, and leave it as rows. With config.reader, a
-   thread of the stream reads, and the threads that call zt_stream_read deliver. Without it, they do both.
+/* Reports are read from the device into a ring, and leave it when they are calculated, as rows. With
+   config.reader, a thread of the stream reads, and the threads that call zt_stream_read calculate and
+   deliver. Without it, they do both.
 
    There are two locks. `reader` is locked first: the thread that holds it delivers rows, calls the driver and
    functions of the application, and alone uses the fields below `reader`. `data->mutex` guards bookkeeping,
@@ -15428,7 +15429,7 @@ struct zt_stream {
     zt__driver driver;
     const char *opened_by;  /* the call, for messages */
     int is_of_instructions; /* its reports are those of hot spots: they have no periods, and no rows */
-    int is_group_optional;  /* that no group samples instructions is not reported */
+    int is_group_optional;  /* if no group samples instructions, that is not reported */
     zt__diagnostics own_diagnostics;
     zt__diagnostics *diagnostics;                                      /* these, or those of the profiler */
     uint32_t time_metric, length_metric, marker_metric, reason_metric; /* or UINT32_MAX */
@@ -15616,17 +15617,17 @@ ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
     const zt_allocator *allocator = &stream->config.allocator;
     zt__stream_data *data = stream->data;
     uint32_t metrics = data->group.metric_count;
-    size_t limit = stream->config.memory_limit, of_row = metrics * sizeof *stream->values;
-    size_t at_once = limit / 4 / of_row, least = LEAST_ROWS * of_row + LEAST_RING;
+    size_t limit = stream->config.memory_limit, row_size = metrics * sizeof *stream->values;
+    size_t at_once = limit / 4 / row_size, least = LEAST_ROWS * row_size + LEAST_RING;
     int complete;
     if (limit < least) {
         return zt__report(stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, stream->opened_by,
                           (unsigned long long)limit, stream->info.group, (unsigned long long)least);
     }
     stream->max_calculated = at_once < MOST_ROWS ? (uint32_t)at_once : (uint32_t)MOST_ROWS;
-    stream->ring_size = limit - stream->max_calculated * of_row;
+    stream->ring_size = limit - stream->max_calculated * row_size;
     stream->info.memory = limit;
-    stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->max_calculated, of_row);
+    stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->max_calculated, row_size);
     stream->ring = (uint8_t *)zt__allocate(allocator, stream->ring_size, 1);
     stream->row = (double *)zt__allocate(allocator, metrics, sizeof *stream->row);
     complete = stream->values && stream->ring && stream->row;
@@ -15786,8 +15787,8 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
             return 0;
         }
         /* A read can end within a report, whose rest then comes first in the next read. After a failed
-           calculation this may not hold: so the partial report is discarded, and the next read is assumed to
-           begin with a report. */
+           calculation that need not hold: the partial report is discarded, and the next read is assumed to
+           begin with a whole one. */
         is_misaligned = zt__load(&stream->is_misaligned);
         zt__lock(&stream->data->mutex);
         if (is_misaligned) {
@@ -15865,7 +15866,7 @@ ZT__PRIVATE int zt__was_notified(zt_stream *stream) {
 
 /* ==== streams/rows.h ==================================================================================== */
 
-/* Calculates reports of the ring, and delivers them as rows with times of the host; the reader thread. */
+/* The reader thread; from reports in the ring to rows with times of the host, and their delivery. */
 
 /* What receives the rows of one read. */
 typedef struct zt__receiver {
@@ -15875,28 +15876,28 @@ typedef struct zt__receiver {
     int has_stopped;    /* `function` has returned nonzero */
 } zt__receiver;
 
-/* Called by the reader thread: sleeps until the device signals its event, which is polled four times as often
-   as it is expected; but no longer than ten milliseconds, because the device may signal nothing. */
+/* Called by the reader thread. Sleeps until the device signals its event, but no longer than ten
+   milliseconds, because it may signal nothing. The event is polled four times as often as it is expected. */
 ZT__PRIVATE void zt__sleep_until_notified(zt_stream *stream);
 
 /* The step of the reader thread. */
 ZT__PRIVATE int zt__run_reader_thread(void *user);
 
-/* Finds the next reports that lie one after the other in the ring, as many as can be calculated at once.
-   Returns how many there are. */
+/* Finds the next reports to calculate: those that lie one after the other in the ring, as many as can be
+   calculated at once. Returns how many there are. */
 ZT__PRIVATE uint32_t zt__find_waiting(zt_stream *stream, const uint8_t **raw);
 
 /* Reports that reports could not be calculated, and that the next read may not begin with a whole one. */
 ZT__PRIVATE void zt__report_not_calculated(zt_stream *stream, ze_result_t result, const char *call);
 
-/* Delivers all rows that there are: to `function`, and to the profiler of an attached stream. With
-   `reads_device`, reads from the device before, until it has no more; but not without end, as it may always
-   have more. */
+/* Delivers all rows that there are to the receiver, and to the profiler of an attached stream. With
+   `reads_device`, reads from the device before, until it has no more; but only so many times, as it may
+   always have more. */
 ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int reads_device);
 
 /* ==== streams/rows.c ==================================================================================== */
 
-/* Calculates reports of the ring, and delivers them as rows with times of the host; the reader thread. */
+/* The reader thread; from reports in the ring to rows with times of the host, and their delivery. */
 
 /* ---- the reader thread ----------------------------------------------------------------------------------- */
 
@@ -15952,6 +15953,7 @@ static void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     uint64_t wrapped = 0, stamp = 0, length = period, reported, end, later_ns;
     int has_stamp = zt__read_integer(row->values, stream->time_metric, &wrapped);
     int is_reported, in_future, in_next_wrap;
+    /* The time stamp, or one that is possible. */
     if (has_stamp) {
         wrapped = wrap ? wrapped % wrap : wrapped;
         stamp = wrap ? (wrapped + stream->stamp_offset) % wrap : wrapped + stream->stamp_offset;
@@ -15965,6 +15967,8 @@ static void zt__find_period(zt_stream *stream, zt__raw_row *row) {
             stream->stamp_offset = wrap ? (stamp + wrap - wrapped) % wrap : stamp - wrapped;
         }
     }
+
+    /* The end of the period. */
     if (!stream->has_end) {
         row->end_ns = opened_ns;
         if (has_stamp) {
@@ -15993,6 +15997,7 @@ static void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     if (stream->has_end) {
         row->since_end_ns = row->end_ns - stream->end_ns;
     }
+
     /* The length is what the device reports, but at most the time since the end of the row before. If the
        device reports no length, it is that time; but not after a failed calculation, when a row is missing
        there. */
@@ -16006,9 +16011,9 @@ static void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     }
 }
 
-/* Returns the name of the marker that ended a row, or NULL. In rows without a marker, the metric StreamMarker
-   has the number of the last marker, or one with another meaning. So if a row has the same number as the one
-   before, it has a marker only if the metric ReportReason shows this. */
+/* Returns the name of the marker that ended a row, or NULL. In a row without a marker, the metric
+   StreamMarker may still have the number of the last one, or another meaning. So a row with the same number
+   as the one before has a marker only if the metric ReportReason shows it. */
 static const char *zt__find_marker(zt_stream *stream, const zet_typed_value_t *values) {
     zt__stream_data *data = stream->data;
     uint64_t number = 0;
@@ -16064,9 +16069,9 @@ ZT__PRIVATE void zt__report_not_calculated(zt_stream *stream, ze_result_t result
     }
 }
 
-/* Gets the next row of the reports before `end`, which are calculated, with its times and whether it follows
-   a gap. Counts it as delivered if it is valid and `is_wanted`, else as discarded. Returns 0 if there is
-   none.
+/* Gets the next row, with its times and whether it follows a gap, of the reports whose number is below `end`.
+   Calculates reports if no calculated row is left. Counts the row as delivered if it is valid and
+   `is_wanted`, else as discarded. Returns 0 if there is no row.
 
    Drivers keep state between calls. The first call in a process returns one row less than there are reports.
    The first call for a later capture returns as many, but the first row begins in the capture before; it is
@@ -16206,7 +16211,8 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
 
 /* zt_stream_open, zt_stream_read, zt_stream_mark, zt_stream_close. */
 
-/* Creates a stream without anything of the device. `given` may be NULL. Returns NULL without memory. */
+/* Allocates a stream, and completes its configuration. Creates nothing on the device. `given` may be NULL.
+   Returns NULL without memory. */
 ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
                                          const zt_stream_config *given);
 
@@ -16238,7 +16244,7 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     zt__stream_data *data;
     uint64_t seed[2];
     zt__fill_stream_config(&config);
-    if (!config.notify_reports) { /* as many as come in ten milliseconds */
+    if (!config.notify_reports) { /* as many as come between two reads */
         uint32_t reports = ZT__STREAM_WAIT_NS / config.period_ns + 1;
         config.notify_reports = reports < MOST_REPORTS ? reports : (uint32_t)MOST_REPORTS;
     }
@@ -35599,4 +35605,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 566e7672e6310621 */
+/* Joined from src/ by src/join.py: 90e0d5d1dbde2d0a */
