@@ -7604,7 +7604,7 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
 
 /* ==== metrics/selection.c =============================================================================== */
 
-/* The groups that a configuration requests, and which of them are measured group_counts. */
+/* The groups that a configuration requests, and which of them are measured together. */
 
 /* ---- the groups that a configuration requests ------------------------------------------------------------ */
 
@@ -7819,7 +7819,7 @@ static ze_result_t zt__select_by_metrics(zt__selector *selector) {
     return result;
 }
 
-/* ---- which groups are measured group_counts ------------------------------------------------------------------ */
+/* ---- which groups are measured together ------------------------------------------------------------------ */
 
 /* Distributes the groups over passes, and puts them into the order of these. The driver may propose passes.
    Else the first group of a domain is in the first pass, the second one in the second, and so on; if a pass
@@ -8176,8 +8176,9 @@ static uint64_t zt__random_state(uint64_t seed, uint64_t n) {
 
 ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics, uint32_t pass,
                                 const double *row) {
-    double weights[ZT_AGGREGATE_NONE + 1] = {0};             /* 0 for flags and for what is not combined */
-    uint64_t n = statistics->seen[pass]++, place = n, state; /* `place`: the row */
+    double weights[ZT_AGGREGATE_NONE + 1] = {0}; /* 0 for flags and for what is not combined */
+    uint64_t n = statistics->seen[pass]++, state;
+    uint64_t place = n; /* the row in which it is kept, if there is such a row */
     double *kept;
     uint32_t column;
     if (n == statistics->kept && n < statistics->capacity) {
@@ -16635,9 +16636,16 @@ ZT__PRIVATE int zt__find_function_at(const zt__elf *elf, uint64_t address, zt__f
 
 #if defined(ZETOOLS_TRACER) || defined(ZETOOLS_DEBUG)
 
-/* ---- ELF ------------------------------------------------------------------------------------------------- */
-
-enum { ZT__ELF_SECTION = 64 }; /* bytes of an entry of the table of sections */
+/* Bytes of an entry of the table of sections, and of a table of symbols; types of sections; the type of a symbol
+   that is a function. */
+enum {
+    ZT__ELF_SECTION = 64,
+    ZT__ELF_SYMBOL = 24,
+    ZT__ELF_PROGBITS = 1,
+    ZT__ELF_SYMTAB = 2,
+    ZT__ELF_DYNSYM = 11,
+    ZT__ELF_FUNCTION = 2
+};
 
 /* Reads an integer of up to 8 bytes. Returns 0 beyond the end. */
 static uint64_t zt__read_elf(const zt__elf *elf, uint64_t offset, uint32_t width) {
@@ -16694,13 +16702,13 @@ ZT__PRIVATE int zt__is_elf_text(const zt__elf *elf, uint64_t section, uint64_t o
 
 /* Reads a symbol of a function. Returns 0 if it is none, or its instructions are not in the file. */
 static int zt__read_function(const zt__elf *elf, uint64_t symbol, uint64_t *address, zt__code *code) {
-    const uint64_t function = 2, named = zt__read_elf(elf, symbol + 4, 1) & 15;
+    uint64_t type = zt__read_elf(elf, symbol + 4, 1) & 15;
     zt__elf_section section = zt__elf_section_at(elf, zt__read_elf(elf, symbol + 6, 2));
     uint64_t value = zt__read_elf(elf, symbol + 8, 8), place;
     code->size = zt__read_elf(elf, symbol + 16, 8);
     place = section.offset + (elf->is_relocatable ? value : value - section.address);
     *address = elf->is_relocatable ? section.address + value : value;
-    if (named != function || code->size == 0 || place > elf->size || elf->size - place < code->size) {
+    if (type != ZT__ELF_FUNCTION || code->size == 0 || place > elf->size || elf->size - place < code->size) {
         return 0;
     }
     code->hash = zt__hash(elf->bytes + place, (size_t)code->size);
@@ -16709,8 +16717,7 @@ static int zt__read_function(const zt__elf *elf, uint64_t symbol, uint64_t *addr
 
 ZT__PRIVATE int zt__find_in_elf(const zt__elf *elf, const char *name, const zt__code *wanted,
                                 uint64_t *address, zt__code *code) {
-    enum { SYMTAB = 2, DYNSYM = 11, SYMBOL = 24 };
-    int is_named = 0;
+    int is_found = 0;
     uint64_t i, symbol;
     for (i = 0; i < elf->section_count; i++) {
         zt__elf_section section = zt__elf_section_at(elf, i);
@@ -16718,35 +16725,36 @@ ZT__PRIVATE int zt__find_in_elf(const zt__elf *elf, const char *name, const zt__
             continue;
         }
         if (zt__is_elf_text(elf, elf->names, section.name, ".text.", name) && section.size > 0) {
-            is_named = 1;
+            is_found = 1;
             *address = section.address;
             code->size = section.size;
             code->hash = zt__hash(elf->bytes + section.offset, (size_t)section.size);
         }
-        if (section.type != SYMTAB && section.type != DYNSYM) {
+        if (section.type != ZT__ELF_SYMTAB && section.type != ZT__ELF_DYNSYM) {
             continue;
         }
-        for (symbol = section.offset; symbol + SYMBOL <= section.offset + section.size; symbol += SYMBOL) {
+        for (symbol = section.offset; symbol + ZT__ELF_SYMBOL <= section.offset + section.size;
+             symbol += ZT__ELF_SYMBOL) {
             uint64_t found;
             zt__code function;
-            int is_right = wanted && zt__read_elf(elf, symbol + 16, 8) == wanted->size;
+            int is_wanted = wanted && zt__read_elf(elf, symbol + 16, 8) == wanted->size;
             int has_name =
-                !is_named && zt__is_elf_text(elf, section.link, zt__read_elf(elf, symbol, 4), "", name);
-            if ((!is_right && !has_name) || !zt__read_function(elf, symbol, &found, &function)) {
+                !is_found && zt__is_elf_text(elf, section.link, zt__read_elf(elf, symbol, 4), "", name);
+            if ((!is_wanted && !has_name) || !zt__read_function(elf, symbol, &found, &function)) {
                 continue;
             }
-            is_right = is_right && function.hash == wanted->hash;
-            if (is_right || has_name) {
-                is_named = 1;
+            is_wanted = is_wanted && function.hash == wanted->hash;
+            if (is_wanted || has_name) {
+                is_found = 1;
                 *address = found;
                 *code = function;
             }
-            if (is_right) {
+            if (is_wanted) {
                 return 1;
             }
         }
     }
-    return is_named;
+    return is_found;
 }
 
 /* Returns a text of a section, which ends inside the file, or NULL. */
@@ -16761,25 +16769,26 @@ static const char *zt__elf_text(const zt__elf *elf, uint64_t section, uint64_t o
 }
 
 ZT__PRIVATE int zt__find_function_at(const zt__elf *elf, uint64_t address, zt__function *found) {
-    enum { PROGBITS = 1, SYMTAB = 2, DYNSYM = 11, SYMBOL = 24 };
-    static const char prefix[] = ".text.", others[] = ".text.Intel_Symbol_Table_Void_Program";
+    static const char prefix[] = ".text.",
+                      others[] = ".text.Intel_Symbol_Table_Void_Program"; /* functions of no kernel */
     uint64_t i, symbol;
     memset(found, 0, sizeof *found);
     for (i = 0; i < elf->section_count; i++) {
         zt__elf_section section = zt__elf_section_at(elf, i);
         const char *name = zt__elf_text(elf, elf->names, section.name);
-        if (section.type == PROGBITS && address - section.address < section.size && name &&
+        if (section.type == ZT__ELF_PROGBITS && address - section.address < section.size && name &&
             strncmp(name, prefix, sizeof prefix - 1) == 0 && strcmp(name, others) != 0) {
             found->name = name + sizeof prefix - 1;
             found->address = section.address;
             found->size = section.size;
             return 1;
         }
-        if ((section.type != SYMTAB && section.type != DYNSYM) || section.offset > elf->size ||
-            elf->size - section.offset < section.size) {
+        if ((section.type != ZT__ELF_SYMTAB && section.type != ZT__ELF_DYNSYM) ||
+            section.offset > elf->size || elf->size - section.offset < section.size) {
             continue;
         }
-        for (symbol = section.offset; symbol + SYMBOL <= section.offset + section.size; symbol += SYMBOL) {
+        for (symbol = section.offset; symbol + ZT__ELF_SYMBOL <= section.offset + section.size;
+             symbol += ZT__ELF_SYMBOL) {
             uint64_t begin;
             zt__code code;
             if (zt__read_function(elf, symbol, &begin, &code) && address - begin < code.size) {
@@ -16804,21 +16813,22 @@ ZT__PRIVATE int zt__find_function_at(const zt__elf *elf, uint64_t address, zt__f
 
    - The native binary of the module, when the first kernel of the module is created. An ELF file of Intel's
      compiler ("zebin") describes its kernels in the section .ze_info.
-   - zeKernelGetProperties, zeKernelGetBinaryExp and zetKernelGetProfileInfo, when the first launch of a
-     handle has been appended. By then, drivers also count the shared local memory of the arguments.
+   - zeKernelGetProperties, zeKernelGetBinaryExp and zetKernelGetProfileInfo, after the first launch of a
+     handle was appended, so that no launch waits for these calls. By then, drivers also count the shared local
+     memory of the arguments.
 
-   So no launch waits for it. Handles with the same name and the same facts are one kernel, which belongs to
-   the profiler of the list that it was appended to. */
+   Handles with the same name and the same facts are one kernel, which belongs to the profiler of the list to
+   which its launch was appended. */
 
 enum {
     ZT__MAX_KERNELS = 16384,  /* of a profiler; launches of others are counted */
     ZT__MAX_BINARY = 1 << 30, /* bytes. Longer native binaries are not read */
     ZT__REGISTER_FILE = 1024, /* registers that the threads of a vector engine share */
     ZT__BARRIERS_OF_SUBSLICE = 32,
-    ZT__MOST_TOKENS = 4096 /* bytes of what zetKernelGetProfileInfo stores */
+    ZT__PROFILE_INFO_BYTES = 4096 /* room for what zetKernelGetProfileInfo stores */
 };
 
-/* What is known of a kernel, in the order of zt_kernel_info, UINT32_MAX where it is not. Without padding,
+/* What is known of a kernel, in the order of zt_kernel_info; UINT32_MAX is not known. There is no padding,
    because kernels are compared byte by byte. */
 typedef struct zt__kernel_facts {
     uint64_t module; /* 0: not known */
@@ -16851,6 +16861,7 @@ typedef struct zt__kernels {
     zt__kernel *in_order[ZT__MAX_KERNELS];
 } zt__kernels;
 
+/* Returns facts of which none is known. */
 ZT__PRIVATE zt__kernel_facts zt__unknown_facts(void);
 
 #endif
@@ -16884,14 +16895,15 @@ typedef int (*zt__line_fn)(void *user, uint32_t index, const char *file, size_t 
 /* Addresses of a file with debug information, whose source lines are looked up. */
 typedef struct zt__line_search {
     const uint64_t *addresses;
-    uint32_t count, next; /* the address that the next line is for */
-    uint32_t found;
+    uint32_t count;
+    uint32_t next;  /* index of the address whose line is printed next */
+    uint32_t found; /* lines that `function` has kept */
     zt__line_fn function;
     void *user;
 } zt__line_search;
 
-/* Finds the lines of addresses in debug information. Programs are run until one of them finds lines: one that
-   exists may not know the device's format. Returns 0 if there is none, or no room for their files. */
+/* Finds the lines of addresses in debug information. Programs are run in turn until one of them finds lines:
+   a program that exists may not know the format of the device. Returns 0 if none could be run. */
 ZT__PRIVATE int zt__search_lines(zt__line_search *search, const uint8_t *debug, size_t size);
 
 #endif
@@ -16901,8 +16913,6 @@ ZT__PRIVATE int zt__search_lines(zt__line_search *search, const uint8_t *debug, 
 /* Source lines of addresses, by a program that reads debug information. */
 
 #if defined(ZETOOLS_TRACER) || defined(ZETOOLS_DEBUG)
-
-/* ---- source lines ---------------------------------------------------------------------------------------- */
 
 /* Called with each line that the tool prints, one for each address: "/path/file.cl:12", perhaps followed by a
    blank and more, or "??:0". */
@@ -16978,17 +16988,17 @@ typedef struct zt__loaded_kernel {
     const void *handle;        /* the key */
     ze_module_handle_t module; /* NULL: not known, like the next */
     ze_device_handle_t device;
-    int is_placed;        /* its address was looked up where hot spots were sampled when it was seen */
+    int is_placed;        /* its address was recorded for the hot spots that were sampled when it was seen */
     int may_be_destroyed; /* a call that destroys it has begun */
 
     /* for launches */
     struct zt__kernel_name *name; /* NULL: not known yet */
     uint32_t group_size[3];       /* 0: not known */
-    zt_profiler *counted_for;     /* whose kernel it is, so far; NULL: nobody's */
-    struct zt__kernel *counted;   /* NULL: there is no room for it */
+    zt_profiler *counted_for;     /* for which its launches were counted last; NULL: for none */
+    struct zt__kernel *counted;   /* its record there; NULL: there is no room for it */
 } zt__loaded_kernel;
 
-/* All that a tracer has seen, and that still exists. Belongs to the tracer. */
+/* What a tracer has seen, and what still exists. Belongs to the tracer. */
 typedef struct zt__loaded {
     const zt_allocator *allocator;
     int is_observed;          /* the tracer is live. Atomic, like the next */
@@ -17068,7 +17078,7 @@ ZT__PRIVATE void *zt__allocate_with_name(const zt_allocator *allocator, size_t s
     return record;
 }
 
-/* One of two calls of the driver, with the module and where to store size and bytes. */
+/* Calls one of two functions of the driver, which take the same arguments. */
 static ze_result_t zt__query_binary(ze_module_handle_t module, int is_debug, size_t *size, uint8_t *bytes) {
     return is_debug ? zetModuleGetDebugInfo((zet_module_handle_t)module,
                                             ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, size, bytes)
@@ -17119,7 +17129,7 @@ typedef struct zt__filling {
     int slm_limits, barriers_limit, registers_limit; /* why not more fit */
 } zt__filling;
 
-/* Computes how many work-groups fit into a subslice, as OCCUPANCY in the manual describes. Intel's driver
+/* Computes how many work-groups fit into a subslice, as KERNELS in the manual describes. Intel's driver
    computes the number of work-groups of a cooperative launch in the same way
    (KernelHelper::getMaxWorkGroupCount of intel/compute-runtime). */
 ZT__PRIVATE zt__filling zt__fill_subslice(const zt__device_limits *limits, const zt__kernel_facts *facts,
@@ -17215,7 +17225,8 @@ typedef struct zt__kernel_rule {
 } zt__kernel_rule;
 
 /* All rules that hold apply, but of those with the same first condition only the first. A figure that is not
-   known fulfils no condition. Sources of the thresholds and remedies, beside those of zt__rules:
+   known fulfils no condition. Sources of the thresholds and remedies, beside those of zt__rules in
+   results/advice.c:
    [oneAPI] Intel, "oneAPI GPU Optimization Guide": Registerization and Avoiding Register Spills; Small
             Register Mode vs. Large Register Mode; Thread Mapping and GPU Occupancy; Considerations for
             Selecting Work-Group Size. It advises against any spill. */
@@ -17342,13 +17353,14 @@ ZT__PRIVATE void zt__advise_kernel(const zt__device_limits *limits, const zt__ke
 
 #ifdef ZETOOLS_TRACER
 
-/* Returns the record of a kernel, for which the driver is queried: the one of the same name and facts, which
-   is added if there is none. `described` is what its module states. The name is empty if the driver fails.
-   Returns NULL without memory, or if there are too many. No mutex is held. */
+/* Returns the record of a kernel: the one with the same name and facts, which is added if there is none.
+   `described` is what its module states; the driver is queried for the rest. The name is empty if the driver
+   fails. Returns NULL without memory, or if there are too many. No mutex is held. */
 ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_handle_t handle,
                                                const zt__kernel_facts *described);
 
-/* Counts a launch of a kernel; NULL is one for which there is no room. `shape` has the sizes. */
+/* Counts a launch of a kernel, with the sizes in `shape`. `kernel` is NULL if there is no room for its
+   record. */
 ZT__PRIVATE void zt__count_kernel(zt_profiler *profiler, zt__kernel *kernel, const zt_kernel_shape *shape);
 
 #endif
@@ -17368,12 +17380,12 @@ typedef struct zt__register_file_size {
     uint32_t registers;
 } zt__register_file_size;
 
-/* Queries the driver for what a kernel is made of. What it does not know stays as it is. */
+/* Queries the driver for what a kernel is made of. Facts that it does not know stay as they are. */
 static void zt__query_kernel(const zt__driver *driver, ze_kernel_handle_t kernel, zt__kernel_facts *facts) {
     zt__register_file_size file = {(ze_structure_type_t)0x00030012, NULL, UINT32_MAX};
     union {
         zet_profile_properties_t properties;
-        uint8_t bytes[ZT__MOST_TOKENS];
+        uint8_t bytes[ZT__PROFILE_INFO_BYTES];
     } profile;
     zet_profile_free_register_token_t token;
     zet_profile_register_sequence_t sequence;
@@ -17631,7 +17643,7 @@ typedef struct zt__described_kernel {
     zt__kernel_facts facts;
 } zt__described_kernel;
 
-/* A module: what is left of its native binary. */
+/* What is kept of the native binary of a module. */
 typedef struct zt__described_module {
     uint64_t hash; /* of the native binary; 0: not known */
     char *text;    /* of .ze_info, without a 0 at its end */
@@ -17641,8 +17653,8 @@ typedef struct zt__described_module {
 
 ZT__PRIVATE void zt__free_described_module(const zt_allocator *allocator, zt__described_module *module);
 
-/* Reads what the native binary of a module states of its kernels: nothing, if the driver returns none, or
-   without memory for it. Returns NULL without memory for the record. No mutex is held. */
+/* Reads what the native binary of a module states of its kernels. That is nothing if the driver returns no
+   binary, or there is no memory for it. Returns NULL without memory for the record. No mutex is held. */
 ZT__PRIVATE zt__described_module *zt__describe_module(const zt_allocator *allocator,
                                                       ze_module_handle_t handle);
 
@@ -17656,8 +17668,6 @@ ZT__PRIVATE zt__kernel_facts zt__describe_kernel(const zt__described_module *mod
 /* The section .ze_info: what the compiler states of kernels. */
 
 #ifdef ZETOOLS_TRACER
-
-/* ---- .ze_info -------------------------------------------------------------------------------------------- */
 
 /* A line of .ze_info, which is YAML in block style: "  - key: value", or "key: value". */
 typedef struct zt__yaml_line {
@@ -17707,11 +17717,12 @@ static int zt__next_yaml_line(const char **text, const char *end, zt__yaml_line 
     return 0;
 }
 
-/* Reads the kernels of a .ze_info into `kernels`, or only counts them if it is NULL. Returns their number. In
-   execution_env, the documentation of the format has 0 as the default of barrier_count and slm_size. */
+/* Reads the kernels of a .ze_info into `kernels`, or only counts them if it is NULL. Returns their number. */
 static uint32_t zt__read_ze_info(const char *text, size_t size, zt__described_kernel *kernels) {
     const char *end = text + size;
-    size_t item = SIZE_MAX, members = 0, environment = 0;
+    size_t item = SIZE_MAX; /* column of the '-' of kernels; SIZE_MAX: none yet */
+    size_t members = 0;     /* column of their keys */
+    size_t environment = 0; /* column of the keys of execution_env; 0: none yet */
     int in_kernels = 0, in_environment = 0;
     uint32_t count = 0;
     zt__yaml_line line;
@@ -17739,7 +17750,7 @@ static uint32_t zt__read_ze_info(const char *text, size_t size, zt__described_ke
         if (line.column == members) {
             in_environment = zt__equals("execution_env", line.key, line.key_length);
             environment = 0;
-            if (in_environment) {
+            if (in_environment) { /* these defaults are documented */
                 facts->barriers = facts->slm_bytes = 0;
             } else if (zt__equals("name", line.key, line.key_length)) {
                 kernels[count - 1].name = line.value;
@@ -29699,8 +29710,6 @@ ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_reque
 
 #ifdef ZETOOLS_DEBUG
 
-/* ---- what a watch wants of a debugger -------------------------------------------------------------------- */
-
 /* Copies the last message of the debugger, without its identifier. */
 static void zt__copy_debug_error(const zt__watch_server *server) {
     const char *text = zt_debug_get_last_error(server->debugger), *end = strstr(text, "] ");
@@ -29947,8 +29956,6 @@ ZT__PRIVATE int zt__find_helper(zt__helper_command *command);
 
 #ifndef _WIN32
 
-/* ---- the helper ------------------------------------------------------------------------------------------ */
-
 #ifndef SO_PEERCRED
 
 #define SO_PEERCRED 17 /* hidden in strict ISO modes */
@@ -30159,8 +30166,6 @@ ZT__PRIVATE int zt__is_ending(zt__watch *watch);
 /* What a watch is made of. */
 
 #ifdef ZETOOLS_DEBUG
-
-/* ---- the watch ------------------------------------------------------------------------------------------- */
 
 ZT__PRIVATE int zt__is_ending(zt__watch *watch) {
     return zt__load(&watch->thread.stop_requested);
@@ -31069,7 +31074,7 @@ typedef struct zt__stop_rule {
 
 typedef struct zt__bench {
     const char *call;
-    zt_bench_config config;   /* nothing is 0 that has a default */
+    zt_bench_config config;   /* complete: no figure is 0 that has a default */
     const char *region;       /* whose GPU time is a sample. NULL: the first of the work, once it has run */
     zt_profiler *profiler;    /* the application's, or NULL */
     zt_profiler *stopwatch;   /* measures times alone, without queries; NULL with config.measure */
@@ -31091,13 +31096,13 @@ ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits);
 
 /* Returns which condition is met, or ZT_BENCH_NOT_RUN if more samples are needed.
 
-   After every sample, the interval might be narrow by chance and end the benchmark too early. So it is
-   compared with config.precision only when there are a quarter more samples. Twice as many samples should
-   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not
-   remove. */
+   The interval is compared with config.precision only when there are a quarter more samples than at the last
+   comparison: one that is compared after every sample is at times narrow by chance, which would end the
+   benchmark too early. Twice as many samples should narrow it by 29%. If they narrow it by less than 5%, the
+   rest is noise that more samples do not remove. */
 ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series);
 
-/* Clears a result, with its name. `unnamed` is the name if the configuration has none. */
+/* Clears a result, and sets its name: `unnamed` if the configuration has none. */
 ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
                                         const char *unnamed);
 
@@ -31145,6 +31150,7 @@ ZT__PRIVATE double zt__median_interval(double *sorted, uint32_t count, double *l
     for (i = 0; i < count; i++) {
         term /= 2; /* 2^-1000 at the least, which a double still holds */
     }
+    /* `term` is the chance that i samples lie below the true median, and `below` that of at most i. */
     for (i = 0; i < count / 2; i++) {
         below += term;
         if (below > 0.0125) {
@@ -31290,8 +31296,8 @@ static double zt__report_no_sample(const zt__bench *bench, const char *why) {
     return zt__nan();
 }
 
-/* Runs the work once with a profiler. Returns the GPU time of its region. If a sample of the run is
-   missing, reports that and returns NaN. */
+/* Runs the work once with a profiler. Returns the GPU time of its region in this run. If a sample is missing,
+   reports that and returns NaN. */
 static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     zt_region_info before, after;
     zt_counts counts_before = zt_get_counts(profiler), counts;
@@ -31514,9 +31520,7 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
 
 /* The table of benchmarks. */
 
-/* ---- tables of results ----------------------------------------------------------------------------------- */
-
-/* The figures of a row: these, the metrics as rates, and the derived columns of results/advice. */
+/* The figures of a row: these, the metrics as rates, and the derived columns of results/ranking. */
 enum {
     ZT__BENCH_MEDIAN,
     ZT__BENCH_INTERVAL,
@@ -31627,7 +31631,7 @@ typedef struct zt__bench_file {
     const char *date, *device, *driver_version, *core_clock_mhz; /* of the first line */
 } zt__bench_file;
 
-/* Reads a file. On failure the message was reported. The caller frees text and benchmarks. */
+/* Reads a file. On failure the message was reported. In either case the caller frees `text` and `benches`. */
 ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file);
 
 /* ==== bench/files.c ===================================================================================== */
@@ -31645,7 +31649,8 @@ typedef struct zt__benches {
     zt_format format; /* a table, or CSV */
 } zt__benches;
 
-/* The layout of files of benchmarks, and their columns. `layout` stays the first one in any layout. */
+/* The layout of files of benchmarks, and their columns. The column `layout` is the first one in every
+   layout. */
 enum { ZT__BENCH_LAYOUT = 1 };
 
 static const char zt__bench_columns[] =
@@ -31780,7 +31785,8 @@ typedef struct zt__csv_record {
 } zt__csv_record;
 
 /* Reads the line that begins at `*next`, and moves `*next` behind what was read. Quotes are removed in place.
-   Returns 0 if it is no line of CSV, or if the text ends before the line does: then `*next` is at its end. */
+   Returns 0 if it is no line of CSV, or if the text ends before the line does; in the latter case `*next` is
+   at the end of the text. */
 static int zt__read_csv_record(char **next, zt__csv_record *record) {
     char *from = *next, *to, end = ',';
     for (record->count = 0; end == ',' && record->count < ZT__COUNT_OF(record->fields); record->count++) {
@@ -31821,7 +31827,7 @@ static double zt__number_of(const char *field) {
     return zt__read_number(&field, &number) && !*field ? number : zt__nan();
 }
 
-/* Reads a line of a file. Returns 0 if it is damaged. */
+/* Adds the benchmark of a line to those of a file. Returns 0 if the line is damaged. */
 static int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_record *header,
                                   const zt__csv_record *record) {
     zt__earlier_bench *bench = &file->benches[file->count];
@@ -32026,12 +32032,12 @@ typedef struct zt__changes {
     uint32_t row_count;
     zt_bench_changes counts;
     double least_tolerance, greatest_tolerance; /* 0: nothing is compared */
-    char conditions[1024];                      /* sentences about what is another than in the file */
-    uint32_t at_other_frequency;                /* benchmarks that ran so, and the first of them */
-    char first_frequency[160];
+    char conditions[1024];                      /* sentences about what differs from the file */
+    uint32_t at_other_frequency;                /* benchmarks that ran at another frequency */
+    char first_frequency[160];                  /* a sentence about the first of them */
 } zt__changes;
 
-/* Adds a sentence about what is another than in the file, if both are known. */
+/* Adds a sentence about a condition that differs from the file, if both are known. */
 static void zt__add_condition(zt__changes *changes, const char *what, const char *unit, const char *before,
                               const char *now) {
     if (*before && *now && strcmp(before, now) != 0) {
@@ -32043,9 +32049,9 @@ static void zt__add_condition(zt__changes *changes, const char *what, const char
 
 /* Adds a row, and counts it. One of the two may be NULL, or not measured: then its median is not positive.
 
-   The ratio of two medians is wrong by what each of them is. As they are independent, the squares of these
-   shares add up (Zou and Donner, "Construction of confidence limits about effect measures: a general
-   approach", 2008). An interval that reaches 0 has no such share; then no change is shown. */
+   The relative errors of the two medians are independent, so that of their ratio has the sum of their squares
+   (Zou and Donner, "Construction of confidence limits about effect measures: a general approach", 2008). An
+   earlier interval that reaches 0 has no relative error; then no change is shown. */
 static void zt__add_change(zt__changes *changes, const zt__earlier_bench *before,
                            const zt_bench_result *now) {
     uint32_t *const counters[] = {&changes->counts.same, &changes->counts.faster, &changes->counts.slower,
@@ -35605,4 +35611,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 90e0d5d1dbde2d0a */
+/* Joined from src/ by src/join.py: 1aea177b8cb70ee3 */

@@ -1,4 +1,4 @@
-/* The groups that a configuration requests, and which of them are measured group_counts. */
+/* The groups that a configuration requests, and which of them are measured together. */
 
 #include "metrics/selection.h"
 
@@ -224,7 +224,7 @@ static ze_result_t zt__select_by_metrics(zt__selector *selector) {
     return result;
 }
 
-/* ---- which groups are measured group_counts ------------------------------------------------------------------ */
+/* ---- which groups are measured together ------------------------------------------------------------------ */
 
 /* Distributes the groups over passes, and puts them into the order of these. The driver may propose passes.
    Else the first group of a domain is in the first pass, the second one in the second, and so on; if a pass

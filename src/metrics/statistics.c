@@ -126,8 +126,9 @@ static uint64_t zt__random_state(uint64_t seed, uint64_t n) {
 
 ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics, uint32_t pass,
                                 const double *row) {
-    double weights[ZT_AGGREGATE_NONE + 1] = {0};             /* 0 for flags and for what is not combined */
-    uint64_t n = statistics->seen[pass]++, place = n, state; /* `place`: the row */
+    double weights[ZT_AGGREGATE_NONE + 1] = {0}; /* 0 for flags and for what is not combined */
+    uint64_t n = statistics->seen[pass]++, state;
+    uint64_t place = n; /* the row in which it is kept, if there is such a row */
     double *kept;
     uint32_t column;
     if (n == statistics->kept && n < statistics->capacity) {

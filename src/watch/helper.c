@@ -12,8 +12,6 @@
 
 #ifndef _WIN32
 
-/* ---- the helper ------------------------------------------------------------------------------------------ */
-
 #ifndef SO_PEERCRED
 
 #define SO_PEERCRED 17 /* hidden in strict ISO modes */

@@ -11,8 +11,6 @@
 
 #ifdef ZETOOLS_DEBUG
 
-/* ---- what a watch wants of a debugger -------------------------------------------------------------------- */
-
 /* Copies the last message of the debugger, without its identifier. */
 static void zt__copy_debug_error(const zt__watch_server *server) {
     const char *text = zt_debug_get_last_error(server->debugger), *end = strstr(text, "] ");

@@ -6,8 +6,6 @@
 
 #ifdef ZETOOLS_DEBUG
 
-/* ---- the watch ------------------------------------------------------------------------------------------- */
-
 ZT__PRIVATE int zt__is_ending(zt__watch *watch) {
     return zt__load(&watch->thread.stop_requested);
 }
