@@ -16636,15 +16636,13 @@ ZT__PRIVATE int zt__find_function_at(const zt__elf *elf, uint64_t address, zt__f
 
 #if defined(ZETOOLS_TRACER) || defined(ZETOOLS_DEBUG)
 
-/* Bytes of an entry of the table of sections, and of a table of symbols; types of sections; the type of a symbol
-   that is a function. */
 enum {
-    ZT__ELF_SECTION = 64,
-    ZT__ELF_SYMBOL = 24,
-    ZT__ELF_PROGBITS = 1,
+    ZT__ELF_SECTION = 64, /* bytes of an entry of the table of sections */
+    ZT__ELF_SYMBOL = 24,  /* bytes of an entry of a table of symbols */
+    ZT__ELF_PROGBITS = 1, /* types of sections */
     ZT__ELF_SYMTAB = 2,
     ZT__ELF_DYNSYM = 11,
-    ZT__ELF_FUNCTION = 2
+    ZT__ELF_FUNCTION = 2 /* the type of a symbol */
 };
 
 /* Reads an integer of up to 8 bytes. Returns 0 beyond the end. */
@@ -16769,8 +16767,8 @@ static const char *zt__elf_text(const zt__elf *elf, uint64_t section, uint64_t o
 }
 
 ZT__PRIVATE int zt__find_function_at(const zt__elf *elf, uint64_t address, zt__function *found) {
-    static const char prefix[] = ".text.",
-                      others[] = ".text.Intel_Symbol_Table_Void_Program"; /* functions of no kernel */
+    static const char prefix[] = ".text.";
+    static const char others[] = ".text.Intel_Symbol_Table_Void_Program"; /* functions of no kernel */
     uint64_t i, symbol;
     memset(found, 0, sizeof *found);
     for (i = 0; i < elf->section_count; i++) {
@@ -29643,9 +29641,10 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
 
 #ifdef ZETOOLS_DEBUG
 
-/* A watch has a thread. It looks which regions the device does not finish, and has a debugger by which it
-   stops the threads of the device when one hangs. That debugger is served by functions that run on the same
-   thread or, where a process may not debug itself, in a helper process. */
+/* A watch is a thread that looks which regions the device does not finish. When one hangs, it stops the
+   threads of the device by a debugger, and reports where they are. The debugger is used by the functions
+   here, which serve requests of the watch: on its thread or, where a process may not debug itself, in a
+   helper process. */
 
 typedef enum zt__watch_call {
     ZT__WATCH_ATTACH,
@@ -29693,9 +29692,9 @@ typedef struct zt__watch_server {
     ze_device_handle_t device;
     const int *is_ending;     /* nobody waits for long answers any more. Atomic */
     zt__watch_answer *answer; /* of the request that is being served */
-    int has_pending_fault;    /* a page fault while other threads were being stopped, */
-    uint64_t pending_address; /* its address, */
-    uint32_t pending_reason;  /* and its reason */
+    int has_pending_fault;    /* a page fault came while threads were being stopped, with: */
+    uint64_t pending_address;
+    uint32_t pending_reason;
 } zt__watch_server;
 
 /* Serves a request: on the thread of the watch, or in a helper. */
@@ -29717,7 +29716,8 @@ static void zt__copy_debug_error(const zt__watch_server *server) {
     zt__copy_text(server->answer->reason, sizeof server->answer->reason, text, strlen(text));
 }
 
-/* Finds a device or sub-device by its UUID, as another process has it. Returns NULL if there is none. */
+/* Finds a device or sub-device by its UUID, which is the same in every process. Returns NULL if there is
+   none. */
 static ze_device_handle_t zt__find_watched_device(const uint8_t uuid[ZE_MAX_DEVICE_UUID_SIZE]) {
     enum { MOST_DRIVERS = 16, MOST_DEVICES = 64, MOST_TILES = 16 };
     ze_driver_handle_t drivers[MOST_DRIVERS] = {NULL}; /* not all that are counted need be there */
@@ -29752,7 +29752,7 @@ static ze_device_handle_t zt__find_watched_device(const uint8_t uuid[ZE_MAX_DEVI
     return NULL;
 }
 
-/* A zt_debug_fn. Records what an event means in the answer. Stops the delivery at a fault. */
+/* A zt_debug_fn. Records in the answer what an event means. Stops the delivery at a fault. */
 static int zt__note_event(zt_debugger *debugger, const zt_debug_event *event, void *user) {
     zt__watch_answer *answer = ((zt__watch_server *)user)->answer;
     (void)debugger;
@@ -29773,7 +29773,7 @@ static int zt__compare_addresses(const void *a, const void *b) {
     return *first < *second ? -1 : *first > *second;
 }
 
-/* Serves ZT__WATCH_STOP. What is known is in the answer even if a call has failed; then there is a reason. */
+/* Serves ZT__WATCH_STOP. If a call fails, the answer has the reason, and what is known all the same. */
 static void zt__serve_stop(zt__watch_server *server, const zt__watch_request *request) {
     zt_debugger *debugger = server->debugger;
     zt__watch_answer *answer = server->answer;
@@ -29803,8 +29803,8 @@ static void zt__serve_stop(zt__watch_server *server, const zt__watch_request *re
     answer->stopped = count;
     answer->elsewhere = count - known;
 
-    /* Instructions are in the order of their threads. Of too many, the one with fewest threads is counted as
-       elsewhere. */
+    /* Group equal addresses to places, those with the most threads first. If there are too many places, the
+       threads of the last one are counted as elsewhere. */
     if (known > 0) {
         qsort(addresses, known, sizeof *addresses, zt__compare_addresses);
     }
@@ -29851,7 +29851,7 @@ static void zt__serve_stop(zt__watch_server *server, const zt__watch_request *re
         zt__copy_debug_error(server);
     }
 
-    /* The threads are resumed already, as this may run a program. */
+    /* Look the places up when the threads are resumed already, because this may run a program. */
     for (i = 0; i < answer->place_count && !zt__load(server->is_ending); i++) {
         zt__found_place *place = &answer->places[i];
         zt_debug_place found;
@@ -29922,26 +29922,28 @@ ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_reque
 
 #ifndef _WIN32
 
-/* The helper is the program once more: the file that has this code is started with a variable of the
-   environment, by which a constructor knows that it is to serve, before main is called. It talks through a
-   socket that it inherits, and that nobody else can open. */
+/* The helper runs the same code: the file that has it is started with a variable of the environment, by which
+   a constructor knows, before main is called, that it is to serve. Helper and program talk through a socket
+   that the helper inherits, and that nobody else can open. */
 
 enum { ZT__HELPER_DESCRIPTOR = 9, ZT__HELPER_LOOK_MS = 500 };
 
 #define ZT__HELPER_VARIABLE "ZETOOLS_HELPER_1"
 
-/* The command line of a helper. */
+/* The command line of a helper. `file` has this code, `linker` is the dynamic linker, and `program` is what is
+   executed, with `arguments`. */
 typedef struct zt__helper_command {
-    char file[4096 + 64], linker[4096 + 64], program[4096 + 64], arguments_of_program[8192];
+    char file[4096 + 64], linker[4096 + 64], program[4096 + 64];
+    char arguments_of_program[8192]; /* of this process; some of `arguments` may point here */
     const char *arguments[10];
 } zt__helper_command;
 
-/* Returns the bytes of a message that are there. */
+/* Returns the bytes of an answer that are sent: up to its last place. */
 ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer);
 
-/* Finds what has to be started for zt__become_helper to run. A program that contains it is started again.
-   A shared library that contains it is preloaded into a shell that has nothing to do: the program must not
-   run again, whatever else happens. Returns 0 if that is not known. */
+/* Finds what has to be started for zt__become_helper to run. A program that contains it is started again. A
+   shared library that contains it is preloaded into a shell that has nothing to do, because the program must
+   not run again, whatever else happens. Returns 0 if that is not known. */
 ZT__PRIVATE int zt__find_helper(zt__helper_command *command);
 
 #endif
@@ -29972,14 +29974,14 @@ ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer) {
     return offsetof(zt__watch_answer, places) + answer->place_count * sizeof *answer->places;
 }
 
-/* Runs before main, in every process that has this code. Unless the process was started to help, which the
-   socket tells, it does nothing. Else main is never called. The helper serves until the program has closed its
-   end of the socket, or has ended while a child of it keeps that end open. */
+/* Runs before main, in every process that has this code. It returns unless the process was started as a
+   helper, which the socket shows; then it never returns, so main is not called. The helper serves until the
+   program has closed its end of the socket, or has ended while a child of it keeps that end open. */
 __attribute__((constructor(101))) static void zt__become_helper(void) {
     const int socket = ZT__HELPER_DESCRIPTOR;
-    const char *value = getenv(ZT__HELPER_VARIABLE); /* also with extra rights */
+    const char *value = getenv(ZT__HELPER_VARIABLE); /* also with extra rights: see below */
     long program;
-    zt__peer peer; /* that has made the socket */
+    zt__peer peer; /* the process that has made the socket */
     socklen_t size = sizeof peer;
     DIR *directory;
     const struct dirent *entry;
@@ -30037,7 +30039,7 @@ __attribute__((constructor(101))) static void zt__become_helper(void) {
     _exit(0);
 }
 
-/* Finds the file from which an address of this process is loaded. Returns 0 if it is from none. */
+/* Finds the file that is mapped at an address of this process. Returns 0 if there is none. */
 static int zt__find_mapped_file(uintptr_t address, char *path, size_t size) {
     FILE *maps = fopen("/proc/self/maps", "re");
     char line[4096 + 256];
@@ -30065,7 +30067,7 @@ ZT__PRIVATE int zt__find_helper(zt__helper_command *command) {
         !zt__find_mapped_file((uintptr_t)&zt__become_helper, command->file, sizeof command->file)) {
         return 0;
     }
-    command->linker[length] = 0;
+    command->linker[length] = 0; /* for now, the file that was executed */
     command->arguments[0] = command->file;
     strcpy(command->program, "/proc/self/exe");
     if (strcmp(command->linker, command->file) == 0) {
@@ -30073,7 +30075,7 @@ ZT__PRIVATE int zt__find_helper(zt__helper_command *command) {
     }
     command->arguments[0] = command->linker;
     if (base == 0) {
-        /* The program was started by naming the dynamic linker: "ld.so [--library-path PATH] PROGRAM". */
+        /* What was executed is the dynamic linker itself: "ld.so [--library-path PATH] PROGRAM". */
         char *text = command->arguments_of_program, *next;
         FILE *file = fopen("/proc/self/cmdline", "re");
         size_t used = file ? fread(text, 1, sizeof command->arguments_of_program - 4, file) : 0;
@@ -30137,9 +30139,9 @@ typedef struct zt__watch {
     zt_watch_config config;
     char *path; /* of the file; NULL: none */
     zt__thread thread;
-    int is_attached;    /* the first attempt to attach is over. Atomic, like the next */
-    int is_explaining;  /* threads are being stopped, or their places looked up */
-    zt_watch_info info; /* guarded by the profiler's mutex */
+    int has_tried_to_attach; /* the first attempt is over. Atomic, like the next */
+    int is_explaining;       /* threads are being stopped, or their places looked up */
+    zt_watch_info info;      /* guarded by the profiler's mutex */
 
     /* used by the thread alone, while it runs */
     zt__watch_server server;
@@ -30147,11 +30149,12 @@ typedef struct zt__watch {
     long helper; /* 0: it has not reported yet */
     ze_command_list_handle_t *lists;
     uint32_t list_capacity;
-    uint64_t not_before_ns; /* what runs is counted from this time on: a hang has ended then */
+    uint64_t not_before_ns; /* nothing counts as running since before: then a hang ended, or a fault was
+                               reported */
     int is_hanging;         /* `hang` was reported, and has not ended */
     zt__running hang;
-    int has_page_fault;  /* one was reported, */
-    uint64_t last_fault; /* and this was the address of the last one */
+    int has_page_fault;  /* the last fault that was reported was a page fault */
+    uint64_t last_fault; /* its address */
     zt__watch_answer answer;
     zt_hang_place places[ZT_MAX_PLACES];
     char text[ZT__WATCH_TEXT];
@@ -30171,40 +30174,40 @@ ZT__PRIVATE int zt__is_ending(zt__watch *watch) {
     return zt__load(&watch->thread.stop_requested);
 }
 
-/* Why no helper answers, if the watch is ending. */
+/* The reason why there is no answer, if the watch is ending. */
 ZT__PRIVATE const char *const zt__watch_stopped = "the watch was stopped meanwhile";
 
 #endif
 
 /* ==== watch/client.h ==================================================================================== */
 
-/* Starts the helper of a watch, and asks it, or the debugger of this process. */
+/* How a watch debugs: by the debugger of this process, or by a helper process that is started here. */
 
 #ifdef ZETOOLS_DEBUG
 
-/* Serves a request in this process or in the helper, which may take `timeout_ns`. Returns 0 if the helper
-   does not answer. */
-ZT__PRIVATE int zt__ask(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns);
+/* Has a request served in this process, or in the helper, and stores the answer in `watch->answer`. Returns 0
+   if the helper does not answer within `timeout_ns`. */
+ZT__PRIVATE int zt__request_answer(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns);
 
-/* Ends debugging. Threads that are stopped are resumed. */
+/* Ends debugging, and records the reason. Threads that are stopped are resumed. */
 ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason);
 
-/* Attaches, in this process or in a helper, and records which. */
+/* Attaches, in this process or else in a helper, and records which, or why neither can. */
 ZT__PRIVATE void zt__begin_debugging(zt__watch *watch);
 
 #endif
 
 /* ==== watch/client.c ==================================================================================== */
 
-/* Starts the helper of a watch, and asks it, or the debugger of this process. */
+/* How a watch debugs: by the debugger of this process, or by a helper process that is started here. */
 
 #ifdef ZETOOLS_DEBUG
 
-/* ---- asking the helper ----------------------------------------------------------------------------------- */
+/* ---- requests to the helper ---------------------------------------------------------------------------- */
 
 #ifndef _WIN32
 
-enum { ZT__WATCH_LOOK_MS = 50 };
+enum { ZT__WATCH_LOOK_MS = 50 }; /* how often a wait looks whether the watch is to end */
 
 /* Waits for an answer of the helper until the deadline, or until the watch is to end. Returns 0 if there is
    none. */
@@ -30225,8 +30228,8 @@ static int zt__await_answer(zt__watch *watch, uint64_t deadline) {
            watch->answer.place_count <= ZT_MAX_PLACES && (size_t)size == zt__answer_size(&watch->answer);
 }
 
-/* Closes the connection. The helper ends then, and its debugger resumes what is stopped. One that does not
-   end is killed: while its end of the socket is open, its number belongs to it. */
+/* Closes the connection. The helper then resumes what is stopped, and ends. One that does not end is killed:
+   while its end of the socket is open, no other process has its number. */
 static void zt__dismiss_helper(zt__watch *watch) {
     enum { LONGEST_NS = 1000000000 };
     uint64_t deadline = zt__deadline(LONGEST_NS);
@@ -30250,8 +30253,8 @@ static void zt__dismiss_helper(zt__watch *watch) {
     watch->helper = 0;
 }
 
-/* Starts a helper with its end of the socket. What would preload libraries or start tracing is left out of
-   its environment. Returns 0 if that fails. */
+/* Starts a helper, which inherits its end of the socket as ZT__HELPER_DESCRIPTOR. Variables that would
+   preload libraries or start tracing are left out of its environment. Returns 0 if that fails. */
 static int zt__spawn_helper(zt__helper_command *command, int end, pid_t *process) {
     static const char *const left_out[] = {"LD_PRELOAD=", "ZT_AUTO=", ZT__HELPER_VARIABLE "="};
     char variable[64];
@@ -30297,7 +30300,7 @@ static int zt__spawn_helper(zt__helper_command *command, int end, pid_t *process
     return !failed;
 }
 
-/* Starts a helper, and waits until it is there. Returns NULL, or why there is none. */
+/* Starts a helper, and waits until it answers. Returns NULL, or why there is none. */
 static const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
     enum { LEAST = ZT__HELPER_DESCRIPTOR + 1, CHILD_NS = 2000000000 };
     zt__helper_command *command = (zt__helper_command *)calloc(1, sizeof *command);
@@ -30306,14 +30309,14 @@ static const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
     pid_t child = 0;
     if (!command) {
         failure = "out of memory";
-    } else if (zt__has_extra_rights()) { /* it would have them, too: zt__become_helper does not serve then */
+    } else if (zt__has_extra_rights()) { /* a helper would have them, too, and not serve */
         failure = "this program has more rights than its user, and cannot be started as one";
     } else if (zt__get_variable(ZT__HELPER_VARIABLE)) {
         failure = "this process is one itself, or " ZT__HELPER_VARIABLE " is set by accident";
     } else if (!zt__find_helper(command)) {
         failure = "the file that it would be started from is not known";
     } else if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
-        end = fcntl(ends[1], F_DUPFD_CLOEXEC, LEAST); /* above that of the helper */
+        end = fcntl(ends[1], F_DUPFD_CLOEXEC, LEAST); /* above ZT__HELPER_DESCRIPTOR */
         close(ends[1]);
         started = end >= 0 && zt__spawn_helper(command, end, &child);
     }
@@ -30322,7 +30325,7 @@ static const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
         close(end);
     }
     if (started) {
-        zt__await_child(child, zt__deadline(CHILD_NS)); /* it leaves the helper behind, and ends */
+        zt__await_child(child, zt__deadline(CHILD_NS)); /* it forks the helper, and ends */
         watch->socket = ends[0];
         if (zt__await_answer(watch, deadline)) {
             watch->helper = (long)watch->answer.process;
@@ -30338,14 +30341,14 @@ static const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
 }
 
 /* Sends a request to the helper. Returns 0 if there is no answer before the deadline. */
-static int zt__ask_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
+static int zt__request_from_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
     return send(watch->socket, request, sizeof *request, MSG_NOSIGNAL) == (ssize_t)sizeof *request &&
            zt__await_answer(watch, deadline);
 }
 
 #else
 
-static int zt__ask_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
+static int zt__request_from_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
     (void)watch, (void)request, (void)deadline;
     return 0;
 }
@@ -30360,9 +30363,9 @@ static const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
 }
 #endif
 
-ZT__PRIVATE int zt__ask(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns) {
+ZT__PRIVATE int zt__request_answer(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns) {
     if (watch->socket >= 0) {
-        return zt__ask_helper(watch, request, zt__deadline(timeout_ns));
+        return zt__request_from_helper(watch, request, zt__deadline(timeout_ns));
     }
     zt__serve_watch(&watch->server, request, &watch->answer);
     while (zt__load(&watch->thread.is_abandoned)) { /* until the process ends */
@@ -30374,7 +30377,7 @@ ZT__PRIVATE int zt__ask(zt__watch *watch, const zt__watch_request *request, uint
 
 ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason) {
     zt_profiler *profiler = watch->profiler;
-    char copy[sizeof watch->info.reason]; /* the answer of the helper may have it */
+    char copy[sizeof watch->info.reason]; /* `reason` may be in the answer, which is overwritten */
     snprintf(copy, sizeof copy, "%s", reason);
     zt_debug_close(watch->server.debugger);
     watch->server.debugger = NULL;
@@ -30398,7 +30401,7 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
     memset(&request, 0, sizeof request);
     request.call = ZT__WATCH_ATTACH;
     request.process = (uint32_t)zt__get_process_id();
-    zt__ask(watch, &request, 0);
+    zt__request_answer(watch, &request, 0);
     if (watch->answer.result == ZE_RESULT_SUCCESS) {
         by = ZT_DEBUGGED_BY_ITSELF;
     } else {
@@ -30414,7 +30417,7 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
             properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
             ZT__INTERNAL(zeDeviceGetProperties(profiler->device, &properties));
             memcpy(request.device, properties.uuid.id, sizeof request.device);
-            if (zt__ask(watch, &request, timeout_ns)) {
+            if (zt__request_answer(watch, &request, timeout_ns)) {
                 by = watch->answer.result == ZE_RESULT_SUCCESS ? ZT_DEBUGGED_BY_HELPER : by;
                 failure = watch->answer.reason;
             } else {
@@ -30442,13 +30445,16 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
 
 #ifdef ZETOOLS_DEBUG
 
-/* Finds the first region of a list that the device has not finished, and records in the list which that is and
-   since when. Events are queried without the mutex: a slot may be collected and used again meanwhile, but its
-   event lives until zt_close. An event of the application that it keeps lives while `watch_queries_kept` is
-   set: zt__save_kept_stamps waits. Returns 0 if there is none. */
+/* Finds the first region of a list that the device has not finished, and records in the list which it is and
+   since when. Returns 0 if there is none.
+
+   Events are queried without the mutex. A slot may be collected and used again meanwhile, but its event lives
+   until zt_close. An event of the application that a slot keeps lives while `watch_queries_kept` is set,
+   because zt__save_kept_stamps waits for that. */
 ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t handle,
                                  zt__running *running);
 
+/* Returns whether a region is still the first of its list that the device has not finished. */
 ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running);
 
 /* Reports that a region hangs, or that the device has faulted. `running` may be NULL. */
@@ -30467,8 +30473,8 @@ ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running,
 
 /* ---- regions that run ------------------------------------------------------------------------------------ */
 
-/* Queries whether the device has finished a region. A call that fails does not tell that it has. That a launch
-   has ended whose event cannot be read any more is not known: such a launch is not watched. */
+/* Queries whether the device has finished a region. If the call fails, it has not. A launch whose event
+   cannot be read any more (`event` is NULL) counts as finished, so that it is not watched. */
 static int zt__has_ended(const zt_profiler *profiler, const zt__running *region) {
     zt__sample_times times;
     const char *call;
@@ -30489,11 +30495,13 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
                                  zt__running *running) {
     zt__running pending[ZT__BATCH];
     zt__list *list;
-    uint32_t i, count, first;
+    uint32_t i, count, first; /* `first`: index of the first that has not ended */
     do {
         const zt__slot *slot;
         uint64_t now;
         count = 0;
+
+        /* Copy the slots that were not seen to have ended, up to a batch. */
         zt__lock(&profiler->mutex);
         list = zt__find_list(profiler, handle);
         for (slot = list ? list->first : NULL; slot && count < ZT__BATCH; slot = slot->next) {
@@ -30520,6 +30528,8 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
         if (count == 0) {
             return 0;
         }
+
+        /* Record which have ended, and since when the next one is the first. */
         first = 0;
         while (first < count && zt__has_ended(profiler, &pending[first])) {
             first++;
@@ -30557,6 +30567,10 @@ ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running) {
     zt__running now;
     return zt__find_running(watch->profiler, running->list, &now) && now.number == running->number &&
            now.submission_ns == running->submission_ns;
+}
+
+ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
+    return now > running->since_ns && now - running->since_ns >= watch->config.hang_ns;
 }
 
 /* ---- reports --------------------------------------------------------------------------------------------- */
@@ -30725,8 +30739,8 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
     hang.others = others;
     hang.places = watch->places;
 
-    /* Stop the threads of the device, and find where they are. What could not be debugged before may be by
-       now. */
+    /* Stop the threads of the device, and find where they are. A process that could not be debugged before
+       may be by now. */
     zt__store(&watch->is_explaining, 1);
     if (watch->info.debugged_by == ZT_DEBUGGED_BY_NOBODY) {
         zt__begin_debugging(watch);
@@ -30740,7 +30754,7 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
     request.is_fault = hang.is_fault;
     request.leave_stopped = watch->config.leave_stopped;
     if (hang.debugged_by != ZT_DEBUGGED_BY_NOBODY &&
-        !zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
+        !zt__request_answer(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
         hang.debugged_by = ZT_DEBUGGED_BY_NOBODY;
         snprintf(reason, sizeof reason, "%s",
                  zt__is_ending(watch) ? zt__watch_stopped : "the helper process does not answer");
@@ -30778,16 +30792,12 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
     zt__unlock(&profiler->mutex);
     zt__log_hang(watch, &hang, path.text);
     if (watch->config.function) {
-        call.diagnostics = &profiler->diagnostics; /* it must not do what a log function must not */
+        call.diagnostics = &profiler->diagnostics; /* it must not call what a log function must not */
         call.outer = zt__log_calls;
         zt__log_calls = &call;
         watch->config.function(&hang, watch->config.user);
         zt__log_calls = call.outer;
     }
-}
-
-ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
-    return now > running->since_ns && now - running->since_ns >= watch->config.hang_ns;
 }
 
 #endif
@@ -30832,13 +30842,13 @@ static uint32_t zt__find_busy_lists(zt__watch *watch) {
     }
 }
 
-/* What the thread does, from its begin to its end: it alone uses the debugger. */
+/* The only step of the thread: it runs until the watch is to end, and alone uses the debugger. */
 static int zt__run_watch(void *user) {
     enum { LEAST_NS = 1000000, MOST_ATTACHED_NS = 100000000, MOST_NS = 1000000000, ANSWER_S = 5 };
     zt__watch *watch = (zt__watch *)user;
     zt__watch_answer *answer = &watch->answer;
     zt__begin_debugging(watch);
-    zt__store(&watch->is_attached, 1);
+    zt__store(&watch->has_tried_to_attach, 1);
     while (!zt__is_ending(watch)) {
         int is_attached = watch->info.debugged_by != ZT_DEBUGGED_BY_NOBODY;
         uint64_t period_ns = watch->config.hang_ns / 8, most_ns = is_attached ? MOST_ATTACHED_NS : MOST_NS;
@@ -30861,7 +30871,7 @@ static int zt__run_watch(void *user) {
         request.timeout_ns = period_ns;
         if (!is_attached) {
             zt__sleep_thread(&watch->thread, period_ns);
-        } else if (!zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
+        } else if (!zt__request_answer(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
             answer->has_faulted = answer->has_page_fault = 0;
             if (!zt__is_ending(watch)) {
                 zt__end_debugging(watch, "the helper process has ended, or does not answer");
@@ -30874,8 +30884,8 @@ static int zt__run_watch(void *user) {
             continue;
         }
 
-        /* Find the region to report: of those that have run too long, or else of all that run, the one that
-           was submitted first. On a lost device no call tells which ones run. Faults are reported even so: a
+        /* Find the region to report: the one that was submitted first, of those that have run too long, or
+           else of all that run. On a lost device no call shows which ones run. Faults are reported even so: a
            driver may deliver one after it has called the device lost, and its threads are stopped until they
            are resumed. */
         is_lost = zt__is_device_lost(&watch->profiler->diagnostics);
@@ -30922,7 +30932,7 @@ static int zt__run_watch(void *user) {
 
 /* Ends the watch. Returns 0 if its thread does not end. */
 static int zt__end_watch(zt_profiler *profiler) {
-    enum { MOST_TRIES = 12 }; /* of 2 seconds each, while programs look source lines up */
+    enum { MOST_TRIES = 12 }; /* of 2 seconds each, as programs may be looking source lines up */
     zt__watch *watch = zt__load(&profiler->watch);
     uint32_t i;
     for (i = 0; i < MOST_TRIES; i++) {
@@ -31012,7 +31022,7 @@ ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config
     }
     watch->config = complete;
     watch->config.path = NULL;
-    watch->is_attached = watch->is_hanging = watch->has_page_fault = 0;
+    watch->has_tried_to_attach = watch->is_hanging = watch->has_page_fault = 0;
     watch->not_before_ns = zt__now_ns();
     if (!zt__start_thread(&watch->thread, zt__run_watch, watch)) {
         return zt__report(&profiler->diagnostics, NO_WATCH_THREAD, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "");
@@ -31021,7 +31031,7 @@ ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config
     watch->info.is_watching = 1;
     zt__unlock(&profiler->mutex);
     wait = zt__wait_until(zt__deadline(ATTACH_S * UINT64_C(1000000000)));
-    while (!zt__load(&watch->is_attached) && zt__wait_again(&wait)) {
+    while (!zt__load(&watch->has_tried_to_attach) && zt__wait_again(&wait)) {
     }
     return ZE_RESULT_SUCCESS;
 }
@@ -32262,7 +32272,7 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
 
 /* ==== open/requests.h =================================================================================== */
 
-/* Reports and settings that the environment asks for: ZT_REPORT, ZT_PEAKS. */
+/* Reports and settings that the environment requests: ZT_REPORT, ZT_PEAKS. */
 
 /* A list of reports is what ZT_REPORT and ZT_AUTO contain: paths, separated by commas. */
 
@@ -32275,9 +32285,9 @@ ZT__PRIVATE int zt__shows_timeline(const char *list);
 /* Reports the first path of a list whose suffix stands for no format. */
 ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const char *call, const char *list);
 
-/* Writes the reports of a list for the n-th profiler of the process, which is closed next. Messages go to
-   standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table goes to standard
-   error instead. */
+/* Writes the reports of a list, for the n-th profiler of the process that has such a list. It is closed next.
+   Messages go to standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table
+   goes to standard error instead. */
 ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n);
 
 /* Reads the variables of the environment that zt_open obeys, and keeps ZT_REPORT for zt_close. */
@@ -32285,9 +32295,9 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler);
 
 /* ==== open/requests.c =================================================================================== */
 
-/* Reports and settings that the environment asks for: ZT_REPORT, ZT_PEAKS. */
+/* Reports and settings that the environment requests: ZT_REPORT, ZT_PEAKS. */
 
-/* Prints the last message of a profiler, unless its log does. */
+/* Prints the last message of a profiler, unless its log function prints it. */
 static void zt__print_error(const zt_profiler *profiler) {
     if (profiler->diagnostics.log != zt__log_to_stderr) {
         zt__print_message("%s", zt_get_last_error(profiler));
@@ -32376,7 +32386,8 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     if (zt__is_off(list)) {
         return;
     }
-    profiler->report_number = zt__add(&zt__get_process()->reporting, 1); /* a profiler is registered there */
+    /* The block of the process is there, because the profiler is registered in it. */
+    profiler->report_number = zt__add(&zt__get_process()->reporting, 1);
     profiler->reports = zt__duplicate_text(&profiler->config.allocator, list);
     if (!profiler->reports) {
         zt__report_no_memory(&profiler->diagnostics, "zt_open", "the paths of reports");
@@ -32412,7 +32423,6 @@ static int zt__keep_text(const char **text) {
     return *text != NULL;
 }
 
-/* Frees the copies, and clears the rest. */
 static void zt__clear_auto(void) {
     zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.report);
     zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.groups);
@@ -32426,8 +32436,8 @@ static void zt__print_auto_note(zt__document *document, const char *text) {
     zt__print_message("zt_auto: %s", text);
 }
 
-/* Writes the reports. Runs at exit, before loader and driver are gone: functions of atexit run in reverse
-   order, and zt_auto has called zeInit before it registered this one. */
+/* Writes the reports. Runs at exit, while loader and driver are still there: functions of atexit run in
+   reverse order, and zt_auto has called zeInit before it registered this one. */
 static void zt__end_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     zt__traced_device *device;
@@ -32453,7 +32463,7 @@ static void zt__end_auto(void) {
             }
             zt__write_reports(device->profiler, zt__automatic.report,
                               zt__add(&zt__get_process()->automatic, 1));
-            if (zt_get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table says why itself */
+            if (zt_get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table states why */
                 zt__document document;
                 memset(&document, 0, sizeof document);
                 document.profiler = device->profiler;
@@ -32511,8 +32521,8 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
         return result;
     }
 
-    /* The driver looks for the first variable in zeInit. So do loaders for the second that cannot enable the
-       tracing layer later. */
+    /* zeInit reads these variables: the driver the first one, and the second one a loader that cannot enable
+       its tracing layer later. */
     if (config.trace.profile_flags || zt__get_variable("ZT_PROFILE_FLAGS")) {
         zt__set_variable("ZET_ENABLE_PROGRAM_INSTRUMENTATION", "1", 0);
     }
@@ -32539,7 +32549,7 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
     has_memory &= zt__keep_text(&kept->groups);
     has_memory &= zt__keep_text(&kept->metrics);
     has_memory &= zt__keep_text(&kept->columns);
-    complete = zt__complete_config(kept); /* for the defaults of the tracer; zt_open completes `kept` */
+    complete = zt__complete_config(kept); /* for the tracer; zt_open completes `kept` itself */
     if (has_memory) {
         tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
     }
@@ -32662,8 +32672,8 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
     if (!zt__describe_selection(profiler)) {
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     } else {
-        /* If another tool uses the counters, activation would take them from it: but drivers then refuse to
-           create a query pool. Other errors are left to the calls that follow. */
+        /* If another tool uses the counters, activation would take them from it, but a query pool is refused.
+           So one is created first. Other errors are left to the calls that follow. */
         memset(&desc, 0, sizeof desc);
         desc.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
         desc.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
@@ -32711,6 +32721,7 @@ static void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
     zt__unregister_profiler(profiler);
     zt__close_timeline(profiler);
+    /* Optional parts of a profiler, which set these functions when they are made. */
     if (profiler->free_watch) {
         profiler->free_watch(profiler);
     }
@@ -32726,8 +32737,8 @@ static void zt__destroy_profiler(zt_profiler *profiler) {
     zt__free_profiler(profiler);
 }
 
-/* Reads the resolution and width of the device's time stamps, and what reports have about device and program.
-   What of the latter cannot be found out stays unknown. */
+/* Reads the resolution and width of the device's time stamps, and the facts about device and program that
+   reports have. Facts that cannot be found out stay unknown. */
 static ze_result_t zt__read_device(zt_profiler *profiler) {
     const zt__driver *driver = &profiler->driver;
     zt__facts *facts = &profiler->facts;
@@ -32785,7 +32796,7 @@ static ze_result_t zt__read_device(zt_profiler *profiler) {
     return result;
 }
 
-/* As zt_open, with a complete configuration. */
+/* As zt_open, with a complete configuration. Earlier parts call it by `open_configured`. */
 static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_handle_t device,
                                        const zt_config *complete, zt_profiler **profiler) {
     zt_profiler *opened = zt__create_profiler(complete);
@@ -35611,4 +35622,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 1aea177b8cb70ee3 */
+/* Joined from src/ by src/join.py: 19be819772e7b571 */

@@ -7,15 +7,13 @@
 
 #if defined(ZETOOLS_TRACER) || defined(ZETOOLS_DEBUG)
 
-/* Bytes of an entry of the table of sections, and of a table of symbols; types of sections; the type of a symbol
-   that is a function. */
 enum {
-    ZT__ELF_SECTION = 64,
-    ZT__ELF_SYMBOL = 24,
-    ZT__ELF_PROGBITS = 1,
+    ZT__ELF_SECTION = 64, /* bytes of an entry of the table of sections */
+    ZT__ELF_SYMBOL = 24,  /* bytes of an entry of a table of symbols */
+    ZT__ELF_PROGBITS = 1, /* types of sections */
     ZT__ELF_SYMTAB = 2,
     ZT__ELF_DYNSYM = 11,
-    ZT__ELF_FUNCTION = 2
+    ZT__ELF_FUNCTION = 2 /* the type of a symbol */
 };
 
 /* Reads an integer of up to 8 bytes. Returns 0 beyond the end. */
@@ -140,8 +138,8 @@ static const char *zt__elf_text(const zt__elf *elf, uint64_t section, uint64_t o
 }
 
 ZT__PRIVATE int zt__find_function_at(const zt__elf *elf, uint64_t address, zt__function *found) {
-    static const char prefix[] = ".text.",
-                      others[] = ".text.Intel_Symbol_Table_Void_Program"; /* functions of no kernel */
+    static const char prefix[] = ".text.";
+    static const char others[] = ".text.Intel_Symbol_Table_Void_Program"; /* functions of no kernel */
     uint64_t i, symbol;
     memset(found, 0, sizeof *found);
     for (i = 0; i < elf->section_count; i++) {
