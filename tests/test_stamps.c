@@ -421,27 +421,16 @@ static void test_the_time_stamps_of_the_application(void **state) {
 
 static void test_every_kind_of_launch(void **state) {
     world *w = *state;
-    ze_group_count_t groups = {WORK_GROUPS, 1, 1}, *shared = NULL;
-    uint32_t *count = NULL;
-    ze_host_mem_alloc_desc_t host = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, NULL, 0};
-    ok(zeMemAllocHost(w->context, &host, sizeof groups, 64, (void **)&shared));
-    ok(zeMemAllocHost(w->context, &host, sizeof *count, 64, (void **)&count));
-    *shared = groups;
-    *count = 1;
     zt_profiler *profiler = trace_times(w);
     ze_event_pool_handle_t pool = create_pool(w, 0);
     ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
     ze_event_handle_t events[4];
     for (uint32_t i = 0; i < 4; i++)
         events[i] = event_in(pool, i);
-    ok(zeCommandListAppendLaunchKernel(list, w->kernel, &groups, events[0], 0, NULL));
-    ok(zeCommandListAppendLaunchCooperativeKernel(list, w->kernel, &groups, events[1], 1, &events[0]));
-    ok(zeCommandListAppendLaunchKernelIndirect(list, w->kernel, shared, events[2], 1, &events[1]));
-    ok(zeCommandListAppendLaunchMultipleKernelsIndirect(list, 1, &w->kernel, count, shared, events[3], 1,
-                                                        &events[2]));
+    launch_in_every_way(w, list, w->kernel, 1, events);
     w->launches += 4;
     ok(zeEventHostSynchronize(events[3], A_WHILE));
-    finish_and_destroy(w, list);
+    ok(zeCommandListDestroy(list));
     for (uint32_t i = 0; i < 4; i++)
         ok(zeEventDestroy(events[i]));
     check_work(w);
@@ -449,8 +438,6 @@ static void test_every_kind_of_launch(void **state) {
     expect_launches(profiler, 4, 0);
     assert_counts(profiler, counted(4, 4, 0, 0, 0));
     ok(zeEventPoolDestroy(pool));
-    ok(zeMemFree(w->context, shared));
-    ok(zeMemFree(w->context, count));
 }
 
 static void test_kernels_with_events_overlap(void **state) {

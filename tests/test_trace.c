@@ -123,28 +123,14 @@ static void test_launches_become_regions(void **state) {
 
 static void test_every_kind_of_launch(void **state) {
     world *w = *state;
-    ze_group_count_t groups = {WORK_GROUPS, 1, 1}, *shared = NULL;
-    uint32_t *count = NULL;
-    ze_host_mem_alloc_desc_t host = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, NULL, 0};
-    ok(zeMemAllocHost(w->context, &host, sizeof groups, 64, (void **)&shared));
-    ok(zeMemAllocHost(w->context, &host, sizeof *count, 64, (void **)&count));
-    *shared = groups;
-    *count = 1;
     zt_profiler *profiler = open_traced(w, NULL);
-    ok(zeCommandListAppendLaunchKernel(w->immediate, w->kernel, &groups, NULL, 0, NULL));
-    ok(zeCommandListAppendLaunchCooperativeKernel(w->immediate, w->kernel, &groups, NULL, 0, NULL));
-    ok(zeCommandListAppendLaunchKernelIndirect(w->immediate, w->kernel, shared, NULL, 0, NULL));
-    ok(zeCommandListAppendLaunchMultipleKernelsIndirect(w->immediate, 1, &w->kernel, count, shared, NULL, 0,
-                                                        NULL));
+    launch_in_every_way(w, w->immediate, w->kernel, 1, NULL);
     w->launches += 4;
-    finish_immediate(w, w->immediate);
     check_work(w);
     collect_all(profiler);
     expect_launches(profiler, 4, 0, 0);
     assert_counts(profiler, counted(4, 4, 0, 0, 0));
     assert_int_equal(region_info(profiler, "saxpy").count, 4);
-    ok(zeMemFree(w->context, shared));
-    ok(zeMemFree(w->context, count));
 }
 
 /* One call for several kernels is one region. */
