@@ -5,9 +5,10 @@ itself was told by zt_get_stats and others.
 Usage: check_report.py DIRECTORY
 
 The directory has run.csv, run.json, run.html and run.folded. The last is compared with run.json, and the others with
-the file `expected`. That has a line for each set of figures of each region, with tabs between the fields: the name of the region in
-hexadecimal; the group and the name of the metric ("" and "GPU time" for the time); "all" or the number of a tile; "all",
-the number of a pass, or "stream"; the count; and sum, mean, stddev, min, max, median and p95 as hexadecimal floats or nan.
+the file `expected`. That has a line for each set of figures of each region, with tabs between the fields: the name of
+the region in hexadecimal; the group and the name of the metric ("" and "GPU time" for the time); "all" or the number of
+a tile; "all", the number of a pass, or "stream"; the count; and sum, mean, stddev, min, max, median and p95 as
+hexadecimal floats or nan.
 A line whose first field is ":" states what else is in the report: a name, and its text in hexadecimal.
 """
 import collections
