@@ -34642,38 +34642,6 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 */
 
 /* ----------------------------------------------------------------------------------------------------------
-   UNREPORTED EXECUTIONS
-
-       What happens if a program calls Level Zero itself, and no tracer observes the list:
-
-       zeCommandQueueExecuteCommandLists   Of the executions between two collections, the last is measured,
-                                           and the number of the others is unknown. The list is counted
-                                           (zt_counts.unobserved_lists) and reported below the table; the
-                                           first one is logged. Until zt_release, regions whose execution
-                                           was not seen may be running: zt_collect waits for them, and
-                                           zt_close does not free their slots
-       zeCommandListReset                  The next zt_begin on the list frees slots that are known to have
-                                           run. Others stay in use, and in flight, until zt_execute has
-                                           executed a later region of the list
-       zeCommandListDestroy, no zt_release The slots stay in use, unless a new list has the same handle and
-                                           regions are begun on it. A program that repeats this reaches
-                                           config.max_slots, and regions are dropped (ZT_DROPPED_NO_SLOT)
-
-       zt_collect with a timeout waits for immediate lists, for recorded lists that zt_execute has
-       submitted, and for lists that have already run without zt_execute. Until the program first calls
-       zt_execute, it waits for all recorded regions, because nothing shows whether the program ever will.
-
-       Loaders before 1.16 cannot tell whether a list is immediate. So every list is treated as recorded:
-
-       - The slots of an immediate list are freed by the next region that is begun on it, or by zt_release.
-       - A list that is executed without zt_execute is noticed only at the second collection that finds a
-         sample of it.
-       - zt_collect with a timeout waits for all regions that have not run.
-       - Recorded lists that never ran are to be released before zt_close. Otherwise the memory of their
-         slots is not freed, because the device might still write to it.
-*/
-
-/* ----------------------------------------------------------------------------------------------------------
    TILES
 
        On a root device with several tiles, a region has the metrics of each tile (zt_get_tile_stats) and of
@@ -34752,6 +34720,38 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 */
 
 /* ----------------------------------------------------------------------------------------------------------
+   UNREPORTED EXECUTIONS
+
+       What happens if a program calls Level Zero itself, and no tracer observes the list:
+
+       zeCommandQueueExecuteCommandLists   Of the executions between two collections, the last is measured,
+                                           and the number of the others is unknown. The list is counted
+                                           (zt_counts.unobserved_lists) and reported below the table; the
+                                           first one is logged. Until zt_release, regions whose execution
+                                           was not seen may be running: zt_collect waits for them, and
+                                           zt_close does not free their slots
+       zeCommandListReset                  The next zt_begin on the list frees slots that are known to have
+                                           run. Others stay in use, and in flight, until zt_execute has
+                                           executed a later region of the list
+       zeCommandListDestroy, no zt_release The slots stay in use, unless a new list has the same handle and
+                                           regions are begun on it. A program that repeats this reaches
+                                           config.max_slots, and regions are dropped (ZT_DROPPED_NO_SLOT)
+
+       zt_collect with a timeout waits for immediate lists, for recorded lists that zt_execute has
+       submitted, and for lists that have already run without zt_execute. Until the program first calls
+       zt_execute, it waits for all recorded regions, because nothing shows whether the program ever will.
+
+       Loaders before 1.16 cannot tell whether a list is immediate. So every list is treated as recorded:
+
+       - The slots of an immediate list are freed by the next region that is begun on it, or by zt_release.
+       - A list that is executed without zt_execute is noticed only at the second collection that finds a
+         sample of it.
+       - zt_collect with a timeout waits for all regions that have not run.
+       - Recorded lists that never ran are to be released before zt_close. Otherwise the memory of their
+         slots is not freed, because the device might still write to it.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
    STREAMED ROWS
 
        All memory of a stream is allocated when it is opened. These reports are read and counted as
@@ -34790,36 +34790,6 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Kernel time stamps have a clock of their own. It is compared with the device's when the profiler is
        opened, for which a barrier is executed; with metrics, when the profiler first traces with `every` or
        `limit`.
-*/
-
-/* ----------------------------------------------------------------------------------------------------------
-   TRACE FILES
-
-       A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show. Its
-       process for the device has
-
-       - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
-         on separate tracks. Arguments of a region are its metrics, its latencies and the thread that has
-         appended it; of a traced launch number and size of its work-groups, of a traced copy its bytes and
-         rate, as far as the host knows them
-       - a counter for each metric of the attached streams. What adds up is a rate: bytes in GB/s, events a
-         second, times as a share of the time
-       - a track for each attached stream, with its markers, and a span for each gap
-       - an instant where a missing sample was submitted: one that is lost, dropped, or without a certain
-         time
-
-       The process for the program has a track for each thread, with the number and name of the system. Its
-       spans are calls that appended a region to an immediate list ("append saxpy"), executed recorded lists
-       ("execute lists"), or were timed. An arrow (a flow event) leads from there to each region.
-
-       config.columns chooses the metrics of counters and arguments. If it names none of a stream or of the
-       regions, up to eight are chosen: those that a table shows first.
-
-       Values of counters are rounded by less than 0.025%, and written only where they change. If more than
-       80,000 values remain, pairs of rows are merged into their mean until there are fewer; an instant at
-       the begin of the stream shows how many rows a value stands for. With fewer columns there are fewer
-       values. So the trace of a minute, with noise in a stream at 100 us beside 10,000 regions, is smaller
-       than 20 MB.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -34944,6 +34914,36 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
            import pandas
            print(pandas.read_csv("run.instances.csv", skiprows=2).groupby("Kernel")["GpuTime[ns]"].sum())
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   TRACE FILES
+
+       A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show. Its
+       process for the device has
+
+       - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
+         on separate tracks. Arguments of a region are its metrics, its latencies and the thread that has
+         appended it; of a traced launch number and size of its work-groups, of a traced copy its bytes and
+         rate, as far as the host knows them
+       - a counter for each metric of the attached streams. What adds up is a rate: bytes in GB/s, events a
+         second, times as a share of the time
+       - a track for each attached stream, with its markers, and a span for each gap
+       - an instant where a missing sample was submitted: one that is lost, dropped, or without a certain
+         time
+
+       The process for the program has a track for each thread, with the number and name of the system. Its
+       spans are calls that appended a region to an immediate list ("append saxpy"), executed recorded lists
+       ("execute lists"), or were timed. An arrow (a flow event) leads from there to each region.
+
+       config.columns chooses the metrics of counters and arguments. If it names none of a stream or of the
+       regions, up to eight are chosen: those that a table shows first.
+
+       Values of counters are rounded by less than 0.025%, and written only where they change. If more than
+       80,000 values remain, pairs of rows are merged into their mean until there are fewer; an instant at
+       the begin of the stream shows how many rows a value stands for. With fewer columns there are fewer
+       values. So the trace of a minute, with noise in a stream at 100 us beside 10,000 regions, is smaller
+       than 20 MB.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35590,4 +35590,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: a566518674e6f6ee */
+/* Joined from src/ by src/join.py: d7ae3a7ad5c9bfc2 */
