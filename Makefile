@@ -353,7 +353,7 @@ sequence: $(LOADED) $(BUILD)/tests/test_sequences ## one sequence of the model t
 # ---- checks: all that CI does beyond the tests ----------------------------------------------------------------
 
 # Each step is a goal. CI takes an hour at most.
-CHECKS := test-variants test-windows test-arm64 test-i386 test-musl test-page fuzz coverage matrix parts analysis run-examples test-readme spirv lint
+CHECKS := test-variants test-windows test-arm64 test-i386 test-musl test-page fuzz coverage matrix parts test-join analysis run-examples test-readme spirv lint
 .PHONY: check
 check: suites ## all other checks: the steps are below
 	tests/check.sh $(CHECKS)
@@ -414,9 +414,11 @@ PARTS := $(wildcard src/*/*.c)
 PARTS_DONE := $(PARTS:src/%.c=$(BUILD)/parts/%.done)
 PART_WARNINGS := $(WARNINGS) -Wmissing-declarations -Werror
 
-.PHONY: header parts
+.PHONY: header parts test-join
 header: ## join src/ into zetools.h
 	src/join.py
+test-join: | deps-lint
+	tests/test_join.py
 parts: $(PARTS_DONE) ## compile each part of the header alone, as C99 and C++11, with and without the options
 $(PARTS_DONE): $(BUILD)/parts/%.done: src/%.c $(wildcard src/*/*.h) zetools.h | deps-build deps-cxx
 	mkdir -p $(@D)

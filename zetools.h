@@ -2917,6 +2917,9 @@ ZT__PRIVATE int zt__is_finite(double value);
 /* Returns 0 for NaN. */
 ZT__PRIVATE int zt__is_positive(double value);
 
+/* Returns whether a text is a number of 32 bits, in digits. NULL is not. */
+ZT__PRIVATE int zt__is_uint32(const char *text);
+
 /* Reads a number, which has a point in any locale, up to a comma or the end. Returns 0 if it is none. */
 ZT__PRIVATE int zt__read_number(const char **text, double *number);
 
@@ -2950,6 +2953,10 @@ ZT__PRIVATE int zt__is_finite(double value) {
 
 ZT__PRIVATE int zt__is_positive(double value) {
     return !zt__is_nan(value) && value > 0;
+}
+
+ZT__PRIVATE int zt__is_uint32(const char *text) {
+    return text && *text && !text[strspn(text, "0123456789")] && strtoull(text, NULL, 10) <= UINT32_MAX;
 }
 
 ZT__PRIVATE int zt__read_number(const char **text, double *number) {
@@ -3801,9 +3808,6 @@ ZT__PRIVATE int zt__matches(const char *pattern, size_t length, const char *text
    If no other pattern is in the list, all names that are not excluded are selected. */
 ZT__PRIVATE int zt__is_selected(const char *list, const char *name);
 
-/* Returns whether a text is a number of 32 bits, in digits. NULL is not. */
-ZT__PRIVATE int zt__is_uint32(const char *text);
-
 /* Returns whether a text ends with another. `compare` is strcmp, or strcasecmp for the suffix of a file. */
 ZT__PRIVATE int zt__ends_with(const char *text, const char *end, int (*compare)(const char *, const char *));
 
@@ -3901,10 +3905,6 @@ ZT__PRIVATE int zt__is_selected(const char *list, const char *name) {
         }
     }
     return !excluded && (matched || !has_patterns);
-}
-
-ZT__PRIVATE int zt__is_uint32(const char *text) {
-    return text && *text && !text[strspn(text, "0123456789")] && strtoull(text, NULL, 10) <= UINT32_MAX;
 }
 
 ZT__PRIVATE int zt__ends_with(const char *text, const char *end, int (*compare)(const char *, const char *)) {
@@ -4492,9 +4492,208 @@ ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), vo
     return started;
 }
 
-/* ==== base/process.h ==================================================================================== */
+/* ==== base/programs.h =================================================================================== */
 
-/* What all copies of this header in a process share, and what belongs to a thread. */
+/* Functions of the loader that are found by name, names of C++, and programs that the library runs. */
+
+/* A program that this process runs for a report. */
+typedef struct zt__tool {
+    const char *const *arguments; /* from the name, which is looked up in PATH, to a NULL */
+    FILE *input, *object;         /* files that it reads: its standard input, and ZT__TOOL_OBJECT */
+    uint64_t deadline;            /* it is killed then */
+    void (*line)(void *user, const char *text); /* called for each line that it prints */
+    void *user;
+} zt__tool;
+
+#ifndef _WIN32
+
+#define ZT__TOOL_OBJECT "/dev/fd/9"
+
+#else
+
+#define ZT__TOOL_OBJECT ""
+#endif
+
+/* Stores the address of a function of the Level Zero loader, or NULL, in the function pointer at `function`.
+   The loader is looked up by its file name, because its symbols are not in the global scope if it came with a
+   library that was opened with RTLD_LOCAL. The symbols of a statically linked loader are in that scope. */
+ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function);
+
+/* Returns a mangled name of C++ as it is written in the source, to be freed with free(). NULL if the name is
+   not mangled, or the process has no C++ library. */
+ZT__PRIVATE char *zt__demangle(const char *name);
+
+#ifndef _WIN32
+
+/* Waits until a child has ended, so that it is no zombie, and kills it at the deadline. The application may
+   wait for all of its children, or ignore them; then waitpid fails. */
+ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline);
+
+/* Starts the program with no signal blocked. The calling thread may be one of the library's, which block nearly
+   all. Returns 0 if that fails. */
+ZT__PRIVATE int zt__unblock_signals(posix_spawnattr_t *attributes);
+#endif
+
+/* Runs a program, and passes the lines that it prints to a function, until it has closed its output. A line
+   that is too long, or has a character 0, is passed as "". Returns 0 if there is no such program. The files
+   must be flushed. The program gets few variables of the environment: LD_PRELOAD and ZT_AUTO could
+   make it a program that is profiled. */
+ZT__PRIVATE int zt__run_tool(const zt__tool *tool);
+
+/* ==== base/programs.c =================================================================================== */
+
+/* Functions of the loader that are found by name, names of C++, and programs that the library runs. */
+
+/* ---- symbols --------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function) {
+    if (!zt__find_symbol(ZT__LOADER, name, function)) {
+        zt__find_symbol(NULL, name, function);
+    }
+}
+
+ZT__PRIVATE char *zt__demangle(const char *name) {
+    static const char *const libraries[] = {NULL, ZT__CXX_LIBRARIES};
+    static const char type[] = "typeinfo name for "; /* before the type that names a SYCL kernel */
+    char *(*demangle)(const char *, char *, size_t *, int *);
+    char *text = NULL;
+    uint32_t i;
+    for (i = 0; strncmp(name, "_Z", 2) == 0 && i < ZT__COUNT_OF(libraries) && !text; i++) {
+        int status;
+        zt__find_symbol(libraries[i], "__cxa_demangle", (void *)&demangle);
+        text = demangle ? demangle(name, NULL, NULL, &status) : NULL;
+    }
+    if (text && strncmp(text, type, sizeof type - 1) == 0) {
+        memmove(text, text + sizeof type - 1, strlen(text) - (sizeof type - 1) + 1);
+    }
+    return text;
+}
+
+/* ---- other programs -------------------------------------------------------------------------------------- */
+
+#ifndef _WIN32
+
+/* The descriptor of `object` in the program, and its path. */
+enum { ZT__TOOL_DESCRIPTOR = 9 };
+
+ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline) {
+    enum { KILLED_NS = 1000000000 };
+    zt__wait wait = zt__wait_until(deadline);
+    pid_t ended;
+    do {
+        ended = waitpid(process, NULL, WNOHANG);
+    } while ((ended == 0 || (ended < 0 && errno == EINTR)) && zt__wait_again(&wait));
+    if (ended == 0) {
+        kill(process, SIGKILL);
+        wait = zt__wait_until(zt__deadline(KILLED_NS));
+        while (waitpid(process, NULL, WNOHANG) == 0 && zt__wait_again(&wait)) {
+        }
+    }
+}
+
+ZT__PRIVATE int zt__unblock_signals(posix_spawnattr_t *attributes) {
+    zt__signal_set none;
+    sigemptyset(&none);
+    return posix_spawnattr_setsigmask(attributes, (const sigset_t *)(const void *)&none) == 0 &&
+           posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK) == 0;
+}
+
+ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
+    enum { LEAST = ZT__TOOL_DESCRIPTOR + 1 }; /* above those of the program, so that none replaces another */
+    char path[4096 + 8], libraries[4096 + 24], text[4096 + 64], *end;
+    char c_locale[] = "LC_ALL=C";
+    const char *given_path = zt__get_variable("PATH"), *given_libraries = zt__get_variable("LD_LIBRARY_PATH");
+    char *environment[4] = {c_locale, path, NULL, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int pipes[2], descriptors[3], has_actions, has_attributes, failed = 1, is_too_long = 0;
+    uint64_t now, killed_at = 0;
+    size_t used = 0;
+    uint32_t i;
+    pid_t process = 0;
+    if (!given_path || strlen(given_path) >= 4096 || pipe2(pipes, O_CLOEXEC) != 0) {
+        return 0;
+    }
+    snprintf(path, sizeof path, "PATH=%s", given_path);
+    if (given_libraries && strlen(given_libraries) < 4096) {
+        snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=%s", given_libraries);
+        environment[2] = libraries;
+    }
+
+    /* The descriptors are duplicated, and no other program inherits them. */
+    descriptors[0] = fcntl(fileno(tool->input), F_DUPFD_CLOEXEC, LEAST);
+    descriptors[1] = fcntl(fileno(tool->object), F_DUPFD_CLOEXEC, LEAST);
+    descriptors[2] = fcntl(pipes[1], F_DUPFD_CLOEXEC, LEAST);
+    close(pipes[1]);
+    has_actions = posix_spawn_file_actions_init(&actions) == 0;
+    has_attributes = posix_spawnattr_init(&attributes) == 0;
+    if (has_actions && has_attributes && descriptors[0] >= 0 && descriptors[1] >= 0 && descriptors[2] >= 0 &&
+        lseek(descriptors[0], 0, SEEK_SET) == 0) {
+        failed = !zt__unblock_signals(&attributes);
+        failed |= posix_spawn_file_actions_adddup2(&actions, descriptors[0], STDIN_FILENO) != 0;
+        failed |= posix_spawn_file_actions_adddup2(&actions, descriptors[2], STDOUT_FILENO) != 0;
+        failed |= posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) != 0;
+        failed |= posix_spawn_file_actions_adddup2(&actions, descriptors[1], ZT__TOOL_DESCRIPTOR) != 0;
+        failed = failed || posix_spawnp(&process, tool->arguments[0], &actions, &attributes,
+                                        (char *const *)(uintptr_t)tool->arguments, environment) != 0;
+    }
+    if (has_attributes) {
+        posix_spawnattr_destroy(&attributes);
+    }
+    if (has_actions) {
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    for (i = 0; i < ZT__COUNT_OF(descriptors); i++) {
+        if (descriptors[i] >= 0) {
+            close(descriptors[i]);
+        }
+    }
+
+    while (!failed && (now = zt__now_ns()) < tool->deadline) {
+        struct pollfd readable = {pipes[0], POLLIN, 0};
+        ssize_t size = 0;
+        int ready;
+        if (used + 1 == sizeof text) {
+            is_too_long = 1;
+            used = 0;
+        }
+        ready = poll(&readable, 1, (int)((tool->deadline - now) / 1000000) + 1);
+        size = ready > 0 ? read(pipes[0], text + used, sizeof text - 1 - used) : 0;
+        if ((ready < 0 || size < 0) && errno != EINTR) {
+            break;
+        }
+        if (ready > 0 && size == 0) { /* it has closed its output */
+            killed_at = tool->deadline;
+            break;
+        }
+        used += size > 0 ? (size_t)size : 0;
+        while ((end = (char *)memchr(text, '\n', used))) {
+            *end = 0;
+            tool->line(tool->user, is_too_long || strlen(text) < (size_t)(end - text) ? "" : text);
+            is_too_long = 0;
+            used -= (size_t)(end + 1 - text);
+            memmove(text, end + 1, used);
+        }
+    }
+    if (!failed) {
+        zt__await_child(process, killed_at);
+    }
+    close(pipes[0]);
+    return !failed;
+}
+
+#else
+
+ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
+    (void)tool; /* not on this system yet */
+    return 0;
+}
+
+#endif
+
+/* ==== base/shared.h ===================================================================================== */
+
+/* The block that all copies of this header in a process share, and what belongs to a thread. */
 
 /* All copies of this header in a process (see PROCESSES) share one block of memory. They find it by an
    environment variable, as OpenMP runtimes do. Its value consists of the process identifier, a hash of random
@@ -4559,9 +4758,9 @@ ZT__PRIVATE void zt__change_depth(int by);
 /* Returns the messages of this thread, or NULL without memory. */
 ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void);
 
-/* ==== base/process.c ==================================================================================== */
+/* ==== base/shared.c ===================================================================================== */
 
-/* What all copies of this header in a process share, and what belongs to a thread. */
+/* The block that all copies of this header in a process share, and what belongs to a thread. */
 
 #define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_3"
 
@@ -4698,7 +4897,7 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
 
 /* ==== base/diagnostics.h ================================================================================ */
 
-/* Names of results, and the list of messages. */
+/* All messages: their texts, the log and the last error; names of results and causes. */
 
 /* The identifier and format of each message: what happened, the call and its result, and what to do. All
    messages are here whatever the options are, because the size of zt_profiler depends on their number, and
@@ -5005,7 +5204,7 @@ ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t 
 
 /* ==== base/diagnostics.c ================================================================================ */
 
-/* Names of results, and the list of messages. */
+/* All messages: their texts, the log and the last error; names of results and causes. */
 
 /* ---- names of results and causes ------------------------------------------------------------------------- */
 
@@ -5273,205 +5472,6 @@ ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t 
         messages->last.result = result;
     }
 }
-
-/* ==== base/programs.h =================================================================================== */
-
-/* Functions of the loader that are found by name, names of C++, and programs that the library runs. */
-
-/* A program that this process runs for a report. */
-typedef struct zt__tool {
-    const char *const *arguments; /* from the name, which is looked up in PATH, to a NULL */
-    FILE *input, *object;         /* files that it reads: its standard input, and ZT__TOOL_OBJECT */
-    uint64_t deadline;            /* it is killed then */
-    void (*line)(void *user, const char *text); /* called for each line that it prints */
-    void *user;
-} zt__tool;
-
-#ifndef _WIN32
-
-#define ZT__TOOL_OBJECT "/dev/fd/9"
-
-#else
-
-#define ZT__TOOL_OBJECT ""
-#endif
-
-/* Stores the address of a function of the Level Zero loader, or NULL, in the function pointer at `function`.
-   The loader is looked up by its file name, because its symbols are not in the global scope if it came with a
-   library that was opened with RTLD_LOCAL. The symbols of a statically linked loader are in that scope. */
-ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function);
-
-/* Returns a mangled name of C++ as it is written in the source, to be freed with free(). NULL if the name is
-   not mangled, or the process has no C++ library. */
-ZT__PRIVATE char *zt__demangle(const char *name);
-
-#ifndef _WIN32
-
-/* Waits until a child has ended, so that it is no zombie, and kills it at the deadline. The application may
-   wait for all of its children, or ignore them; then waitpid fails. */
-ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline);
-
-/* Starts the program with no signal blocked. The calling thread may be one of the library's, which block nearly
-   all. Returns 0 if that fails. */
-ZT__PRIVATE int zt__unblock_signals(posix_spawnattr_t *attributes);
-#endif
-
-/* Runs a program, and passes the lines that it prints to a function, until it has closed its output. A line
-   that is too long, or has a character 0, is passed as "". Returns 0 if there is no such program. The files
-   must be flushed. The program gets few variables of the environment: LD_PRELOAD and ZT_AUTO could
-   make it a program that is profiled. */
-ZT__PRIVATE int zt__run_tool(const zt__tool *tool);
-
-/* ==== base/programs.c =================================================================================== */
-
-/* Functions of the loader that are found by name, names of C++, and programs that the library runs. */
-
-/* ---- symbols --------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function) {
-    if (!zt__find_symbol(ZT__LOADER, name, function)) {
-        zt__find_symbol(NULL, name, function);
-    }
-}
-
-ZT__PRIVATE char *zt__demangle(const char *name) {
-    static const char *const libraries[] = {NULL, ZT__CXX_LIBRARIES};
-    static const char type[] = "typeinfo name for "; /* before the type that names a SYCL kernel */
-    char *(*demangle)(const char *, char *, size_t *, int *);
-    char *text = NULL;
-    uint32_t i;
-    for (i = 0; strncmp(name, "_Z", 2) == 0 && i < ZT__COUNT_OF(libraries) && !text; i++) {
-        int status;
-        zt__find_symbol(libraries[i], "__cxa_demangle", (void *)&demangle);
-        text = demangle ? demangle(name, NULL, NULL, &status) : NULL;
-    }
-    if (text && strncmp(text, type, sizeof type - 1) == 0) {
-        memmove(text, text + sizeof type - 1, strlen(text) - (sizeof type - 1) + 1);
-    }
-    return text;
-}
-
-/* ---- other programs -------------------------------------------------------------------------------------- */
-
-#ifndef _WIN32
-
-/* The descriptor of `object` in the program, and its path. */
-enum { ZT__TOOL_DESCRIPTOR = 9 };
-
-ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline) {
-    enum { KILLED_NS = 1000000000 };
-    zt__wait wait = zt__wait_until(deadline);
-    pid_t ended;
-    do {
-        ended = waitpid(process, NULL, WNOHANG);
-    } while ((ended == 0 || (ended < 0 && errno == EINTR)) && zt__wait_again(&wait));
-    if (ended == 0) {
-        kill(process, SIGKILL);
-        wait = zt__wait_until(zt__deadline(KILLED_NS));
-        while (waitpid(process, NULL, WNOHANG) == 0 && zt__wait_again(&wait)) {
-        }
-    }
-}
-
-ZT__PRIVATE int zt__unblock_signals(posix_spawnattr_t *attributes) {
-    zt__signal_set none;
-    sigemptyset(&none);
-    return posix_spawnattr_setsigmask(attributes, (const sigset_t *)(const void *)&none) == 0 &&
-           posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK) == 0;
-}
-
-ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
-    enum { LEAST = ZT__TOOL_DESCRIPTOR + 1 }; /* above those of the program, so that none replaces another */
-    char path[4096 + 8], libraries[4096 + 24], text[4096 + 64], *end;
-    char c_locale[] = "LC_ALL=C";
-    const char *given_path = zt__get_variable("PATH"), *given_libraries = zt__get_variable("LD_LIBRARY_PATH");
-    char *environment[4] = {c_locale, path, NULL, NULL};
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    int pipes[2], descriptors[3], has_actions, has_attributes, failed = 1, is_too_long = 0;
-    uint64_t now, killed_at = 0;
-    size_t used = 0;
-    uint32_t i;
-    pid_t process = 0;
-    if (!given_path || strlen(given_path) >= 4096 || pipe2(pipes, O_CLOEXEC) != 0) {
-        return 0;
-    }
-    snprintf(path, sizeof path, "PATH=%s", given_path);
-    if (given_libraries && strlen(given_libraries) < 4096) {
-        snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=%s", given_libraries);
-        environment[2] = libraries;
-    }
-
-    /* The descriptors are duplicated, and no other program inherits them. */
-    descriptors[0] = fcntl(fileno(tool->input), F_DUPFD_CLOEXEC, LEAST);
-    descriptors[1] = fcntl(fileno(tool->object), F_DUPFD_CLOEXEC, LEAST);
-    descriptors[2] = fcntl(pipes[1], F_DUPFD_CLOEXEC, LEAST);
-    close(pipes[1]);
-    has_actions = posix_spawn_file_actions_init(&actions) == 0;
-    has_attributes = posix_spawnattr_init(&attributes) == 0;
-    if (has_actions && has_attributes && descriptors[0] >= 0 && descriptors[1] >= 0 && descriptors[2] >= 0 &&
-        lseek(descriptors[0], 0, SEEK_SET) == 0) {
-        failed = !zt__unblock_signals(&attributes);
-        failed |= posix_spawn_file_actions_adddup2(&actions, descriptors[0], STDIN_FILENO) != 0;
-        failed |= posix_spawn_file_actions_adddup2(&actions, descriptors[2], STDOUT_FILENO) != 0;
-        failed |= posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) != 0;
-        failed |= posix_spawn_file_actions_adddup2(&actions, descriptors[1], ZT__TOOL_DESCRIPTOR) != 0;
-        failed = failed || posix_spawnp(&process, tool->arguments[0], &actions, &attributes,
-                                        (char *const *)(uintptr_t)tool->arguments, environment) != 0;
-    }
-    if (has_attributes) {
-        posix_spawnattr_destroy(&attributes);
-    }
-    if (has_actions) {
-        posix_spawn_file_actions_destroy(&actions);
-    }
-    for (i = 0; i < ZT__COUNT_OF(descriptors); i++) {
-        if (descriptors[i] >= 0) {
-            close(descriptors[i]);
-        }
-    }
-
-    while (!failed && (now = zt__now_ns()) < tool->deadline) {
-        struct pollfd readable = {pipes[0], POLLIN, 0};
-        ssize_t size = 0;
-        int ready;
-        if (used + 1 == sizeof text) {
-            is_too_long = 1;
-            used = 0;
-        }
-        ready = poll(&readable, 1, (int)((tool->deadline - now) / 1000000) + 1);
-        size = ready > 0 ? read(pipes[0], text + used, sizeof text - 1 - used) : 0;
-        if ((ready < 0 || size < 0) && errno != EINTR) {
-            break;
-        }
-        if (ready > 0 && size == 0) { /* it has closed its output */
-            killed_at = tool->deadline;
-            break;
-        }
-        used += size > 0 ? (size_t)size : 0;
-        while ((end = (char *)memchr(text, '\n', used))) {
-            *end = 0;
-            tool->line(tool->user, is_too_long || strlen(text) < (size_t)(end - text) ? "" : text);
-            is_too_long = 0;
-            used -= (size_t)(end + 1 - text);
-            memmove(text, end + 1, used);
-        }
-    }
-    if (!failed) {
-        zt__await_child(process, killed_at);
-    }
-    close(pipes[0]);
-    return !failed;
-}
-
-#else
-
-ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
-    (void)tool; /* not on this system yet */
-    return 0;
-}
-
-#endif
 
 /* ==== base/windows.c ==================================================================================== */
 
@@ -5887,7 +5887,7 @@ ZT__PRIVATE int zt__has_lost_threads(void) {
 
 /* ==== base/writer.h ===================================================================================== */
 
-/* A buffer before a write function, and paragraphs of text. */
+/* Output in blocks to a write function: text, numbers, JSON strings, paragraphs. */
 
 /* Buffers bytes and passes them to `write` in blocks. `write` is a callback: no mutex may be held. */
 typedef struct zt__writer {
@@ -5968,7 +5968,7 @@ ZT__PRIVATE void zt__end_paragraph(zt__paragraph *paragraph);
 
 /* ==== base/writer.c ===================================================================================== */
 
-/* A buffer before a write function, and paragraphs of text. */
+/* Output in blocks to a write function: text, numbers, JSON strings, paragraphs. */
 
 /* ---- the writer ------------------------------------------------------------------------------------------ */
 
@@ -6220,6 +6220,10 @@ typedef struct zt__table {
 /* Writes headings, a line below them, and the rows. */
 ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table);
 
+/* Returns the columns of a line, at least 40: on standard output, those of the terminal if it is one, or COLUMNS
+   of the environment; else 80. */
+ZT__PRIVATE size_t zt__get_room(int to_standard_output);
+
 /* ==== base/tables.c ===================================================================================== */
 
 /* Tables for people: columns, widths, lines. */
@@ -6336,9 +6340,21 @@ ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table) {
     }
 }
 
+ZT__PRIVATE size_t zt__get_room(int to_standard_output) {
+    enum { DEFAULT = 80, LEAST = 40 };
+    const char *columns = zt__get_variable("COLUMNS");
+    int room = DEFAULT, width = to_standard_output ? zt__get_terminal_width() : 0;
+    if (width > 0) {
+        room = width;
+    } else if (to_standard_output && columns && atoi(columns) > 0) {
+        room = atoi(columns);
+    }
+    return room > LEAST ? (size_t)room : (size_t)LEAST;
+}
+
 /* ==== base/figures.h ==================================================================================== */
 
-/* Tables of figures: units, prefixes and digits. */
+/* Tables of numbers: one unit, prefix and number of digits for a column. The layout is that of tables. */
 
 /* A column of figures. All of them have the same unit and the same number of decimals. */
 typedef struct zt__figure_column {
@@ -6395,7 +6411,7 @@ ZT__PRIVATE void zt__write_figures(zt__writer *writer, const zt__figure_table *t
 
 /* ==== base/figures.c ==================================================================================== */
 
-/* Tables of figures: units, prefixes and digits. */
+/* Tables of numbers: one unit, prefix and number of digits for a column. The layout is that of tables. */
 
 /* ---- tables of figures ----------------------------------------------------------------------------------- */
 
@@ -6722,7 +6738,7 @@ ZT__PRIVATE void zt__write_figures(zt__writer *writer, const zt__figure_table *t
 
 /* ==== metrics/driver.h ================================================================================== */
 
-/* Functions that a loader may not have, and facts about devices. */
+/* Functions that a loader may lack, the driver of a device, and the arguments of zt_open. */
 
 /* A loader may lack these, because most are newer than Level Zero 1.0. So they are looked up at run time. */
 #define ZT__OPTIONAL_FUNCTIONS(X)                                                                            \
@@ -6778,7 +6794,7 @@ ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t 
 
 /* ==== metrics/driver.c ================================================================================== */
 
-/* Functions that a loader may not have, and facts about devices. */
+/* Functions that a loader may lack, the driver of a device, and the arguments of zt_open. */
 
 ZT__PRIVATE void zt__load_driver(zt__driver *driver) {
 #define X(name, parameters) zt__find_loader_symbol(#name, (void *)&driver->name);
@@ -7007,6 +7023,8 @@ ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_
 
 /* Returns a value as a number, or NaN. Drivers may return a value of another type than that of its metric. */
 ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value);
+
+ZT__PRIVATE const char *zt__metric_type_name(int type);
 
 /* ==== metrics/groups.c ================================================================================== */
 
@@ -7368,9 +7386,15 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
     return result;
 }
 
+ZT__PRIVATE const char *zt__metric_type_name(int type) {
+    static const char *const names[] = {
+        "duration", "event", "event_with_range", "throughput", "timestamp", "flag", "ratio", "raw"};
+    return type >= 0 && type < (int)ZT__COUNT_OF(names) ? names[type] : "other";
+}
+
 /* ==== metrics/activation.h ============================================================================== */
 
-/* Activation of groups in a process, and calculation of raw data. */
+/* Activation of metric groups, once in a process. */
 
 /* Activates a group in addition to those that this process has activated. Profilers share a group; a stream
    has its group alone. Returns HANDLE_OBJECT_IN_USE if the domain is in use by a profiler or stream of this
@@ -7383,15 +7407,9 @@ ZT__PRIVATE ze_result_t zt__activate_group(ze_context_handle_t context, ze_devic
 ZT__PRIVATE ze_result_t zt__deactivate_group(ze_context_handle_t context, ze_device_handle_t device,
                                              const zt__group *group);
 
-/* Calculates `count` reports of one group, which follow each other in `raw`. For each report, `values` has
-   room for the metrics of each tile. The mutex of the process is locked, because drivers cannot calculate on
-   two threads at once, not even different groups. */
-ZT__PRIVATE ze_result_t zt__calculate_reports(const zt__driver *driver, const zt__group *group,
-                                              const uint8_t *raw, uint32_t count, zet_typed_value_t *values);
-
 /* ==== metrics/activation.c ============================================================================== */
 
-/* Activation of groups in a process, and calculation of raw data. */
+/* Activation of metric groups, once in a process. */
 
 /* ---- activation ------------------------------------------------------------------------------------------ */
 
@@ -7479,6 +7497,24 @@ ZT__PRIVATE ze_result_t zt__deactivate_group(ze_context_handle_t context, ze_dev
     return result;
 }
 
+/* ==== metrics/calculation.h ============================================================================= */
+
+/* From a query's raw data to the values of metrics. */
+
+/* Calculates `count` reports of one group, which follow each other in `raw`. For each report, `values` has
+   room for the metrics of each tile. The mutex of the process is locked, because drivers cannot calculate on
+   two threads at once, not even different groups. */
+ZT__PRIVATE ze_result_t zt__calculate_reports(const zt__driver *driver, const zt__group *group,
+                                              const uint8_t *raw, uint32_t count, zet_typed_value_t *values);
+
+/* Reads a value as an integer, which may have more bits than a double. Returns 0 if the group has no such
+   metric, or the value is no number. */
+ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metric, uint64_t *integer);
+
+/* ==== metrics/calculation.c ============================================================================= */
+
+/* From a query's raw data to the values of metrics. */
+
 /* ---- calculation ----------------------------------------------------------------------------------------- */
 
 ZT__PRIVATE ze_result_t zt__calculate_reports(const zt__driver *driver, const zt__group *group,
@@ -7518,6 +7554,23 @@ ZT__PRIVATE ze_result_t zt__calculate_reports(const zt__driver *driver, const zt
     }
     zt__unlock(&process->mutex);
     return result;
+}
+
+ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metric, uint64_t *integer) {
+    double number;
+    if (metric == UINT32_MAX) {
+        return 0;
+    }
+    if (values[metric].type == ZET_VALUE_TYPE_UINT64) {
+        *integer = values[metric].value.ui64;
+        return 1;
+    }
+    number = zt__value_of(&values[metric]);
+    if (zt__is_nan(number) || number < 0 || number >= 18446744073709551616.0) {
+        return 0;
+    }
+    *integer = (uint64_t)number;
+    return 1;
 }
 
 /* ==== metrics/selection.h =============================================================================== */
@@ -7910,7 +7963,7 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
 
 /* ==== metrics/statistics.h ============================================================================== */
 
-/* Moments of all samples, quantiles from some. */
+/* Mean, deviation, minimum and maximum of all samples; median and 95th percentile of those that are kept. */
 
 /* The moments of one column. `weight` is the sum of all weights, `mean` the weighted mean, and `m2` the
    weighted sum of squared distances from it. */
@@ -7989,9 +8042,13 @@ ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__
    values next to it; NaN if there are no values. Reorders the values, unless they are sorted. */
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share);
 
+/* Adds median and 95th percentile to the statistics of a column. Reorders the values. */
+ZT__PRIVATE void zt__add_quantiles(const zt__sample_layout *layout, uint32_t column, double *values,
+                                   uint32_t count, zt_stats *stats);
+
 /* ==== metrics/statistics.c ============================================================================== */
 
-/* Moments of all samples, quantiles from some. */
+/* Mean, deviation, minimum and maximum of all samples; median and 95th percentile of those that are kept. */
 
 /* ---- moments --------------------------------------------------------------------------------------------- */
 
@@ -8290,6 +8347,15 @@ ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
         }
     }
     return values[rank] + (next - values[rank]) * (position - rank);
+}
+
+ZT__PRIVATE void zt__add_quantiles(const zt__sample_layout *layout, uint32_t column, double *values,
+                                   uint32_t count, zt_stats *stats) {
+    zt_aggregation aggregation = layout->aggregations[column];
+    if (count > 0 && (aggregation == ZT_AGGREGATE_SUM || aggregation == ZT_AGGREGATE_MEAN)) {
+        stats->median = zt__quantile(values, count, 0.5);
+        stats->p95 = zt__quantile(values, count, 0.95);
+    }
 }
 
 /* ==== regions/profiler.h ================================================================================ */
@@ -8786,7 +8852,7 @@ ZT__PRIVATE const zt_allocator *zt__allocator_of(const zt_profiler *profiler) {
 
 /* ==== regions/columns.h ================================================================================= */
 
-/* The columns of the rows in which samples are calculated. */
+/* Where GPU time, metrics, tiles, passes and latencies are in the row of a sample. Not the columns of reports. */
 
 enum { ZT__TIME_COLUMNS = 1 + ZT_LATENCY_COUNT };
 
@@ -8803,7 +8869,7 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler);
 
 /* ==== regions/columns.c ================================================================================= */
 
-/* The columns of the rows in which samples are calculated. */
+/* Where GPU time, metrics, tiles, passes and latencies are in the row of a sample. Not the columns of reports. */
 
 /* ---- columns --------------------------------------------------------------------------------------------- */
 
@@ -8849,36 +8915,20 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
     return 1;
 }
 
-/* ==== regions/creation.h ================================================================================ */
+/* ==== regions/configuration.h =========================================================================== */
 
-/* Configurations, and creating, freeing and registering profilers. */
+/* Completes configurations: the environment and the defaults. */
 
 /* Returns the application's configuration, which may be NULL, with the environment and the defaults. */
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given);
 
-/* Returns a profiler that measures nothing yet, or NULL without memory. */
-ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete);
+/* Copies the configured columns of the table, because the application's text need not outlive the call.
+   Returns 0 without memory. */
+ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config);
 
-ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler);
+/* ==== regions/configuration.c =========================================================================== */
 
-/* Adds a profiler to those of the process, so that zt_end recognises a region whose profiler is closed.
-   Returns 0 if there are too many, or the process has no block. */
-ZT__PRIVATE int zt__register_profiler(zt_profiler *profiler);
-
-/* Returns whether a profiler is open in this process. Profilers of the parent process are not. */
-ZT__PRIVATE int zt__is_registered(const zt_profiler *profiler);
-
-/* Returns the open profiler with this identifier, or NULL. Looks at no other profiler, because another thread
-   may be closing it. */
-ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id);
-
-ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler);
-
-/* ==== regions/creation.c ================================================================================ */
-
-/* Configurations, and creating, freeing and registering profilers. */
-
-/* ---- creating and registering ---------------------------------------------------------------------------- */
+/* Completes configurations: the environment and the defaults. */
 
 static void zt__fill_config(zt_config *config) {
     if (!config->slots_per_step) {
@@ -8939,6 +8989,43 @@ ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     }
     return config;
 }
+
+ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config) {
+    const char *columns = config->columns ? config->columns : config->metrics;
+    if (!zt__has_names(columns)) {
+        return 1;
+    }
+    profiler->columns = zt__duplicate_text(&config->allocator, columns);
+    return profiler->columns != NULL;
+}
+
+/* ==== regions/creation.h ================================================================================ */
+
+/* Creates, frees and registers profilers. */
+
+/* Returns a profiler that measures nothing yet, or NULL without memory. */
+ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete);
+
+ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler);
+
+/* Adds a profiler to those of the process, so that zt_end recognises a region whose profiler is closed.
+   Returns 0 if there are too many, or the process has no block. */
+ZT__PRIVATE int zt__register_profiler(zt_profiler *profiler);
+
+/* Returns whether a profiler is open in this process. Profilers of the parent process are not. */
+ZT__PRIVATE int zt__is_registered(const zt_profiler *profiler);
+
+/* Returns the open profiler with this identifier, or NULL. Looks at no other profiler, because another thread
+   may be closing it. */
+ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id);
+
+ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler);
+
+/* ==== regions/creation.c ================================================================================ */
+
+/* Creates, frees and registers profilers. */
+
+/* ---- creating and registering ---------------------------------------------------------------------------- */
 
 ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete) {
     zt_profiler *profiler = (zt_profiler *)zt__allocate(&complete->allocator, 1, sizeof *profiler);
@@ -9053,14 +9140,9 @@ ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
 
 /* ==== regions/names.h =================================================================================== */
 
-/* Regions by name, paths, and lists by handle. */
+/* Regions by name, paths, lists by handle, and names of lists. */
 
 ZT__PRIVATE const char *zt__shown_name(const char *name);
-
-/* Allocates while the mutex is unlocked: the caller has to repeat its look-ups. */
-ZT__PRIVATE void *zt__allocate_unlocked(zt_profiler *profiler, size_t count, size_t size);
-
-ZT__PRIVATE void zt__free_unlocked(zt_profiler *profiler, void *memory);
 
 /* Returns the region with this name, added if it is new; or NULL and the cause if it cannot be added. */
 ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, const char *name,
@@ -9082,7 +9164,7 @@ ZT__PRIVATE zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle
 
 /* ==== regions/names.c =================================================================================== */
 
-/* Regions by name, paths, and lists by handle. */
+/* Regions by name, paths, lists by handle, and names of lists. */
 
 /* ---- names and lists: with the mutex held, which is unlocked while memory is allocated ------------------- */
 
@@ -9090,7 +9172,8 @@ ZT__PRIVATE const char *zt__shown_name(const char *name) {
     return name && *name ? name : "(unnamed)";
 }
 
-ZT__PRIVATE void *zt__allocate_unlocked(zt_profiler *profiler, size_t count, size_t size) {
+/* Allocates while the mutex is unlocked: the caller has to repeat its look-ups. */
+static void *zt__allocate_unlocked(zt_profiler *profiler, size_t count, size_t size) {
     void *memory;
     zt__unlock(&profiler->mutex);
     memory = zt__allocate(&profiler->config.allocator, count, size);
@@ -9098,7 +9181,7 @@ ZT__PRIVATE void *zt__allocate_unlocked(zt_profiler *profiler, size_t count, siz
     return memory;
 }
 
-ZT__PRIVATE void zt__free_unlocked(zt_profiler *profiler, void *memory) {
+static void zt__free_unlocked(zt_profiler *profiler, void *memory) {
     zt__unlock(&profiler->mutex);
     zt__free(&profiler->config.allocator, memory);
     zt__lock(&profiler->mutex);
@@ -9245,6 +9328,49 @@ ZT__PRIVATE zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle
     return list;
 }
 
+ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t handle, const char *name) {
+    enum { MOST_NAMES = 65536 };
+    char *copy = NULL, *made = NULL; /* the profiler's copy of the name, and a new one */
+    zt__list *list;
+    int is_named = name && *name;
+    if (!profiler || !profiler->device) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!handle) {
+        return zt__report_null_handle(&profiler->diagnostics, "zt_name_list", "list");
+    }
+    zt__lock(&profiler->mutex);
+    if (is_named) {
+        copy = (char *)zt__map_find(&profiler->list_names, name, strlen(name));
+    }
+    if (is_named && !copy) {
+        made = (char *)zt__allocate_unlocked(profiler, strlen(name) + 1, 1);
+    }
+    if (made && zt__map_make_room(&profiler->list_names, &profiler->config.allocator, &profiler->mutex)) {
+        copy = (char *)zt__map_find(&profiler->list_names, name, strlen(name)); /* added meanwhile */
+        if (!copy && profiler->list_names.count < MOST_NAMES) {
+            copy = strcpy(made, name);
+            made = NULL;
+            zt__map_add(&profiler->list_names, copy, strlen(copy), copy);
+        }
+    }
+    if (made) {
+        zt__free_unlocked(profiler, made);
+    }
+    list = zt__find_list(profiler, handle);
+    if (copy && !list) {
+        list = zt__add_list(profiler, handle);
+    }
+    if (list) {
+        list->name = copy ? copy : is_named ? list->name : NULL;
+    }
+    zt__unlock(&profiler->mutex);
+    if (is_named && (!copy || !list)) {
+        return zt__report_no_memory(&profiler->diagnostics, "zt_name_list", "the name of a list");
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
 /* ==== regions/slots.h =================================================================================== */
 
 /* The states of slots, the slots of a list, and what a slot has of the device. */
@@ -9305,6 +9431,14 @@ ZT__PRIVATE ze_result_t zt__reset_handles(const zt__pass *pass, const zt__slot *
 /* Makes one more block of slots for a pass. On failure, `*call` is the call that failed. If there are
    config.max_slots already, returns OUT_OF_DEVICE_MEMORY with `*call` NULL. */
 ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, const char **call);
+
+/* Returns whether the list of a slot also ran without zt_execute. If that list was destroyed, the record may
+   already describe another list with its handle. With the mutex held. */
+ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot);
+
+/* Removes a slot from the open ones of its list. If regions inside it are still open, they overlap with it,
+   and the own time is known neither for it nor for the region around it. With the mutex held. */
+ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot);
 
 /* ==== regions/slots.c =================================================================================== */
 
@@ -9607,6 +9741,24 @@ ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, co
     }
     zt__unlock(&profiler->mutex);
     return result;
+}
+
+ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot) {
+    const zt__list *list = slot->list;
+    return slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
+                                                : list->destroyed_was_unobserved;
+}
+
+ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot) {
+    zt__slot **place = &slot->list->innermost;
+    if (*place != slot) {
+        (slot->outer ? slot->outer->path : &profiler->root)->is_own_unknown = 1;
+        slot->path->is_own_unknown = 1;
+    }
+    for (; *place != slot; place = &(*place)->outer) {
+        (*place)->path->outlives_outer = 1;
+    }
+    *place = slot->outer;
 }
 
 /* ==== regions/first_query.h ============================================================================= */
@@ -10219,17 +10371,13 @@ ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collectio
 
 /* ==== regions/collecting.h ============================================================================== */
 
-/* Calculating and counting what was read; zt_collect. */
+/* zt_collect and its thread: what was read is calculated, counted and delivered, and slots are freed. */
 
 /* What zt__collect_until waits for. */
 typedef enum zt__goal {
     ZT__ONE_COLLECTION, /* slots that are ready when zt__collect_until is called are read */
     ZT__ALL_SAMPLES     /* besides, no sample is on its way, as far as is known, or being delivered */
 } zt__goal;
-
-/* Returns whether the list of a slot also ran without zt_execute. If that list was destroyed, the record may
-   already describe another list with its handle. With the mutex held. */
-ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot);
 
 /* Collects now, from one list, or from all if `handle` is NULL, unless another thread collects. With
    config.thread, only the library's thread collects: wakes it instead. Returns whether this thread has
@@ -10253,7 +10401,7 @@ ZT__PRIVATE int zt__must_wake_thread(zt_profiler *profiler);
 
 /* ==== regions/collecting.c ============================================================================== */
 
-/* Calculating and counting what was read; zt_collect. */
+/* zt_collect and its thread: what was read is calculated, counted and delivered, and slots are freed. */
 
 /* ---- calculating: no mutex held -------------------------------------------------------------------------- */
 
@@ -10385,12 +10533,6 @@ static void zt__calculate_batch(zt_profiler *profiler) {
 }
 
 /* ---- counting -------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot) {
-    const zt__list *list = slot->list;
-    return slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
-                                                : list->destroyed_was_unobserved;
-}
 
 /* Updates what is known about the list of a slot that was read, counts its sample, and adds it to the
    statistics of its region. With the mutex held. */
@@ -10734,9 +10876,151 @@ ZT__PRIVATE int zt__must_wake_thread(zt_profiler *profiler) {
     return is_needed;
 }
 
+/* ==== regions/ending.h ================================================================================== */
+
+/* What becomes of samples in flight when a profiler is closed, or its context is destroyed. */
+
+/* Releases everything of the device, and keeps the results. The profiler is registered again, and so has
+   another identifier: zt_end does nothing for regions that were begun before. */
+ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler);
+
+/* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their
+   way are lost, and recorded regions that never ran are no longer counted as begun. Slots that the device
+   may still write to become RETIRED. An ARMED slot has run, and by the conditions of zt_close its list is
+   not running. `call` is zt_close, or the call that destroys the context of the profiler. */
+ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call);
+
+/* Collects until no region is known to be on its way, also none that was dropped, but no longer than the
+   configured time. Recorded regions whose execution is not submitted are waited for only briefly, because
+   most likely they will never run. */
+ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler);
+
+/* ==== regions/ending.c ================================================================================== */
+
+/* What becomes of samples in flight when a profiler is closed, or its context is destroyed. */
+
+ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
+    const zt__pass *pass = &profiler->passes[profiler->active_pass];
+    uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
+    zt__list *list;
+    uint32_t i;
+    zt__unregister_profiler(profiler);
+    for (i = 0; i < ZT__MAX_PASSES; i++) {
+        ZT__INTERNAL(zt__finish_first_query(profiler, &profiler->passes[i], deadline));
+    }
+    while (profiler->blocks) {
+        zt__slot_block *block = profiler->blocks;
+        profiler->blocks = block->next;
+        ZT__INTERNAL(zt__destroy_block(profiler, block));
+    }
+    if (profiler->device) {
+        zt__deactivate_groups(profiler, pass, pass->group_count);
+    }
+    for (list = profiler->lists; list; list = list->next) {
+        list->first = list->last = NULL;
+    }
+    for (i = 0; i <= ZT__TIMES_PASS; i++) {
+        profiler->passes[i].first_free = NULL;
+    }
+    memset(profiler->state_counts, 0, sizeof profiler->state_counts);
+    profiler->device = NULL;
+    profiler->context = NULL;
+    zt__register_profiler(profiler);
+}
+
+/* Returns whether a list may be immediate, or runs by other means: then it may be running. */
+static int zt__is_unobserved(const zt__list *list) {
+    return list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED;
+}
+
+ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
+    const char *not_ended = NULL;
+    unsigned long long unfinished = 0, running = 0;
+    zt__slot_block *block;
+    uint32_t i;
+    int may_run;
+    zt__lock(&profiler->mutex);
+    for (block = profiler->blocks; block; block = block->next) {
+        for (i = 0; i < block->count; i++) {
+            zt__slot *slot = &block->slots[i];
+            switch (slot->state) {
+            case ZT__SLOT_OPEN:
+                not_ended = slot->region->name;
+                zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns,
+                                  ZT_DROPPED_NOT_CLOSED);
+                zt__leave_nesting(profiler, slot);
+                zt__add(&slot->generation, 1);
+                break;
+            case ZT__SLOT_PENDING:
+                unfinished++;
+                zt__count_lost(profiler, slot, ZT_LOST_NEVER_DELIVERED, 1);
+                break;
+            case ZT__SLOT_RECORDED:
+                if (zt__is_unobserved(slot->list)) {
+                    break;
+                }
+                zt__unbind_slot(slot);
+                zt__free_slot(profiler, slot);
+                continue;
+            case ZT__SLOT_PARTIAL:
+                /* The device may still execute what it has on its list. */
+                may_run = zt__is_submitted(slot);
+                if (zt__is_unobserved(slot->list)) {
+                    may_run = slot->is_dropped && slot->needs_reset && !zt__is_complete(slot) &&
+                              (slot->list->state == ZT__LIST_UNOBSERVED ||
+                               slot->number > slot->list->ran_up_to); /* else it has run */
+                }
+                if (!may_run) {
+                    continue;
+                }
+                running++;
+                break;
+            default:
+                continue;
+            }
+            /* The launch signals an event of the application, and its list has no command of the library. */
+            slot->may_be_written = slot->measurement != ZT__KEPT_EVENT_STAMPS;
+            zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
+        }
+    }
+    zt__unlock(&profiler->mutex);
+    if (not_ended) {
+        zt__report(&profiler->diagnostics, REGION_NOT_ENDED, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
+                   not_ended);
+    }
+    if (unfinished) {
+        zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, call, unfinished);
+    }
+    if (running && !zt__is_device_lost(&profiler->diagnostics)) {
+        zt__report(&profiler->diagnostics, DROPPED_RUNNING, ZE_RESULT_NOT_READY, call, running);
+    }
+}
+
+ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
+    const uint64_t brief_ns = 20000000;
+    uint64_t timeout_ns = profiler->config.wait_timeout_ns;
+    zt__wait wait = zt__wait_until(zt__deadline(timeout_ns));
+    zt__collect_until(profiler, ZT__ALL_SAMPLES, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns));
+    for (;;) {
+        const zt__list *list;
+        int is_running;
+        zt__lock(&profiler->mutex);
+        is_running = profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING];
+        list = profiler->state_counts[ZT__SLOT_PARTIAL] ? profiler->lists : NULL;
+        for (; list && !is_running; list = list->next) {
+            is_running = zt__awaits_ends(list);
+        }
+        zt__unlock(&profiler->mutex);
+        if (!is_running || !zt__wait_again(&wait)) {
+            return;
+        }
+        zt__try_collect(profiler, NULL, 1);
+    }
+}
+
 /* ==== regions/kept_events.h ============================================================================= */
 
-/* Events of the application by which slots measure launches. */
+/* Events of the application that measure a launch: their stamps are read before the event changes. */
 
 /* What changes an event of the application that a slot keeps, other than its launch. */
 typedef enum zt__event_change {
@@ -10759,7 +11043,7 @@ ZT__PRIVATE void zt__note_earlier_signals(zt_profiler *profiler, ze_command_list
 
 /* ==== regions/kept_events.c ============================================================================= */
 
-/* Events of the application by which slots measure launches. */
+/* Events of the application that measure a launch: their stamps are read before the event changes. */
 
 /* ---- events of the application that slots keep ----------------------------------------------------------- */
 
@@ -11227,7 +11511,7 @@ ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t q
 
 /* ==== regions/passes.c ================================================================================== */
 
-/* ZT_PASSES. */
+/* ZT_PASSES: activates the groups of one pass after another. */
 
 /* Collects the samples of the active pass, and activates the groups of another. If that fails, returns to the
    groups of the active pass. */
@@ -11312,7 +11596,7 @@ ZT_API void zt_passes_end(zt_passes *passes) {
 
 /* ==== regions/regions.h ================================================================================= */
 
-/* zt_begin, zt_end, zt_release, zt_reset. */
+/* zt_begin and zt_end. */
 
 /* How a list ends. */
 typedef enum zt__list_end {
@@ -11325,9 +11609,9 @@ typedef enum zt__list_end {
    zt_begin queries it, because a handle can come back as a list of another kind. */
 ZT__PRIVATE zt__list_state zt__query_list_kind(const zt_profiler *profiler, ze_command_list_handle_t handle);
 
-/* Removes a slot from the open ones of its list. If regions inside it are still open, they overlap with it,
-   and the own time is known neither for it nor for the region around it. With the mutex held. */
-ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot);
+/* Drops an open region. If it has commands on the list, the slot stays bound to the list. With the mutex
+   held. */
+ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands);
 
 /* Opens a region, without commands. With `times_alone`, it has no metrics. If it is dropped, `slot` is NULL,
    and the cause was reported, but for a lost device, which is reported where that is noticed. */
@@ -11341,14 +11625,9 @@ ZT__PRIVATE zt_region zt__begin_on(zt_profiler *profiler, ze_command_list_handle
 /* Ends a region. With `refused`, there is no sample: the driver has refused the command in the region. */
 ZT__PRIVATE void zt__end(zt_region *region, int refused);
 
-/* Updates what is known about a list when it is reset or destroyed. Slots that have ended are final, and the
-   next collection frees them. Open regions are dropped. */
-ZT__PRIVATE void zt__mark_list_final(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
-                                     const char *call);
-
 /* ==== regions/regions.c ================================================================================= */
 
-/* zt_begin, zt_end, zt_release, zt_reset. */
+/* zt_begin and zt_end. */
 
 #define ZT__APPEND_REMEDY                                                                                    \
     "The region is not measured. The list must be open for commands, and of the profiler's context."
@@ -11400,18 +11679,6 @@ static int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_state 
 static zt__pass *zt__pass_to_measure(zt_profiler *profiler, int times_alone) {
     int is_extra = times_alone && profiler->metric_count > 0;
     return &profiler->passes[is_extra ? (uint32_t)ZT__TIMES_PASS : profiler->active_pass];
-}
-
-ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot) {
-    zt__slot **place = &slot->list->innermost;
-    if (*place != slot) {
-        (slot->outer ? slot->outer->path : &profiler->root)->is_own_unknown = 1;
-        slot->path->is_own_unknown = 1;
-    }
-    for (; *place != slot; place = &(*place)->outer) {
-        (*place)->path->outlives_outer = 1;
-    }
-    *place = slot->outer;
 }
 
 /* Collects because zt_begin has found no free slot. If this shows that slots of the list have run, they are
@@ -11478,9 +11745,7 @@ static void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
     zt__unlock(&profiler->mutex);
 }
 
-/* Drops an open region. If it has commands on the list, the slot stays bound to the list. With the mutex
-   held. */
-static void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
+ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
     zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns, cause);
     zt__leave_nesting(profiler, slot);
     zt__add(&slot->generation, 1);
@@ -11751,7 +12016,18 @@ ZT_API void zt_end(zt_region *region) {
     }
 }
 
-/* ---- reset and release ----------------------------------------------------------------------------------- */
+/* ==== regions/resets.h ================================================================================== */
+
+/* zt_release and zt_reset: lists whose commands never run again. */
+
+/* Updates what is known about a list when it is reset or destroyed. Slots that have ended are final, and the
+   next collection frees them. Open regions are dropped. */
+ZT__PRIVATE void zt__mark_list_final(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
+                                     const char *call);
+
+/* ==== regions/resets.c ================================================================================== */
+
+/* zt_release and zt_reset: lists whose commands never run again. */
 
 ZT__PRIVATE void zt__mark_list_final(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
                                      const char *call) {
@@ -11827,196 +12103,9 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
     return result;
 }
 
-/* ---- names of lists -------------------------------------------------------------------------------------- */
-
-ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t handle, const char *name) {
-    enum { MOST_NAMES = 65536 };
-    char *copy = NULL, *made = NULL; /* the profiler's copy of the name, and a new one */
-    zt__list *list;
-    int is_named = name && *name;
-    if (!profiler || !profiler->device) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!handle) {
-        return zt__report_null_handle(&profiler->diagnostics, "zt_name_list", "list");
-    }
-    zt__lock(&profiler->mutex);
-    if (is_named) {
-        copy = (char *)zt__map_find(&profiler->list_names, name, strlen(name));
-    }
-    if (is_named && !copy) {
-        made = (char *)zt__allocate_unlocked(profiler, strlen(name) + 1, 1);
-    }
-    if (made && zt__map_make_room(&profiler->list_names, &profiler->config.allocator, &profiler->mutex)) {
-        copy = (char *)zt__map_find(&profiler->list_names, name, strlen(name)); /* added meanwhile */
-        if (!copy && profiler->list_names.count < MOST_NAMES) {
-            copy = strcpy(made, name);
-            made = NULL;
-            zt__map_add(&profiler->list_names, copy, strlen(copy), copy);
-        }
-    }
-    if (made) {
-        zt__free_unlocked(profiler, made);
-    }
-    list = zt__find_list(profiler, handle);
-    if (copy && !list) {
-        list = zt__add_list(profiler, handle);
-    }
-    if (list) {
-        list->name = copy ? copy : is_named ? list->name : NULL;
-    }
-    zt__unlock(&profiler->mutex);
-    if (is_named && (!copy || !list)) {
-        return zt__report_no_memory(&profiler->diagnostics, "zt_name_list", "the name of a list");
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
-/* ==== regions/ending.h ================================================================================== */
-
-/* What becomes of samples in flight when a profiler is closed, or its context is destroyed. */
-
-/* Releases everything of the device, and keeps the results. The profiler is registered again, and so has
-   another identifier: zt_end does nothing for regions that were begun before. */
-ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler);
-
-/* Counts the samples that are still in flight. Regions that are not ended are dropped, samples on their
-   way are lost, and recorded regions that never ran are no longer counted as begun. Slots that the device
-   may still write to become RETIRED. An ARMED slot has run, and by the conditions of zt_close its list is
-   not running. `call` is zt_close, or the call that destroys the context of the profiler. */
-ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call);
-
-/* Collects until no region is known to be on its way, also none that was dropped, but no longer than the
-   configured time. Recorded regions whose execution is not submitted are waited for only briefly, because
-   most likely they will never run. */
-ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler);
-
-/* ==== regions/ending.c ================================================================================== */
-
-/* What becomes of samples in flight when a profiler is closed, or its context is destroyed. */
-
-ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
-    const zt__pass *pass = &profiler->passes[profiler->active_pass];
-    uint64_t deadline = zt__deadline(profiler->config.wait_timeout_ns);
-    zt__list *list;
-    uint32_t i;
-    zt__unregister_profiler(profiler);
-    for (i = 0; i < ZT__MAX_PASSES; i++) {
-        ZT__INTERNAL(zt__finish_first_query(profiler, &profiler->passes[i], deadline));
-    }
-    while (profiler->blocks) {
-        zt__slot_block *block = profiler->blocks;
-        profiler->blocks = block->next;
-        ZT__INTERNAL(zt__destroy_block(profiler, block));
-    }
-    if (profiler->device) {
-        zt__deactivate_groups(profiler, pass, pass->group_count);
-    }
-    for (list = profiler->lists; list; list = list->next) {
-        list->first = list->last = NULL;
-    }
-    for (i = 0; i <= ZT__TIMES_PASS; i++) {
-        profiler->passes[i].first_free = NULL;
-    }
-    memset(profiler->state_counts, 0, sizeof profiler->state_counts);
-    profiler->device = NULL;
-    profiler->context = NULL;
-    zt__register_profiler(profiler);
-}
-
-/* Returns whether a list may be immediate, or runs by other means: then it may be running. */
-static int zt__is_unobserved(const zt__list *list) {
-    return list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED;
-}
-
-ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
-    const char *not_ended = NULL;
-    unsigned long long unfinished = 0, running = 0;
-    zt__slot_block *block;
-    uint32_t i;
-    int may_run;
-    zt__lock(&profiler->mutex);
-    for (block = profiler->blocks; block; block = block->next) {
-        for (i = 0; i < block->count; i++) {
-            zt__slot *slot = &block->slots[i];
-            switch (slot->state) {
-            case ZT__SLOT_OPEN:
-                not_ended = slot->region->name;
-                zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns,
-                                  ZT_DROPPED_NOT_CLOSED);
-                zt__leave_nesting(profiler, slot);
-                zt__add(&slot->generation, 1);
-                break;
-            case ZT__SLOT_PENDING:
-                unfinished++;
-                zt__count_lost(profiler, slot, ZT_LOST_NEVER_DELIVERED, 1);
-                break;
-            case ZT__SLOT_RECORDED:
-                if (zt__is_unobserved(slot->list)) {
-                    break;
-                }
-                zt__unbind_slot(slot);
-                zt__free_slot(profiler, slot);
-                continue;
-            case ZT__SLOT_PARTIAL:
-                /* The device may still execute what it has on its list. */
-                may_run = zt__is_submitted(slot);
-                if (zt__is_unobserved(slot->list)) {
-                    may_run = slot->is_dropped && slot->needs_reset && !zt__is_complete(slot) &&
-                              (slot->list->state == ZT__LIST_UNOBSERVED ||
-                               slot->number > slot->list->ran_up_to); /* else it has run */
-                }
-                if (!may_run) {
-                    continue;
-                }
-                running++;
-                break;
-            default:
-                continue;
-            }
-            /* The launch signals an event of the application, and its list has no command of the library. */
-            slot->may_be_written = slot->measurement != ZT__KEPT_EVENT_STAMPS;
-            zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
-        }
-    }
-    zt__unlock(&profiler->mutex);
-    if (not_ended) {
-        zt__report(&profiler->diagnostics, REGION_NOT_ENDED, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
-                   not_ended);
-    }
-    if (unfinished) {
-        zt__report(&profiler->diagnostics, NOT_FINISHED, ZE_RESULT_NOT_READY, call, unfinished);
-    }
-    if (running && !zt__is_device_lost(&profiler->diagnostics)) {
-        zt__report(&profiler->diagnostics, DROPPED_RUNNING, ZE_RESULT_NOT_READY, call, running);
-    }
-}
-
-ZT__PRIVATE void zt__collect_what_runs(zt_profiler *profiler) {
-    const uint64_t brief_ns = 20000000;
-    uint64_t timeout_ns = profiler->config.wait_timeout_ns;
-    zt__wait wait = zt__wait_until(zt__deadline(timeout_ns));
-    zt__collect_until(profiler, ZT__ALL_SAMPLES, zt__deadline(timeout_ns < brief_ns ? timeout_ns : brief_ns));
-    for (;;) {
-        const zt__list *list;
-        int is_running;
-        zt__lock(&profiler->mutex);
-        is_running = profiler->state_counts[ZT__SLOT_PENDING] || profiler->state_counts[ZT__SLOT_READING];
-        list = profiler->state_counts[ZT__SLOT_PARTIAL] ? profiler->lists : NULL;
-        for (; list && !is_running; list = list->next) {
-            is_running = zt__awaits_ends(list);
-        }
-        zt__unlock(&profiler->mutex);
-        if (!is_running || !zt__wait_again(&wait)) {
-            return;
-        }
-        zt__try_collect(profiler, NULL, 1);
-    }
-}
-
 /* ==== results/clocks.h ================================================================================== */
 
-/* Time of the device and of the host. */
+/* Time stamps of the device to time of the host and back: pairs of both clocks, turns of a clock. */
 
 enum { ZT__DEVICE_CLOCK, ZT__HOST_CLOCK };
 
@@ -12092,7 +12181,7 @@ ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair);
 
 /* ==== results/clocks.c ================================================================================== */
 
-/* Time of the device and of the host. */
+/* Time stamps of the device to time of the host and back: pairs of both clocks, turns of a clock. */
 
 /* ---- clocks ---------------------------------------------------------------------------------------------- */
 
@@ -12279,7 +12368,7 @@ ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
 
 /* ==== results/results.h ================================================================================= */
 
-/* What was measured, as numbers. */
+/* zt_get_region, zt_get_stats and the like: counts and statistics of regions. */
 
 /* Returns the index of a metric. If there is none, returns UINT32_MAX and reports the nearest names, which
    are also stored in `nearest` unless that is NULL. */
@@ -12300,10 +12389,6 @@ ZT__PRIVATE const zt__region_record *zt__get_record(const zt_profiler *profiler,
 
 /* Returns how many samples were collected in all passes. The mutex is held, unless this is a copy. */
 ZT__PRIVATE uint64_t zt__collected(const zt_profiler *profiler, const zt__statistics *statistics);
-
-/* Adds median and 95th percentile to the statistics of a column. Reorders the values. */
-ZT__PRIVATE void zt__add_quantiles(const zt__sample_layout *layout, uint32_t column, double *values,
-                                   uint32_t count, zt_stats *stats);
 
 /* Returns how the passes differ, as ZT_DIFFERS_ bits, judged by the GPU time of each. */
 ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_stats *pass_times);
@@ -12338,7 +12423,7 @@ ZT__PRIVATE int zt__copy_statistics(zt_profiler *profiler, const zt__sample_layo
 
 /* ==== results/results.c ================================================================================= */
 
-/* What was measured, as numbers. */
+/* zt_get_region, zt_get_stats and the like: counts and statistics of regions. */
 
 /* ---- counts and descriptions ----------------------------------------------------------------------------- */
 
@@ -12483,15 +12568,6 @@ static double *zt__lock_with_room(zt_profiler *profiler, const zt__statistics *s
         }
     }
     return values;
-}
-
-ZT__PRIVATE void zt__add_quantiles(const zt__sample_layout *layout, uint32_t column, double *values,
-                                   uint32_t count, zt_stats *stats) {
-    zt_aggregation aggregation = layout->aggregations[column];
-    if (count > 0 && (aggregation == ZT_AGGREGATE_SUM || aggregation == ZT_AGGREGATE_MEAN)) {
-        stats->median = zt__quantile(values, count, 0.5);
-        stats->p95 = zt__quantile(values, count, 0.95);
-    }
 }
 
 ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_stats *pass_times) {
@@ -13038,14 +13114,6 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
                       : zt__report_no_memory(&into->diagnostics, "zt_merge", "statistics");
 }
 
-/* ==== results/packing.h ================================================================================= */
-
-/* zt_pack and zt_unpack. */
-
-/* Copies the configured columns of the table, because the application's text need not outlive the call.
-   Returns 0 without memory. */
-ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config);
-
 /* ==== results/packing.c ================================================================================= */
 
 /* zt_pack and zt_unpack. */
@@ -13462,15 +13530,6 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     return ZE_RESULT_SUCCESS;
 }
 
-ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config) {
-    const char *columns = config->columns ? config->columns : config->metrics;
-    if (!zt__has_names(columns)) {
-        return 1;
-    }
-    profiler->columns = zt__duplicate_text(&config->allocator, columns);
-    return profiler->columns != NULL;
-}
-
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,
                              zt_profiler **profiler) {
     zt__packer header = {1, (uint8_t *)buffer, size, 4, ZE_RESULT_SUCCESS, NULL}; /* after ZTPK */
@@ -13552,9 +13611,50 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     return result;
 }
 
+/* ==== results/roofline.h ================================================================================ */
+
+/* Peaks of the device, and operations of a region, as the program states them. */
+
+/* Returns the peaks that are given. Without any, the peak is the bandwidth for which the memory is designed, if
+   the driver reports it by ZE_extension_device_memory_properties. It cannot be computed from the clock rate and
+   bus width that every device reports: their units and the transfers in a clock cycle are not specified. Reads
+   and writes are assumed to share one bus. With several memories or tiles it is not known which of them a region
+   uses. The mutex is not held. */
+ZT__PRIVATE zt__peaks zt__get_peaks(zt_profiler *profiler);
+
 /* ==== results/roofline.c ================================================================================ */
 
-/* Operations and bytes against what the device can do. */
+/* Peaks of the device, and operations of a region, as the program states them. */
+
+ZT__PRIVATE zt__peaks zt__get_peaks(zt_profiler *profiler) {
+    ze_device_memory_properties_t memories[2];
+    ze_device_memory_ext_properties_t extended[2];
+    uint32_t count = 2, i;
+    ze_result_t result;
+    zt__peaks peaks;
+    zt__lock(&profiler->mutex);
+    peaks = profiler->peaks;
+    zt__unlock(&profiler->mutex);
+    if (peaks.bytes > 0 || peaks.operations > 0 || !profiler->device || profiler->tile_count > 0 ||
+        zt__is_device_lost(&profiler->diagnostics)) {
+        return peaks;
+    }
+    memset(memories, 0, sizeof memories);
+    memset(extended, 0, sizeof extended);
+    for (i = 0; i < count; i++) {
+        memories[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
+        memories[i].pNext = &extended[i];
+        extended[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES;
+    }
+    ZT__INTERNAL(result = zeDeviceGetMemoryProperties(profiler->device, &count, memories));
+    if (result == ZE_RESULT_SUCCESS && count == 1 && extended[0].readBandwidth > 0 &&
+        extended[0].bandwidthUnit == ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC) {
+        uint32_t read = extended[0].readBandwidth, write = extended[0].writeBandwidth;
+        peaks.bytes = (read > write ? read : write) * 1e9;
+        strcpy(peaks.source, "reported by the driver");
+    }
+    return peaks;
+}
 
 /* ---- the roofline ---------------------------------------------------------------------------------------- */
 
@@ -13620,7 +13720,7 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
 
 /* ==== results/timeline.h ================================================================================ */
 
-/* Kept samples, and what a stream shares with a profiler. */
+/* zt_get_timeline: the newest samples, and what a stream shares with a profiler. */
 
 enum { ZT__MAX_MARKERS = 4096 };
 
@@ -13738,6 +13838,13 @@ ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler);
    uncertain. */
 ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, double *row);
 
+/* Returns the attached stream after `before`, or the first if that is NULL; NULL at the end. The data of
+   streams stays until the profiler is closed. `group` and `metrics` may be read without a lock. */
+ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before);
+
+/* Releases the timeline and the data of the streams, which are detached. */
+ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler);
+
 /* Gets the indices of kept samples, from *first up to but not including *end. None without a timeline. */
 ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end);
 
@@ -13751,7 +13858,7 @@ ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint6
 
 /* ==== results/timeline.c ================================================================================ */
 
-/* Kept samples, and what a stream shares with a profiler. */
+/* zt_get_timeline: the newest samples, and what a stream shares with a profiler. */
 
 /* ---- what a stream shares with a profiler ---------------------------------------------------------------- */
 
@@ -13973,6 +14080,35 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     timeline->written++;
 }
 
+ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before) {
+    zt__stream_data *first;
+    if (before) {
+        return zt__load(&before->next);
+    }
+    zt__lock(&profiler->mutex);
+    first = profiler->attached_streams;
+    zt__unlock(&profiler->mutex);
+    return first;
+}
+
+ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__timeline *timeline = profiler->timeline;
+    while (profiler->attached_streams) {
+        zt__stream_data *data = profiler->attached_streams;
+        profiler->attached_streams = data->next;
+        zt__release_stream_data(data);
+    }
+    profiler->timeline = NULL;
+    if (timeline) {
+        zt__free(allocator, timeline->samples);
+        zt__free(allocator, timeline->values);
+        zt__free(allocator, timeline->missing);
+        zt__free(allocator, timeline->executions);
+        zt__free(allocator, timeline);
+    }
+}
+
 /* ---- for reports: kept samples and rows ------------------------------------------------------------------ */
 
 ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end) {
@@ -14011,13 +14147,32 @@ ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint6
     zt__unlock(&data->mutex);
 }
 
+ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
+    zt_timeline_info info;
+    zt_profiler *locked = zt__mutable(profiler);
+    zt__stream_data *data = NULL;
+    uint64_t first, end;
+    memset(&info, 0, sizeof info);
+    if (!profiler || !profiler->timeline) {
+        return info;
+    }
+    zt__get_kept_samples(locked, &first, &end);
+    info.samples = end - first;
+    zt__lock(&locked->mutex);
+    info.lost_samples = first + locked->timeline->ambiguous; /* newer ones replaced the first */
+    info.pairs = locked->timeline->clock.pair_count;
+    zt__unlock(&locked->mutex);
+    while ((data = zt__next_attached_stream(locked, data)) != NULL) {
+        zt__get_kept_rows(data, &first, &end);
+        info.rows += end - first;
+        info.lost_rows += first;
+    }
+    return info;
+}
+
 /* ==== results/attribution.h ============================================================================= */
 
-/* Rows of attached streams within samples; opening and closing a timeline. */
-
-/* Returns the attached stream after `before`, or the first if that is NULL; NULL at the end. The data of
-   streams stays until the profiler is closed. `group` and `metrics` may be read without a lock. */
-ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before);
+/* Rows of attached streams are added to the samples in which they lie. */
 
 /* Attributes the rows of a stream that was read. Another thread may close the profiler meanwhile: it waits
    until `is_attributing` is 0. */
@@ -14028,16 +14183,13 @@ ZT__PRIVATE void zt__attribute_rows_of_stream(zt__stream_data *data);
    if such a thread does not finish before the deadline. */
 ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline);
 
-/* Releases the timeline and the data of the streams, which are detached. */
-ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler);
-
 /* If the clocks cannot be compared, reports this and succeeds without a timeline. On failure, the caller
    destroys the profiler. */
 ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler);
 
 /* ==== results/attribution.c ============================================================================= */
 
-/* Rows of attached streams within samples; opening and closing a timeline. */
+/* Rows of attached streams are added to the samples in which they lie. */
 
 /* ---- attribution: the rows of streams within samples ----------------------------------------------------- */
 
@@ -14156,17 +14308,6 @@ static void zt__attribute_rows(zt_profiler *profiler) {
 
 /* ---- attached streams ------------------------------------------------------------------------------------ */
 
-ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before) {
-    zt__stream_data *first;
-    if (before) {
-        return zt__load(&before->next);
-    }
-    zt__lock(&profiler->mutex);
-    first = profiler->attached_streams;
-    zt__unlock(&profiler->mutex);
-    return first;
-}
-
 ZT__PRIVATE void zt__attribute_rows_of_stream(zt__stream_data *data) {
     zt_profiler *profiler;
     zt__lock(&data->mutex);
@@ -14201,24 +14342,6 @@ ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline) {
 }
 
 /* ---- opening and closing --------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__timeline *timeline = profiler->timeline;
-    while (profiler->attached_streams) {
-        zt__stream_data *data = profiler->attached_streams;
-        profiler->attached_streams = data->next;
-        zt__release_stream_data(data);
-    }
-    profiler->timeline = NULL;
-    if (timeline) {
-        zt__free(allocator, timeline->samples);
-        zt__free(allocator, timeline->values);
-        zt__free(allocator, timeline->missing);
-        zt__free(allocator, timeline->executions);
-        zt__free(allocator, timeline);
-    }
-}
 
 ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -14266,9 +14389,62 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     return result;
 }
 
+ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler) {
+    uint32_t count;
+    if (!profiler) {
+        return 0;
+    }
+    zt__lock(&zt__mutable(profiler)->mutex);
+    count = profiler->streamed_count;
+    zt__unlock(&zt__mutable(profiler)->mutex);
+    return count;
+}
+
+ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) {
+    zt__stream_data *data = NULL;
+    if (metric >= zt_get_streamed_count(profiler)) { /* it is 0 for NULL */
+        return NULL;
+    }
+    do { /* what is counted belongs to a stream that is attached */
+        data = zt__next_attached_stream(zt__mutable(profiler), data);
+    } while (metric - data->first_streamed >= data->group.metric_count);
+    return &data->metrics[metric - data->first_streamed];
+}
+
+ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
+                                   zt_streamed *streamed) {
+    const char *call = "zt_get_streamed";
+    const zt__region_record *record;
+    zt__moments moments;
+    ze_result_t result;
+    memset(&moments, 0, sizeof moments);
+    if (streamed) {
+        streamed->rows = 0;
+        streamed->mean = streamed->peak = zt__nan();
+    }
+    record = zt__get_record(profiler, call, region, "streamed", streamed, &result);
+    if (!record) {
+        return result;
+    }
+    if (metric >= zt_get_streamed_count(profiler)) {
+        return zt__report_index(profiler, call, "streamed", metric);
+    }
+    zt__lock(&zt__mutable(profiler)->mutex);
+    if (metric < record->streamed_count) {
+        moments = record->streamed[metric];
+    }
+    zt__unlock(&zt__mutable(profiler)->mutex);
+    if (moments.count) {
+        streamed->rows = moments.count;
+        streamed->mean = moments.weight > 0 ? moments.mean : zt__nan();
+        streamed->peak = moments.max;
+    }
+    return ZE_RESULT_SUCCESS;
+}
+
 /* ==== results/overlap.h ================================================================================= */
 
-/* The time of the device that samples cover. */
+/* zt_get_overlap: when samples cover the device. */
 
 /* When a sample ran, in device time, and what it was. */
 typedef struct zt__interval {
@@ -14292,7 +14468,7 @@ ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap);
 
 /* ==== results/overlap.c ================================================================================= */
 
-/* The time of the device that samples cover. */
+/* zt_get_overlap: when samples cover the device. */
 
 /* ---- the time of the device that samples cover ----------------------------------------------------------- */
 
@@ -14422,91 +14598,15 @@ ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) 
 
 /* ---- public ---------------------------------------------------------------------------------------------- */
 
-ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler) {
-    uint32_t count;
-    if (!profiler) {
-        return 0;
-    }
-    zt__lock(&zt__mutable(profiler)->mutex);
-    count = profiler->streamed_count;
-    zt__unlock(&zt__mutable(profiler)->mutex);
-    return count;
-}
-
-ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) {
-    zt__stream_data *data = NULL;
-    if (metric >= zt_get_streamed_count(profiler)) { /* it is 0 for NULL */
-        return NULL;
-    }
-    do { /* what is counted belongs to a stream that is attached */
-        data = zt__next_attached_stream(zt__mutable(profiler), data);
-    } while (metric - data->first_streamed >= data->group.metric_count);
-    return &data->metrics[metric - data->first_streamed];
-}
-
-ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-                                   zt_streamed *streamed) {
-    const char *call = "zt_get_streamed";
-    const zt__region_record *record;
-    zt__moments moments;
-    ze_result_t result;
-    memset(&moments, 0, sizeof moments);
-    if (streamed) {
-        streamed->rows = 0;
-        streamed->mean = streamed->peak = zt__nan();
-    }
-    record = zt__get_record(profiler, call, region, "streamed", streamed, &result);
-    if (!record) {
-        return result;
-    }
-    if (metric >= zt_get_streamed_count(profiler)) {
-        return zt__report_index(profiler, call, "streamed", metric);
-    }
-    zt__lock(&zt__mutable(profiler)->mutex);
-    if (metric < record->streamed_count) {
-        moments = record->streamed[metric];
-    }
-    zt__unlock(&zt__mutable(profiler)->mutex);
-    if (moments.count) {
-        streamed->rows = moments.count;
-        streamed->mean = moments.weight > 0 ? moments.mean : zt__nan();
-        streamed->peak = moments.max;
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
 ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler) {
     zt_overlap overlap;
     zt__measure_overlap(zt__mutable(profiler), &overlap);
     return overlap;
 }
 
-ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
-    zt_timeline_info info;
-    zt_profiler *locked = zt__mutable(profiler);
-    zt__stream_data *data = NULL;
-    uint64_t first, end;
-    memset(&info, 0, sizeof info);
-    if (!profiler || !profiler->timeline) {
-        return info;
-    }
-    zt__get_kept_samples(locked, &first, &end);
-    info.samples = end - first;
-    zt__lock(&locked->mutex);
-    info.lost_samples = first + locked->timeline->ambiguous; /* newer ones replaced the first */
-    info.pairs = locked->timeline->clock.pair_count;
-    zt__unlock(&locked->mutex);
-    while ((data = zt__next_attached_stream(locked, data)) != NULL) {
-        zt__get_kept_rows(data, &first, &end);
-        info.rows += end - first;
-        info.lost_rows += first;
-    }
-    return info;
-}
-
 /* ==== results/roles.h =================================================================================== */
 
-/* Which metric shows what, whatever a device calls it, and the figures of a region by role. */
+/* The role of a metric, such as memory read, by its names on devices; a region's figures by role. */
 
 /* What a metric measures, and the units of its figure, which rules compare. Tables show metrics without a
    role in this order. */
@@ -14617,13 +14717,6 @@ ZT__PRIVATE zt__quantity zt__quantity_of(const zt_metric *metric);
 ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32_t *of_roles,
                                  uint32_t *naming);
 
-/* Returns the peaks that are given. Without any, the peak is the bandwidth for which the memory is designed, if
-   the driver reports it by ZE_extension_device_memory_properties. It cannot be computed from the clock rate and
-   bus width that every device reports: their units and the transfers in a clock cycle are not specified. Reads
-   and writes are assumed to share one bus. With several memories or tiles it is not known which of them a region
-   uses. The mutex is not held. */
-ZT__PRIVATE zt__peaks zt__get_peaks(zt_profiler *profiler);
-
 /* Fills in what is the same for all regions. The mutex is not held. */
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice);
 
@@ -14642,7 +14735,7 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
 
 /* ==== results/roles.c =================================================================================== */
 
-/* Which metric shows what, whatever a device calls it, and the figures of a region by role. */
+/* The role of a metric, such as memory read, by its names on devices; a region's figures by role. */
 
 /* ---- roles of metrics ------------------------------------------------------------------------------------ */
 
@@ -14698,36 +14791,6 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
             *naming = last;
         }
     }
-}
-
-ZT__PRIVATE zt__peaks zt__get_peaks(zt_profiler *profiler) {
-    ze_device_memory_properties_t memories[2];
-    ze_device_memory_ext_properties_t extended[2];
-    uint32_t count = 2, i;
-    ze_result_t result;
-    zt__peaks peaks;
-    zt__lock(&profiler->mutex);
-    peaks = profiler->peaks;
-    zt__unlock(&profiler->mutex);
-    if (peaks.bytes > 0 || peaks.operations > 0 || !profiler->device || profiler->tile_count > 0 ||
-        zt__is_device_lost(&profiler->diagnostics)) {
-        return peaks;
-    }
-    memset(memories, 0, sizeof memories);
-    memset(extended, 0, sizeof extended);
-    for (i = 0; i < count; i++) {
-        memories[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
-        memories[i].pNext = &extended[i];
-        extended[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES;
-    }
-    ZT__INTERNAL(result = zeDeviceGetMemoryProperties(profiler->device, &count, memories));
-    if (result == ZE_RESULT_SUCCESS && count == 1 && extended[0].readBandwidth > 0 &&
-        extended[0].bandwidthUnit == ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC) {
-        uint32_t read = extended[0].readBandwidth, write = extended[0].writeBandwidth;
-        peaks.bytes = (read > write ? read : write) * 1e9;
-        strcpy(peaks.source, "reported by the driver");
-    }
-    return peaks;
 }
 
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
@@ -15124,7 +15187,7 @@ ZT_API const char *zt_limit_name(zt_limit limit) {
 
 /* ==== results/ranking.h ================================================================================= */
 
-/* Which metrics matter, and the columns of tables. */
+/* Orders metrics by how much they tell, and so chooses the columns of tables. */
 
 /* A column of a table: a metric, or a share that is derived from two metrics. */
 typedef struct zt__ranked_column {
@@ -15170,7 +15233,7 @@ ZT__PRIVATE int zt__add_ranked_columns(const zt_profiler *profiler, const zt__ad
 
 /* ==== results/ranking.c ================================================================================= */
 
-/* Which metrics matter, and the columns of tables. */
+/* Orders metrics by how much they tell, and so chooses the columns of tables. */
 
 /* ---- ranking --------------------------------------------------------------------------------------------- */
 
@@ -15414,13 +15477,7 @@ struct zt_stream {
 
 /* ==== streams/streamer.h ================================================================================ */
 
-/* Opening a streamer of the driver, and its reports into the ring. */
-
-ZT__PRIVATE void zt__fill_stream_config(zt_stream_config *config);
-
-/* Creates a stream without anything of the device. `given` may be NULL. Returns NULL without memory. */
-ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
-                                         const zt_stream_config *given);
+/* Opens the driver's streamer, and reads its reports into the ring. */
 
 /* Finds the configured group; if none is configured, ComputeBasic, or else the first that is time-based. For
    hot spots, the one that samples instructions. Refuses a device with several tiles, whose reports have a
@@ -15449,71 +15506,9 @@ ZT__PRIVATE int zt__was_notified(zt_stream *stream);
 
 /* ==== streams/streamer.c ================================================================================ */
 
-/* Opening a streamer of the driver, and its reports into the ring. */
+/* Opens the driver's streamer, and reads its reports into the ring. */
 
 /* ---- opening --------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__fill_stream_config(zt_stream_config *config) {
-    if (!config->period_ns) {
-        config->period_ns = 1000000;
-    }
-    if (!config->memory_limit) {
-        config->memory_limit = (size_t)8 << 20;
-    }
-    if (!config->timeline_rows) {
-        config->timeline_rows = 16384;
-    }
-}
-
-ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
-                                         const zt_stream_config *given) {
-    enum { MOST_REPORTS = 1024 };
-    zt_stream_config config = given ? *given : zt_stream_config_default();
-    zt_stream *stream;
-    zt__stream_data *data;
-    uint64_t seed[2];
-    zt__fill_stream_config(&config);
-    if (!config.notify_reports) { /* as many as come in ten milliseconds */
-        uint32_t reports = ZT__STREAM_WAIT_NS / config.period_ns + 1;
-        config.notify_reports = reports < MOST_REPORTS ? reports : (uint32_t)MOST_REPORTS;
-    }
-    if (!config.allocator.allocate) {
-        config.allocator = zt__default_allocator;
-    }
-    stream = (zt_stream *)zt__allocate(&config.allocator, 1, sizeof *stream);
-    data = (zt__stream_data *)zt__allocate(&config.allocator, 1, sizeof *data);
-    if (!stream || !data) {
-        zt__free(&config.allocator, stream);
-        zt__free(&config.allocator, data);
-        return NULL;
-    }
-    zt__create_mutex(&data->mutex);
-    data->allocator = config.allocator;
-    data->owners = 1;
-    stream->data = data;
-    stream->process = zt__get_process();
-    stream->context = context;
-    stream->device = device;
-    stream->config = config;
-    stream->info.group = "";
-    stream->own_diagnostics.mutex = &data->mutex;
-    stream->own_diagnostics.log = config.log ? config.log : zt__default_log();
-    stream->own_diagnostics.log_user = config.log_user;
-    stream->diagnostics = &stream->own_diagnostics;
-    stream->opened_by = "zt_stream_open";
-    stream->time_metric = stream->length_metric = UINT32_MAX;
-    stream->marker_metric = stream->reason_metric = UINT32_MAX;
-    stream->marker_reason = stream->other_reason = zt__nan();
-    stream->gap_first = UINT64_MAX;
-    zt__create_mutex(&stream->reader.mutex);
-    zt__load_driver(&stream->driver);
-    /* The device also stores small numbers with another meaning in StreamMarker, so markers have large ones.
-     */
-    seed[0] = zt__now_ns();
-    seed[1] = (uint64_t)(uintptr_t)stream;
-    stream->marker_base = UINT32_C(0x40000000) + (uint32_t)(zt__hash(seed, sizeof seed) & 0x7fffffff);
-    return stream;
-}
 
 /* Reports why the device cannot be sampled. Returns the result of the call that failed. */
 static ze_result_t zt__report_stream_refusal(zt_stream *stream, ze_result_t result, const char *call,
@@ -15861,7 +15856,7 @@ ZT__PRIVATE int zt__was_notified(zt_stream *stream) {
 
 /* ==== streams/rows.h ==================================================================================== */
 
-/* Reports out of the ring as rows, with their times. */
+/* Calculates reports of the ring, and delivers them as rows with times of the host; the reader thread. */
 
 /* What receives the rows of one read. */
 typedef struct zt__receiver {
@@ -15878,10 +15873,6 @@ ZT__PRIVATE void zt__sleep_until_notified(zt_stream *stream);
 /* The step of the reader thread. */
 ZT__PRIVATE int zt__run_reader_thread(void *user);
 
-/* Reads a value as an integer, which may have more bits than a double. Returns 0 if the group has no such
-   metric, or the value is no number. */
-ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metric, uint64_t *integer);
-
 /* Finds the next reports that lie one after the other in the ring, as many as can be calculated at once.
    Returns how many there are. */
 ZT__PRIVATE uint32_t zt__find_waiting(zt_stream *stream, const uint8_t **raw);
@@ -15896,7 +15887,7 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
 
 /* ==== streams/rows.c ==================================================================================== */
 
-/* Reports out of the ring as rows, with their times. */
+/* Calculates reports of the ring, and delivers them as rows with times of the host; the reader thread. */
 
 /* ---- the reader thread ----------------------------------------------------------------------------------- */
 
@@ -15936,23 +15927,6 @@ typedef struct zt__raw_row {
     int is_valid; /* it has a length, and is not the first of the capture */
     int gap;      /* rows are missing before it */
 } zt__raw_row;
-
-ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metric, uint64_t *integer) {
-    double number;
-    if (metric == UINT32_MAX) {
-        return 0;
-    }
-    if (values[metric].type == ZET_VALUE_TYPE_UINT64) {
-        *integer = values[metric].value.ui64;
-        return 1;
-    }
-    number = zt__value_of(&values[metric]);
-    if (zt__is_nan(number) || number < 0 || number >= 18446744073709551616.0) {
-        return 0;
-    }
-    *integer = (uint64_t)number;
-    return 1;
-}
 
 /* Finds when the period of a row ended, which is the time stamp of its report, and how long it lasted.
 
@@ -16223,6 +16197,10 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
 
 /* zt_stream_open, zt_stream_read, zt_stream_mark, zt_stream_close. */
 
+/* Creates a stream without anything of the device. `given` may be NULL. Returns NULL without memory. */
+ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
+                                         const zt_stream_config *given);
+
 /* Frees a stream, also one that is not opened completely. The profiler keeps what it shares with the stream.
  */
 ZT__PRIVATE void zt__destroy_stream(zt_stream *stream);
@@ -16230,6 +16208,68 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream);
 /* ==== streams/streams.c ================================================================================= */
 
 /* zt_stream_open, zt_stream_read, zt_stream_mark, zt_stream_close. */
+
+static void zt__fill_stream_config(zt_stream_config *config) {
+    if (!config->period_ns) {
+        config->period_ns = 1000000;
+    }
+    if (!config->memory_limit) {
+        config->memory_limit = (size_t)8 << 20;
+    }
+    if (!config->timeline_rows) {
+        config->timeline_rows = 16384;
+    }
+}
+
+ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
+                                         const zt_stream_config *given) {
+    enum { MOST_REPORTS = 1024 };
+    zt_stream_config config = given ? *given : zt_stream_config_default();
+    zt_stream *stream;
+    zt__stream_data *data;
+    uint64_t seed[2];
+    zt__fill_stream_config(&config);
+    if (!config.notify_reports) { /* as many as come in ten milliseconds */
+        uint32_t reports = ZT__STREAM_WAIT_NS / config.period_ns + 1;
+        config.notify_reports = reports < MOST_REPORTS ? reports : (uint32_t)MOST_REPORTS;
+    }
+    if (!config.allocator.allocate) {
+        config.allocator = zt__default_allocator;
+    }
+    stream = (zt_stream *)zt__allocate(&config.allocator, 1, sizeof *stream);
+    data = (zt__stream_data *)zt__allocate(&config.allocator, 1, sizeof *data);
+    if (!stream || !data) {
+        zt__free(&config.allocator, stream);
+        zt__free(&config.allocator, data);
+        return NULL;
+    }
+    zt__create_mutex(&data->mutex);
+    data->allocator = config.allocator;
+    data->owners = 1;
+    stream->data = data;
+    stream->process = zt__get_process();
+    stream->context = context;
+    stream->device = device;
+    stream->config = config;
+    stream->info.group = "";
+    stream->own_diagnostics.mutex = &data->mutex;
+    stream->own_diagnostics.log = config.log ? config.log : zt__default_log();
+    stream->own_diagnostics.log_user = config.log_user;
+    stream->diagnostics = &stream->own_diagnostics;
+    stream->opened_by = "zt_stream_open";
+    stream->time_metric = stream->length_metric = UINT32_MAX;
+    stream->marker_metric = stream->reason_metric = UINT32_MAX;
+    stream->marker_reason = stream->other_reason = zt__nan();
+    stream->gap_first = UINT64_MAX;
+    zt__create_mutex(&stream->reader.mutex);
+    zt__load_driver(&stream->driver);
+    /* The device also stores small numbers with another meaning in StreamMarker, so markers have large ones.
+     */
+    seed[0] = zt__now_ns();
+    seed[1] = (uint64_t)(uintptr_t)stream;
+    stream->marker_base = UINT32_C(0x40000000) + (uint32_t)(zt__hash(seed, sizeof seed) & 0x7fffffff);
+    return stream;
+}
 
 /* ---- closing --------------------------------------------------------------------------------------------- */
 
@@ -16739,9 +16779,9 @@ ZT__PRIVATE int zt__find_function_at(const zt__elf *elf, uint64_t address, zt__f
 
 #endif
 
-/* ==== modules/facts.h =================================================================================== */
+/* ==== modules/kernel_facts.h ============================================================================ */
 
-/* What is known of a kernel and of what a device has for it. */
+/* What a kernel has, such as registers and shared memory, and what a device has for it. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -16800,9 +16840,9 @@ ZT__PRIVATE zt__kernel_facts zt__unknown_facts(void);
 
 #endif
 
-/* ==== modules/facts.c =================================================================================== */
+/* ==== modules/kernel_facts.c ============================================================================ */
 
-/* What is known of a kernel and of what a device has for it. */
+/* What a kernel has, such as registers and shared memory, and what a device has for it. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -18271,12 +18311,9 @@ ZT__PRIVATE void zt__resume_uncovered(void *user, uint32_t number) {
 
 /* ==== debug/events.h ==================================================================================== */
 
-/* Events of a session: reading, acknowledging, delivering. */
+/* Events of a debug session: reading, acknowledging, delivering. */
 
 #ifdef ZETOOLS_DEBUG
-
-/* Acknowledges an event that needs it. */
-ZT__PRIVATE ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_event_t *event);
 
 /* Reads an event, records what it means, and queues it. Waits up to `milliseconds` for it. Returns NOT_READY
    if there is none, or no room for it. */
@@ -18286,17 +18323,25 @@ ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, const char *call, 
    but no longer than ZT__DEBUG_POLL_MS, and not at all if other threads want the session. */
 ZT__PRIVATE uint64_t zt__event_wait_ms(const zt_debugger *debugger, uint64_t deadline);
 
+/* Reads all events that the device has reported so far. Returns NOT_AVAILABLE, and reports it, if the session
+   is over. `session` is held. */
+ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call);
+
+/* Acknowledges what waits to be delivered, or could not be acknowledged before. */
+ZT__PRIVATE void zt__acknowledge_all(zt_debugger *debugger);
+
 #endif
 
 /* ==== debug/events.c ==================================================================================== */
 
-/* Events of a session: reading, acknowledging, delivering. */
+/* Events of a debug session: reading, acknowledging, delivering. */
 
 #ifdef ZETOOLS_DEBUG
 
 /* ---- events: with `session` held -------------------------------------------------------------------------- */
 
-ZT__PRIVATE ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_event_t *event) {
+/* Acknowledges an event that needs it. */
+static ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_event_t *event) {
     ze_result_t result = ZE_RESULT_SUCCESS;
     int tries;
     if (!(event->flags & ZET_DEBUG_EVENT_FLAG_NEED_ACK) || debugger->is_over) {
@@ -18526,6 +18571,36 @@ ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger) {
     return zt__acknowledge_delivered(debugger, call);
 }
 
+ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call) {
+    ze_result_t result;
+    do {
+        result = zt__read_event(debugger, call, 0);
+    } while (result == ZE_RESULT_SUCCESS);
+    if (debugger->is_over) {
+        return zt__report_over(debugger, call);
+    }
+    return result == ZE_RESULT_NOT_READY ? ZE_RESULT_SUCCESS : result;
+}
+
+ZT__PRIVATE void zt__acknowledge_all(zt_debugger *debugger) {
+    if (debugger->has_owed) {
+        debugger->has_owed = 0;
+        zt__acknowledge(debugger, &debugger->owed);
+    }
+    for (; debugger->event_count > 0; debugger->event_count--) {
+        zt__acknowledge(debugger, &debugger->events[debugger->first_event]);
+        debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
+    }
+}
+
+ZT_API const char *zt_debug_event_name(zt_debug_event_type type) {
+    static const char *const names[ZT_DEBUG_EVENT_COUNT] = {
+        "other",         "detached",        "process entry",       "process exit", "module load",
+        "module unload", "threads stopped", "threads unavailable", "page fault",
+    };
+    return (unsigned)type < ZT_DEBUG_EVENT_COUNT ? names[type] : "unknown";
+}
+
 #endif
 
 /* ==== debug/places.c ==================================================================================== */
@@ -18675,10 +18750,6 @@ ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_de
 
 #ifdef ZETOOLS_DEBUG
 
-/* Reads all events that the device has reported so far. Returns NOT_AVAILABLE, and reports it, if the session
-   is over. `session` is held. */
-ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call);
-
 /* Reports a call of the driver about threads, which returns NOT_AVAILABLE if they are not stopped, or if the
    session is over. `session` is held. */
 ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t result, const char *call,
@@ -18693,17 +18764,6 @@ ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t resu
 #ifdef ZETOOLS_DEBUG
 
 /* ---- stopping and resuming ------------------------------------------------------------------------------- */
-
-ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call) {
-    ze_result_t result;
-    do {
-        result = zt__read_event(debugger, call, 0);
-    } while (result == ZE_RESULT_SUCCESS);
-    if (debugger->is_over) {
-        return zt__report_over(debugger, call);
-    }
-    return result == ZE_RESULT_NOT_READY ? ZE_RESULT_SUCCESS : result;
-}
 
 ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t result, const char *call,
                                          const char *driver_call, const char *remedy) {
@@ -18920,7 +18980,7 @@ ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *thre
 
 /* ==== debug/memory.c ==================================================================================== */
 
-/* Memory of the device. */
+/* zt_debug_read, zt_debug_write: memory of the device. */
 
 #ifdef ZETOOLS_DEBUG
 
@@ -19285,18 +19345,6 @@ static int zt__has_interrupt(const zt_debugger *debugger) {
     return 0;
 }
 
-/* Acknowledges what waits to be delivered, or could not be acknowledged before. */
-static void zt__acknowledge_all(zt_debugger *debugger) {
-    if (debugger->has_owed) {
-        debugger->has_owed = 0;
-        zt__acknowledge(debugger, &debugger->owed);
-    }
-    for (; debugger->event_count > 0; debugger->event_count--) {
-        zt__acknowledge(debugger, &debugger->events[debugger->first_event]);
-        debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
-    }
-}
-
 /* Acknowledges all events and resumes all threads, also those that are about to stop, for a limited time. No
    other thread uses the debugger. */
 static void zt__release_target(zt_debugger *debugger) {
@@ -19522,14 +19570,6 @@ ZT_API ze_result_t zt_debug_close(zt_debugger *debugger) {
     }
     zt__destroy_debugger(debugger);
     return result;
-}
-
-ZT_API const char *zt_debug_event_name(zt_debug_event_type type) {
-    static const char *const names[ZT_DEBUG_EVENT_COUNT] = {
-        "other",         "detached",        "process entry",       "process exit", "module load",
-        "module unload", "threads stopped", "threads unavailable", "page fault",
-    };
-    return (unsigned)type < ZT_DEBUG_EVENT_COUNT ? names[type] : "unknown";
 }
 
 /* Returns the debugger's diagnostics, or NULL: those of the thread. In a forked child, a thread that does not
@@ -20216,7 +20256,7 @@ ZT__PRIVATE int zt__replaces(const zt__place *later, const zt__place *earlier) {
 
 /* ==== tracer/module_files.h ============================================================================= */
 
-/* Files of the modules of others. */
+/* zt_trace_config.modules: the binaries of the application's modules as files. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -20274,7 +20314,7 @@ ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char
 
 /* ==== tracer/module_files.c ============================================================================= */
 
-/* Files of the modules of others. */
+/* zt_trace_config.modules: the binaries of the application's modules as files. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -20380,7 +20420,7 @@ ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char
 
 /* ==== tracer/profiled_builds.h ========================================================================== */
 
-/* Modules of others, built with profile flags. */
+/* Builds modules of the application with profile flags. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -20407,7 +20447,7 @@ ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_c
 
 /* ==== tracer/profiled_builds.c ========================================================================== */
 
-/* Modules of others, built with profile flags. */
+/* Builds modules of the application with profile flags. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -20546,7 +20586,7 @@ ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_c
 
 /* ==== tracer/replacements.h ============================================================================= */
 
-/* Kernels in place of those of others. */
+/* zt_replace: other kernels in place of the application's. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -20573,7 +20613,7 @@ ZT__PRIVATE void zt__replace_function(zt__modules *modules,
 
 /* ==== tracer/replacements.c ============================================================================= */
 
-/* Kernels in place of those of others. */
+/* zt_replace: other kernels in place of the application's. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -20738,7 +20778,7 @@ ZT__PRIVATE void zt__replace_function(zt__modules *modules,
 
 /* ==== tracer/sampling.h ================================================================================= */
 
-/* Samples of instructions, read and added up. */
+/* Hot spots: samples of instructions, read and added up. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -20764,7 +20804,7 @@ ZT__PRIVATE int zt__run_sampling_thread(void *user);
 
 /* ==== tracer/sampling.c ================================================================================= */
 
-/* Samples of instructions, read and added up. */
+/* Hot spots: samples of instructions, read and added up. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -20969,7 +21009,7 @@ ZT__PRIVATE int zt__run_sampling_thread(void *user) {
 
 /* ==== tracer/sampled_kernels.h ========================================================================== */
 
-/* Where kernels lie, and when they go. */
+/* Hot spots: where kernels lie on the device. Samples are read before one is unloaded. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -20989,7 +21029,7 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kerne
 
 /* ==== tracer/sampled_kernels.c ========================================================================== */
 
-/* Where kernels lie, and when they go. */
+/* Hot spots: where kernels lie on the device. Samples are read before one is unloaded. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -21212,7 +21252,7 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kerne
 
 /* ==== tracer/hotspot_lines.c ============================================================================ */
 
-/* Source lines of hot spots; zt_get_hotspot. */
+/* Hot spots: their source lines. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -21348,73 +21388,11 @@ ZT_API ze_result_t zt_hotspots_find_lines(zt_profiler *profiler) {
     return result;
 }
 
-/* ---- results --------------------------------------------------------------------------------------------- */
-
-ZT_API zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler) {
-    zt__hotspots *hotspots = zt__hotspots_of(profiler);
-    zt_hotspots_counts counts;
-    memset(&counts, 0, sizeof counts);
-    if (hotspots) {
-        zt__lock(&hotspots->mutex);
-        counts = hotspots->counts;
-        zt__unlock(&hotspots->mutex);
-    }
-    return counts;
-}
-
-ZT_API uint32_t zt_get_hotspot_count(const zt_profiler *profiler) {
-    zt__hotspots *hotspots = zt__hotspots_of(profiler);
-    uint32_t count = 0;
-    if (hotspots) {
-        zt__lock(&hotspots->mutex);
-        count = hotspots->spot_count;
-        zt__unlock(&hotspots->mutex);
-    }
-    return count;
-}
-
-ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t index, zt_hotspot_info *info) {
-    zt__hotspots *hotspots = zt__hotspots_of(profiler);
-    const zt__spot *spot;
-    uint32_t i;
-    if (!info) {
-        return profiler ? zt__report_null(&zt__mutable(profiler)->diagnostics, "zt_get_hotspot", "info")
-                        : ZE_RESULT_SUCCESS;
-    }
-    memset(info, 0, sizeof *info);
-    info->kernel = info->file = "";
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (index >= zt_get_hotspot_count(profiler)) {
-        return zt__report(&zt__mutable(profiler)->diagnostics, BAD_INDEX, ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "zt_get_hotspot", (unsigned)index, "hotspot");
-    }
-    zt__lock(&hotspots->mutex);
-    spot = hotspots->spots[index];
-    info->kernel = spot->key.kernel->name;
-    info->offset = spot->key.offset;
-    info->samples = spot->samples;
-    info->share = (double)spot->samples / (double)hotspots->counts.matched;
-    info->file = spot->file;
-    info->line = spot->line;
-    for (i = 0; i < hotspots->count_count; i++) {
-        if (i == hotspots->active_count) {
-            info->active = spot->counts[i];
-        } else {
-            info->stalls[info->stall_count].name = hotspots->count_names[i];
-            info->stalls[info->stall_count++].samples = spot->counts[i];
-        }
-    }
-    zt__unlock(&hotspots->mutex);
-    return ZE_RESULT_SUCCESS;
-}
-
 #endif
 
 /* ==== tracer/sampling_by_stops.h ======================================================================== */
 
-/* Sampling where the device cannot: threads are stopped and looked at. */
+/* Hot spots where the device cannot sample: threads are stopped and looked at. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -21438,7 +21416,7 @@ ZT__PRIVATE ze_result_t zt__start_stops(zt__hotspots *hotspots, zt_stream *strea
 
 /* ==== tracer/sampling_by_stops.c ======================================================================== */
 
-/* Sampling where the device cannot: threads are stopped and looked at. */
+/* Hot spots where the device cannot sample: threads are stopped and looked at. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -22372,13 +22350,6 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame);
    or it went with its pool. A counter-based event has no pool, and is never kept. */
 ZT__PRIVATE void zt__after_event_create(zt__frame *frame);
 
-/* As zt__save_kept_stamps, for the slot that keeps the event, if there is one. */
-ZT__PRIVATE int zt__save_stamps_of_event(zt__tracer *tracer, ze_event_handle_t event,
-                                         zt__event_change change);
-
-/* Counts commands that signal an event and are not measured by it. No mutex is held. */
-ZT__PRIVATE void zt__count_signals(zt__tracer *tracer, ze_event_handle_t event, uint32_t count);
-
 /* Called before the host resets or signals an event. Both calls have the same parameters. */
 ZT__PRIVATE void zt__before_event_change(zt__frame *frame);
 
@@ -22395,6 +22366,18 @@ ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handl
 
 /* The driver may destroy events of the pool that the application has not destroyed. */
 ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame);
+
+/* Returns the frame of an outer tracer that has put an event of its own in place of the application's, or
+   NULL. */
+ZT__PRIVATE const zt__frame *zt__find_outer_signal(const zt__frame *frame);
+
+/* Called before a command that signals an event is appended, and before the tracer chooses how to measure it.
+   Saves what another launch has left in the event. */
+ZT__PRIVATE void zt__save_stamps_before_signal(zt__frame *frame);
+
+/* Called before a command that signals an event is appended, and after the tracer has chosen how to measure
+   it. Counts its signal, unless the command is measured by that event. */
+ZT__PRIVATE void zt__note_signal(zt__frame *frame);
 
 #endif
 
@@ -22494,8 +22477,8 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
     }
 }
 
-ZT__PRIVATE int zt__save_stamps_of_event(zt__tracer *tracer, ze_event_handle_t event,
-                                         zt__event_change change) {
+/* As zt__save_kept_stamps, for the slot that keeps the event, if there is one. */
+static int zt__save_stamps_of_event(zt__tracer *tracer, ze_event_handle_t event, zt__event_change change) {
     zt__known_event *known;
     zt__slot *keeper = NULL;
     zt_profiler *owner = NULL;
@@ -22526,7 +22509,8 @@ ZT__PRIVATE int zt__save_stamps_of_event(zt__tracer *tracer, ze_event_handle_t e
     return may_signal;
 }
 
-ZT__PRIVATE void zt__count_signals(zt__tracer *tracer, ze_event_handle_t event, uint32_t count) {
+/* Counts commands that signal an event and are not measured by it. No mutex is held. */
+static void zt__count_signals(zt__tracer *tracer, ze_event_handle_t event, uint32_t count) {
     zt__known_event *known;
     zt__lock(&tracer->mutex);
     known = zt__find_event(tracer, event);
@@ -22674,17 +22658,62 @@ ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
     zt__forget_handle(tracer, &tracer->pools, pool);
 }
 
+ZT__PRIVATE const zt__frame *zt__find_outer_signal(const zt__frame *frame) {
+    const zt__frame *outer = frame->previous;
+    while (outer && !outer->signal) {
+        outer = outer->previous;
+    }
+    return outer;
+}
+
+/* Returns the event of the application that a command signals, or NULL. */
+static ze_event_handle_t zt__find_signalled(const zt__frame *frame, const zt__command *command) {
+    const zt__frame *outer = zt__find_outer_signal(frame);
+    if (outer) {
+        return outer->signalled;
+    }
+    return frame->signal ? frame->signalled : command->signal ? *command->signal : NULL;
+}
+
+ZT__PRIVATE void zt__save_stamps_before_signal(zt__frame *frame) {
+    zt__command command;
+    ze_event_handle_t event;
+    zt__read_command(frame->call, frame->parameters, &command);
+    event = zt__find_signalled(frame, &command);
+    if (event && zt__save_stamps_of_event(frame->tracer, event, ZT__EVENT_SIGNALLED)) {
+        zt__count_signals(frame->tracer, event, 2); /* both commands may signal it later */
+    }
+}
+
+ZT__PRIVATE void zt__note_signal(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__known_list *list;
+    zt__command command;
+    ze_event_handle_t event;
+    int is_signalled_once;
+    zt__read_command(frame->call, frame->parameters, &command);
+    event = zt__find_signalled(frame, &command);
+    if (event && !frame->has_kept_event) {
+        zt__lock(&tracer->mutex);
+        list = zt__find_known_list(tracer, command.list);
+        is_signalled_once = list && list->kind == ZT__LIST_IMMEDIATE && !list->is_captured;
+        zt__unlock(&tracer->mutex);
+        zt__count_signals(tracer, event, is_signalled_once ? 1 : 2);
+        /* Another thread may have appended a launch that is measured by it since
+           zt__save_stamps_before_signal. */
+        if (zt__save_stamps_of_event(tracer, event, ZT__EVENT_SIGNALLED)) {
+            zt__count_signals(tracer, event, 2);
+        }
+    }
+}
+
 #endif
 
-/* ==== tracer/lists.h ==================================================================================== */
+/* ==== tracer/kernel_names.h ============================================================================= */
 
-/* Names of kernels, and the devices and lists that are measured. */
+/* Names of kernels. */
 
 #ifdef ZETOOLS_TRACER
-
-/* Adds a record that was allocated, or frees it if there is one of this name. No mutex is held. Returns the
-   record in use, or NULL without memory, or if `made` is NULL. */
-ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *made);
 
 /* Returns the name of a kernel: the one that is known for its handle, or else, or if `knows_handle` is 0,
    the one that the driver returns. If the driver fails, the name is "", and the next launch queries
@@ -22692,43 +22721,21 @@ ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *m
 ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
                                                 int knows_handle);
 
-/* Adds a device to the end of the tracer's list. Copy engines are the queue groups that cannot execute metric
-   queries. Called by one thread at a time, while others may read. Returns NULL without memory. */
-ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_handle_t context,
-                                              ze_device_handle_t device, zt_profiler *profiler);
-
-ZT__PRIVATE int zt__is_measured(const zt__traced_device *device);
-
-/* Returns the next device that is measured, or the first if `device` is NULL. Returns NULL after the last. */
-ZT__PRIVATE zt__traced_device *zt__next_measured(zt__tracer *tracer, zt__traced_device *device);
-
-/* Returns the record of a context and device, or NULL if nothing measures their lists. Under zt_auto, a
-   profiler is opened for those that are new. If that fails, they are added without one, so that it is not
-   tried again. */
-ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
-                                                       ze_device_handle_t device);
-
-/* Returns the record of a list, with what is known now. `device` is NULL if the list is not measured. The
-   mutex is held. Returns NULL without memory. */
-ZT__PRIVATE zt__known_list *zt__remember_list(zt__tracer *tracer, ze_command_list_handle_t list,
-                                              zt__traced_device *device, uint32_t ordinal);
-
-/* Adds the record of a list that was created before the start, for which the driver is queried. If it cannot
-   return context and device, the list is assumed to be of the profiler's, or of the first device under
-   zt_auto if there is no second. Does nothing if there is a record. No mutex is held. */
-ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_handle_t list);
+/* Returns the record of a name, which is added if there is none. With `others`, the name is followed by that
+   number: "saxpy +2". No mutex is held. Returns NULL without memory. */
+ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char *text, uint32_t others);
 
 #endif
 
-/* ==== tracer/lists.c ==================================================================================== */
+/* ==== tracer/kernel_names.c ============================================================================= */
 
-/* Names of kernels, and the devices and lists that are measured. */
+/* Names of kernels. */
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- names of kernels ------------------------------------------------------------------------------------ */
-
-ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *made) {
+/* Adds a record that was allocated, or frees it if there is one of this name. No mutex is held. Returns the
+   record in use, or NULL without memory, or if `made` is NULL. */
+static zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *made) {
     size_t length = made ? strlen(made->text) : 0;
     zt__kernel_name *name = NULL;
     zt__lock(&tracer->mutex);
@@ -22773,6 +22780,71 @@ ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_ha
     }
     return name;
 }
+
+ZT__PRIVATE zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char *text, uint32_t others) {
+    char number[16] = "";
+    size_t size;
+    zt__kernel_name *name = NULL;
+    if (others) {
+        snprintf(number, sizeof number, " +%u", (unsigned)others);
+    } else {
+        zt__lock(&tracer->mutex);
+        name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, strlen(text));
+        zt__unlock(&tracer->mutex);
+    }
+    if (name) {
+        return name;
+    }
+    size = strlen(text) + strlen(number) + 1;
+    name = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *name + size);
+    if (name) {
+        name->text = (char *)(name + 1);
+        snprintf(name->text, size, "%s%s", text, number);
+    }
+    return zt__add_name(tracer, name);
+}
+
+#endif
+
+/* ==== tracer/lists.h ==================================================================================== */
+
+/* Devices and lists that are measured. */
+
+#ifdef ZETOOLS_TRACER
+
+/* Adds a device to the end of the tracer's list. Copy engines are the queue groups that cannot execute metric
+   queries. Called by one thread at a time, while others may read. Returns NULL without memory. */
+ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_handle_t context,
+                                              ze_device_handle_t device, zt_profiler *profiler);
+
+ZT__PRIVATE int zt__is_measured(const zt__traced_device *device);
+
+/* Returns the next device that is measured, or the first if `device` is NULL. Returns NULL after the last. */
+ZT__PRIVATE zt__traced_device *zt__next_measured(zt__tracer *tracer, zt__traced_device *device);
+
+/* Returns the record of a context and device, or NULL if nothing measures their lists. Under zt_auto, a
+   profiler is opened for those that are new. If that fails, they are added without one, so that it is not
+   tried again. */
+ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_context_handle_t context,
+                                                       ze_device_handle_t device);
+
+/* Returns the record of a list, with what is known now. `device` is NULL if the list is not measured. The
+   mutex is held. Returns NULL without memory. */
+ZT__PRIVATE zt__known_list *zt__remember_list(zt__tracer *tracer, ze_command_list_handle_t list,
+                                              zt__traced_device *device, uint32_t ordinal);
+
+/* Adds the record of a list that was created before the start, for which the driver is queried. If it cannot
+   return context and device, the list is assumed to be of the profiler's, or of the first device under
+   zt_auto if there is no second. Does nothing if there is a record. No mutex is held. */
+ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_handle_t list);
+
+#endif
+
+/* ==== tracer/lists.c ==================================================================================== */
+
+/* Devices and lists that are measured. */
+
+#ifdef ZETOOLS_TRACER
 
 /* ---- devices and lists ----------------------------------------------------------------------------------- */
 
@@ -22937,7 +23009,7 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
 
 /* ==== tracer/results.h ================================================================================== */
 
-/* What was traced, as numbers. */
+/* zt_trace_get_counts, zt_get_call, zt_get_hotspot: what was traced, as numbers. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -22962,9 +23034,69 @@ ZT__PRIVATE int zt__copy_kept_call(const zt_profiler *profiler, uint64_t index, 
 
 /* ==== tracer/results.c ================================================================================== */
 
-/* What was traced, as numbers. */
+/* zt_trace_get_counts, zt_get_call, zt_get_hotspot: what was traced, as numbers. */
 
 #ifdef ZETOOLS_TRACER
+
+ZT_API zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    zt_hotspots_counts counts;
+    memset(&counts, 0, sizeof counts);
+    if (hotspots) {
+        zt__lock(&hotspots->mutex);
+        counts = hotspots->counts;
+        zt__unlock(&hotspots->mutex);
+    }
+    return counts;
+}
+
+ZT_API uint32_t zt_get_hotspot_count(const zt_profiler *profiler) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    uint32_t count = 0;
+    if (hotspots) {
+        zt__lock(&hotspots->mutex);
+        count = hotspots->spot_count;
+        zt__unlock(&hotspots->mutex);
+    }
+    return count;
+}
+
+ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t index, zt_hotspot_info *info) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    const zt__spot *spot;
+    uint32_t i;
+    if (!info) {
+        return profiler ? zt__report_null(&zt__mutable(profiler)->diagnostics, "zt_get_hotspot", "info")
+                        : ZE_RESULT_SUCCESS;
+    }
+    memset(info, 0, sizeof *info);
+    info->kernel = info->file = "";
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (index >= zt_get_hotspot_count(profiler)) {
+        return zt__report(&zt__mutable(profiler)->diagnostics, BAD_INDEX, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "zt_get_hotspot", (unsigned)index, "hotspot");
+    }
+    zt__lock(&hotspots->mutex);
+    spot = hotspots->spots[index];
+    info->kernel = spot->key.kernel->name;
+    info->offset = spot->key.offset;
+    info->samples = spot->samples;
+    info->share = (double)spot->samples / (double)hotspots->counts.matched;
+    info->file = spot->file;
+    info->line = spot->line;
+    for (i = 0; i < hotspots->count_count; i++) {
+        if (i == hotspots->active_count) {
+            info->active = spot->counts[i];
+        } else {
+            info->stalls[info->stall_count].name = hotspots->count_names[i];
+            info->stalls[info->stall_count++].samples = spot->counts[i];
+        }
+    }
+    zt__unlock(&hotspots->mutex);
+    return ZE_RESULT_SUCCESS;
+}
 
 /* ---- what was traced ------------------------------------------------------------------------------------- */
 
@@ -23063,690 +23195,7 @@ ZT__PRIVATE int zt__copy_kept_call(const zt_profiler *profiler, uint64_t index, 
 
 #endif
 
-/* ==== tracer/seen_modules.h ============================================================================= */
-
-/* Modules and kernels, before and after calls that create or destroy them. */
-
-#ifdef ZETOOLS_TRACER
-
-/* Records that a kernel exists. If hot spots are sampled, looks its address up.
-   If their sampling begins later, that finds the kernel in the table. No mutex is held. */
-ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel);
-
-ZT__PRIVATE void zt__before_module_create(zt__frame *frame);
-
-/* The handle may be that of an earlier module. */
-ZT__PRIVATE void zt__note_module(zt__frame *frame);
-
-ZT__PRIVATE void zt__before_module_destroy(zt__frame *frame);
-
-/* The handle may already be that of a new module, with a new record. */
-ZT__PRIVATE void zt__after_module_destroy(zt__frame *frame);
-
-ZT__PRIVATE void zt__after_get_function(zt__frame *frame);
-
-/* Before the epilogues of hooks. zt__after_kernel_create follows them. */
-ZT__PRIVATE void zt__put_kernel_in_place(zt__frame *frame);
-
-ZT__PRIVATE void zt__after_group_size(zt__frame *frame);
-
-/* Counts the kernels of a launch, unless zt_trace_config.names leaves them out. At the first launch of its
-   handle, the driver is queried for what a kernel is made of. */
-ZT__PRIVATE void zt__after_launch(zt__frame *frame);
-
-/* Called before a kernel is destroyed: it is not used any more. If the driver refuses, its next launch shows
-   that it exists. */
-ZT__PRIVATE void zt__mark_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel);
-
-ZT__PRIVATE void zt__before_kernel_destroy(zt__frame *frame);
-
-/* Forgets the kernel, and the one that the application has passed, if a hook has destroyed this one in its
-   place. The handles may already be those of new kernels, with new records. */
-ZT__PRIVATE void zt__after_kernel_destroy(zt__frame *frame);
-
-#endif
-
-/* ==== tracer/seen_modules.c ============================================================================= */
-
-/* Modules and kernels, before and after calls that create or destroy them. */
-
-#ifdef ZETOOLS_TRACER
-
-/* ---- what is loaded -------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
-    zt__traced_device *device = NULL;
-    zt__loaded_kernel *record, placed;
-    zt__lock(&tracer->mutex);
-    record = zt__remember_kernel(tracer, kernel);
-    if (record && record->may_be_destroyed) { /* the driver has refused */
-        record->may_be_destroyed = record->is_placed = 0;
-    }
-    if (record && !record->is_placed && zt__load(&tracer->loaded.is_sampled)) {
-        device = zt__next_measured(tracer, NULL);
-        record->is_placed = 1;
-        placed = *record;
-    }
-    zt__unlock(&tracer->mutex);
-    for (; device; device = zt__next_measured(tracer, device)) {
-        if (zt__is_sampling(device->profiler)) {
-            zt__place_kernel(zt__hotspots_of(device->profiler), &placed);
-        }
-    }
-}
-
-/* Called before a kernel or, if it is not NULL, a module is destroyed: reads its samples of hot spots. */
-static void zt__observe_unload(zt__tracer *tracer, ze_module_handle_t module) {
-    zt__traced_device *device = zt__next_measured(tracer, NULL);
-    for (; device; device = zt__next_measured(tracer, device)) {
-        zt__before_unload(zt__hotspots_of(device->profiler), module);
-    }
-}
-
-/* ---- before and after a call: modules and kernels --------------------------------------------------------- */
-
-ZT__PRIVATE void zt__before_module_create(zt__frame *frame) {
-    zt__begin_build(&frame->tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t), &frame->build);
-}
-
-ZT__PRIVATE void zt__note_module(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    const ze_module_create_params_t *p = ZT__PARAMETERS(frame, ze_module_create_params_t);
-    zt__loaded_module *module;
-    zt__after_module_create(&tracer->modules, p, &frame->build);
-    zt__forget_handle(tracer, &tracer->loaded.modules, **p->pphModule);
-    zt__lock(&tracer->mutex);
-    module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
-                                                         **p->pphModule, sizeof *module);
-    if (module) {
-        module->context = *p->phContext;
-        module->device = *p->phDevice;
-    }
-    zt__unlock(&tracer->mutex);
-}
-
-ZT__PRIVATE void zt__before_module_destroy(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    ze_module_handle_t module = *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule;
-    const void *handle = module;
-    zt__loaded_module *known;
-    zt__lock(&tracer->mutex);
-    known = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
-    if (known) {
-        known->may_be_destroyed = 1;
-    }
-    zt__unlock(&tracer->mutex);
-    zt__change_replacements(&tracer->modules, NULL, module, NULL, "zeModuleDestroy");
-    zt__observe_unload(tracer, module);
-}
-
-ZT__PRIVATE void zt__after_module_destroy(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    const void *handle = *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule;
-    zt__loaded_module *known;
-    zt__lock(&tracer->mutex);
-    known = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
-    if (known && known->may_be_destroyed) {
-        zt__map_remove(&tracer->loaded.modules, &handle, sizeof handle);
-    } else {
-        known = NULL;
-    }
-    zt__unlock(&tracer->mutex);
-    if (known) {
-        zt__free_described_module(&tracer->allocator, known->described);
-    }
-    zt__free(&tracer->allocator, known);
-}
-
-ZT__PRIVATE void zt__after_get_function(zt__frame *frame) {
-    zt__replace_function(&frame->tracer->modules,
-                         ZT__PARAMETERS(frame, ze_module_get_function_pointer_params_t));
-}
-
-ZT__PRIVATE void zt__put_kernel_in_place(zt__frame *frame) {
-    const ze_kernel_create_params_t *p = ZT__PARAMETERS(frame, ze_kernel_create_params_t);
-    zt__replace_kernel(&frame->tracer->modules, p);
-    frame->module = *p->phModule;
-    frame->created = **p->pphKernel;
-}
-
-ZT__PRIVATE void zt__after_group_size(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    const ze_kernel_set_group_size_params_t *p = ZT__PARAMETERS(frame, ze_kernel_set_group_size_params_t);
-    zt__loaded_kernel *known;
-    zt__lock(&tracer->mutex);
-    known = zt__remember_kernel(tracer, *p->phKernel);
-    if (known) {
-        known->group_size[0] = *p->pgroupSizeX;
-        known->group_size[1] = *p->pgroupSizeY;
-        known->group_size[2] = *p->pgroupSizeZ;
-    }
-    zt__unlock(&tracer->mutex);
-}
-
-ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    zt__command command;
-    uint32_t i;
-    zt__read_command(frame->call, frame->parameters, &command);
-    for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
-        ze_kernel_handle_t kernel = zt__launched_kernel(frame, &command, i);
-        const void *handle = kernel;
-        int knows_handle = i > 0 || frame->knows_kernel;
-        zt__kernel_facts described = zt__unknown_facts();
-        zt__loaded_kernel *record = NULL, known;
-        const zt__loaded_module *module;
-        zt_kernel_shape shape;
-        zt__origin origin;
-        memset(&known, 0, sizeof known);
-        if (knows_handle) {
-            zt__lock(&tracer->mutex);
-            record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
-            if (record) { /* else it was destroyed, on another thread, when its work was done */
-                known = *record;
-            }
-            module = (const zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &known.module,
-                                                             sizeof known.module);
-            if (module && module->described && known.name && known.counted_for != frame->counted_for) {
-                described = zt__describe_kernel(module->described, known.name->text);
-            }
-            zt__unlock(&tracer->mutex);
-        }
-        if (known.name && !known.name->is_selected) {
-            continue;
-        }
-
-        if (!knows_handle || (record && known.counted_for != frame->counted_for)) {
-            known.counted = zt__find_or_add_kernel(frame->counted_for, kernel, &described);
-        }
-        if (record && known.counted_for != frame->counted_for) {
-            zt__lock(&tracer->mutex);
-            record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
-            if (record) {
-                record->counted_for = frame->counted_for;
-                record->counted = known.counted;
-            }
-            zt__unlock(&tracer->mutex);
-        }
-
-        memcpy(origin.group_size, known.group_size, sizeof origin.group_size);
-        memset(origin.group_count, 0, sizeof origin.group_count);
-        zt__read_size(frame->call, frame->parameters, &origin);
-        memset(&shape, 0, sizeof shape);
-        memcpy(shape.group_size, origin.group_size, sizeof shape.group_size);
-        memcpy(shape.group_count, origin.group_count, sizeof shape.group_count);
-        zt__count_kernel(frame->counted_for, known.counted, &shape);
-    }
-}
-
-ZT__PRIVATE void zt__mark_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
-    const void *handle = kernel;
-    zt__loaded_kernel *known;
-    zt__lock(&tracer->mutex);
-    known = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
-    if (known) {
-        known->may_be_destroyed = 1;
-    }
-    zt__unlock(&tracer->mutex);
-}
-
-ZT__PRIVATE void zt__before_kernel_destroy(zt__frame *frame) {
-    zt__mark_kernel(frame->tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
-    zt__observe_unload(frame->tracer, NULL);
-}
-
-ZT__PRIVATE void zt__after_kernel_destroy(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    const void *const handles[2] = {frame->kernel_before_hooks,
-                                    *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel};
-    zt__loaded_kernel *known;
-    uint32_t i;
-    for (i = 0; i < ZT__COUNT_OF(handles); i++) {
-        zt__lock(&tracer->mutex);
-        known = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handles[i], sizeof handles[i]);
-        if (known && known->may_be_destroyed) {
-            zt__map_remove(&tracer->loaded.kernels, &handles[i], sizeof handles[i]);
-        } else {
-            known = NULL;
-        }
-        zt__unlock(&tracer->mutex);
-        zt__free(&tracer->allocator, known);
-    }
-}
-
-#endif
-
-/* ==== tracer/launches.h ================================================================================= */
-
-/* Launches and copies: which are measured, and how. */
-
-#ifdef ZETOOLS_TRACER
-
-/* Called before a command that signals an event is appended, and before the tracer chooses how to measure it.
-   Saves what another launch has left in the event. */
-ZT__PRIVATE void zt__save_stamps_before_signal(zt__frame *frame);
-
-/* Called before a command that signals an event is appended, and after the tracer has chosen how to measure
-   it. Counts its signal, unless the command is measured by that event. */
-ZT__PRIVATE void zt__note_signal(zt__frame *frame);
-
-ZT__PRIVATE void zt__before_command(zt__frame *frame);
-
-#endif
-
-/* ==== tracer/launches.c ================================================================================= */
-
-/* Launches and copies: which are measured, and how. */
-
-#ifdef ZETOOLS_TRACER
-
-/* ---- launches and copies --------------------------------------------------------------------------------- */
-
-/* Returns the frame of an outer tracer that has put an event of its own in place of the application's, or
-   NULL. */
-static const zt__frame *zt__find_outer_signal(const zt__frame *frame) {
-    const zt__frame *outer = frame->previous;
-    while (outer && !outer->signal) {
-        outer = outer->previous;
-    }
-    return outer;
-}
-
-/* Returns the event of the application that a command signals, or NULL. */
-static ze_event_handle_t zt__find_signalled(const zt__frame *frame, const zt__command *command) {
-    const zt__frame *outer = zt__find_outer_signal(frame);
-    if (outer) {
-        return outer->signalled;
-    }
-    return frame->signal ? frame->signalled : command->signal ? *command->signal : NULL;
-}
-
-ZT__PRIVATE void zt__save_stamps_before_signal(zt__frame *frame) {
-    zt__command command;
-    ze_event_handle_t event;
-    zt__read_command(frame->call, frame->parameters, &command);
-    event = zt__find_signalled(frame, &command);
-    if (event && zt__save_stamps_of_event(frame->tracer, event, ZT__EVENT_SIGNALLED)) {
-        zt__count_signals(frame->tracer, event, 2); /* both commands may signal it later */
-    }
-}
-
-ZT__PRIVATE void zt__note_signal(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    const zt__known_list *list;
-    zt__command command;
-    ze_event_handle_t event;
-    int is_signalled_once;
-    zt__read_command(frame->call, frame->parameters, &command);
-    event = zt__find_signalled(frame, &command);
-    if (event && !frame->has_kept_event) {
-        zt__lock(&tracer->mutex);
-        list = zt__find_known_list(tracer, command.list);
-        is_signalled_once = list && list->kind == ZT__LIST_IMMEDIATE && !list->is_captured;
-        zt__unlock(&tracer->mutex);
-        zt__count_signals(tracer, event, is_signalled_once ? 1 : 2);
-        /* Another thread may have appended a launch that is measured by it since
-           zt__save_stamps_before_signal. */
-        if (zt__save_stamps_of_event(tracer, event, ZT__EVENT_SIGNALLED)) {
-            zt__count_signals(tracer, event, 2);
-        }
-    }
-}
-
-/* A launch or copy that is measured. */
-typedef struct zt__selected_command {
-    zt_profiler *profiler; /* NULL: the command is not measured */
-    const char *region;
-    zt__known_list list; /* a copy */
-    int has_metrics;     /* else it is measured with times alone */
-    zt__measurement measurement;
-    int was_signalled;      /* the event of the application, before the launch, */
-    uint64_t signalled_end; /* with time stamps of which this is the end */
-} zt__selected_command;
-
-/* Returns how a command without metrics is measured: by the first of these that fits. No mutex is held,
-   because the driver may be queried.
-
-     a list that is not known, no signal (a wait),    SURROUNDING_COMMANDS
-     or a tracer before this one has put its event
-     in place of the application's
-     no event of the application                      EVENT_STAMPS, of the event of the slot
-     one with time stamps that can be kept, on a      KEPT_EVENT_STAMPS: nothing is appended
-     list that is not in order, or of a pool with
-     time stamps that the application reads
-     one that has these, and cannot be kept           SURROUNDING_COMMANDS: the launch has to signal it
-     a list that is in order                          EVENT_STAMPS: a signal follows
-     a copy engine, which executes one command        EVENT_STAMPS: a barrier follows
-     at a time
-     another immediate list                           COPIED_STAMPS: a copy of the time stamps follows, which
-                                                      waits for the event of the slot
-     a recorded list: there, the copy would find      SURROUNDING_COMMANDS
-     that event signalled by an earlier execution
-
-   What follows signals the event of the application. On a list that is in order it delays nothing, and the
-   launch is measured whatever happens to that event.
-
-   An event can be kept if no other command that signals it may be in flight, nor is it on another recorded
-   list. One that has signalled, and was not reset, has other time stamps after the launch. */
-static zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_profiler *profiler,
-                                              const ze_event_handle_t *signal,
-                                              zt__selected_command *selected) {
-    zt__tracer *tracer = frame->tracer;
-    const zt__known_list *list = &selected->list;
-    zt__known_event event, *known;
-    int can_be_kept;
-    if (list->kind == ZT__LIST_UNKNOWN || !signal || zt__find_outer_signal(frame)) {
-        return ZT__SURROUNDING_COMMANDS;
-    }
-    if (!*signal) {
-        return ZT__EVENT_STAMPS;
-    }
-
-    memset(&event, 0, sizeof event);
-    zt__lock(&tracer->mutex);
-    known = zt__find_event(tracer, *signal);
-    if (known) {
-        event = *known;
-    }
-    zt__unlock(&tracer->mutex);
-    if (!known) { /* it was created before the start: the driver is queried */
-        ze_event_pool_handle_t pool;
-        ze_event_pool_flags_t flags = 0;
-        event.has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
-                           tracer->get_pool(*signal, &pool) != ZE_RESULT_SUCCESS ||
-                           tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
-                           (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
-        zt__lock(&tracer->mutex);
-        known = zt__remember_event(tracer, *signal);
-        if (known) {
-            known->has_stamps = event.has_stamps;
-        }
-        zt__unlock(&tracer->mutex);
-    }
-
-    can_be_kept = event.may_be_kept && !event.other_signals && !event.keeper &&
-                  (!list->is_in_order || event.has_stamps);
-    /* For a recorded list, zt__note_earlier_signals queries the event before each execution. */
-    if (can_be_kept && list->kind == ZT__LIST_IMMEDIATE) {
-        zt__sample_times times;
-        const char *call;
-        ze_result_t result = zt__query_kernel_stamps(profiler, *signal, &times, &call);
-        selected->was_signalled = result == ZE_RESULT_SUCCESS;
-        selected->signalled_end = selected->was_signalled ? times.end_ticks : 0;
-        can_be_kept =
-            result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && profiler->tiles_stamped == 1);
-    }
-    if (can_be_kept) {
-        return ZT__KEPT_EVENT_STAMPS;
-    }
-    if (event.has_stamps) {
-        return ZT__SURROUNDING_COMMANDS;
-    }
-    if (list->is_in_order || list->is_copy_only) {
-        return ZT__EVENT_STAMPS;
-    }
-    return list->kind == ZT__LIST_IMMEDIATE ? ZT__COPIED_STAMPS : ZT__SURROUNDING_COMMANDS;
-}
-
-/* Returns the record of a name, which is added if there is none. With `others`, the name is followed by that
-   number: "saxpy +2". No mutex is held. Returns NULL without memory. */
-static zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char *text, uint32_t others) {
-    char number[16] = "";
-    size_t size;
-    zt__kernel_name *name = NULL;
-    if (others) {
-        snprintf(number, sizeof number, " +%u", (unsigned)others);
-    } else {
-        zt__lock(&tracer->mutex);
-        name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, strlen(text));
-        zt__unlock(&tracer->mutex);
-    }
-    if (name) {
-        return name;
-    }
-    size = strlen(text) + strlen(number) + 1;
-    name = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *name + size);
-    if (name) {
-        name->text = (char *)(name + 1);
-        snprintf(name->text, size, "%s%s", text, number);
-    }
-    return zt__add_name(tracer, name);
-}
-
-/* Counts a command, and decides whether and how it is measured. The list is checked before the filter, so
-   that launches elsewhere do not count for `every` and `limit`. `command` is NULL if the driver will refuse
-   it. First gathers facts, for which the driver may be queried; then counts and decides while the mutex is
-   locked once. So zt_trace_stop, which sets `is_stopping` under it, either finds `has_region` set and waits
-   for this command, or the command is neither counted nor measured. No mutex is held. */
-static zt__selected_command zt__select_command(zt__frame *frame, const zt__command *command) {
-    const uint32_t query_true = 0x78000022;
-    zt__tracer *tracer = frame->tracer;
-    zt__selected_command selected;
-    const zt__known_list *known;
-    zt__traced_device *device;
-    zt_profiler *profiler;
-    zt__kernel_name *name = NULL;
-    uint32_t captures;
-    int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_within;
-    memset(&selected, 0, sizeof selected);
-    if (command) {
-        zt__query_unknown_list(tracer, command->list);
-    }
-    zt__lock(&tracer->mutex);
-    known = command ? zt__find_known_list(tracer, command->list) : NULL;
-    if (known) {
-        selected.list = *known;
-    }
-    device = selected.list.device;
-    if (device && !tracer->measured[frame->call] && !tracer->is_stopping) {
-        device->copies_seen++; /* which an empty report of zt_auto mentions */
-    }
-    captures = tracer->captures;
-    zt__unlock(&tracer->mutex);
-    profiler = zt__is_measured(device) ? device->profiler : NULL;
-    frame->counted_for = command && command->kernel ? profiler : NULL;
-    if (!tracer->measured[frame->call] || (is_sync && (!profiler || profiler->passes[0].group_count))) {
-        return selected;
-    }
-
-    /* A copy engine can write time stamps, but cannot execute queries. */
-    can_be_measured = profiler && !selected.list.is_cloneable && !selected.list.has_command_ids &&
-                      !selected.list.is_captured &&
-                      (!selected.list.is_copy_only || profiler->metric_count == 0);
-    /* What goes into a graph may run any number of times. A list also joins the capture of another by waiting
-       for one of its events. So while there is a capture, the driver is queried, and a command that waits may
-       be the one with which its list joins. */
-    if (can_be_measured && captures > 0) {
-        can_be_measured = *command->wait_count == 0 && tracer->query_capture &&
-                          (uint32_t)tracer->query_capture(command->list) != query_true;
-    }
-    if (can_be_measured && command->kernel) {
-        name = zt__name_of_kernel(tracer, command->kernel, frame->knows_kernel);
-        if (name && command->kernel_count > 1) { /* the name of the first, and the number of others */
-            name = zt__find_or_add_name(tracer, name->text, command->kernel_count - 1);
-        }
-    } else if (can_be_measured) {
-        name = zt__find_or_add_name(tracer, zt__call_name(frame->call) + strlen("zeCommandListAppend"), 0);
-    }
-    if (name) {
-        selected.has_metrics = profiler->metric_count > 0;
-    }
-    if (name && (!selected.has_metrics || (name->is_selected && (tracer->every > 1 || tracer->limit)))) {
-        selected.measurement = zt__choose_measurement(frame, profiler, command->signal, &selected);
-    }
-
-    zt__lock(&tracer->mutex);
-    if (tracer->is_stopping) {
-        zt__unlock(&tracer->mutex);
-        return selected;
-    }
-    tracer->counts.launches++;
-    if (!name ||
-        (is_sync && selected.measurement == ZT__SURROUNDING_COMMANDS && !selected.list.is_in_order)) {
-        tracer->counts.elsewhere++; /* barriers around a barrier or a wait would measure themselves */
-        name = NULL;
-    }
-    is_within = name && name->is_selected && name->seen++ % tracer->every == 0 &&
-                (!tracer->limit || name->measured < tracer->limit);
-    if (name && (!name->is_selected || (!is_within && !selected.has_metrics))) {
-        tracer->counts.filtered++;
-        name = NULL;
-    }
-    if (name) {
-        tracer->counts.measured++;
-        if (is_within) {
-            name->measured++;
-        } else {
-            tracer->counts.times_alone++;
-        }
-        if (is_within && selected.has_metrics) {
-            selected.measurement = ZT__SURROUNDING_COMMANDS;
-        }
-        selected.has_metrics = is_within && selected.has_metrics;
-        tracer->counts.serialised += selected.measurement == ZT__SURROUNDING_COMMANDS &&
-                                     (!selected.list.is_in_order || selected.has_metrics);
-        selected.profiler = profiler;
-        selected.region = name->text;
-        zt__store(&frame->has_region, 1);
-    }
-    zt__unlock(&tracer->mutex);
-    return selected;
-}
-
-/* Begins a command that kernel time stamps measure: those of the application's event, if the slot can keep
-   it, else those of the event of the slot, which then takes the place of the application's. */
-static void zt__begin_by_event(zt__frame *frame, const zt__command *command,
-                               const zt__selected_command *selected) {
-    zt_profiler *profiler = selected->profiler;
-    zt__slot *slot;
-    uint32_t i;
-    frame->region = zt__begin_region(profiler, command->list, selected->list.kind,
-                                     zt__shown_name(selected->region), !selected->has_metrics);
-    slot = (zt__slot *)frame->region.slot;
-    if (!slot) {
-        return;
-    }
-    slot->measurement = selected->measurement;
-    slot->is_unordered = !selected->list.is_in_order;
-    if (selected->measurement == ZT__KEPT_EVENT_STAMPS) {
-        zt__tracer *tracer = frame->tracer;
-        zt__known_event *known;
-        /* Before the slot is the keeper: a thread that finds the keeper finds the event in it. */
-        zt__lock(&profiler->mutex);
-        slot->kept = *command->signal;
-        slot->was_signalled = selected->was_signalled;
-        slot->signalled_end = selected->signalled_end;
-        slot->list->keeps_events = 1;
-        zt__unlock(&profiler->mutex);
-        zt__lock(&tracer->mutex);
-        known = zt__find_event(tracer, *command->signal);
-        /* Else another thread has used the event since zt__choose_measurement. */
-        frame->has_kept_event = known && !known->keeper && !known->other_signals;
-        if (frame->has_kept_event) {
-            known->keeper = slot;
-            known->keeper_owner = profiler;
-        }
-        zt__unlock(&tracer->mutex);
-        if (!frame->has_kept_event) {
-            zt__lock(&profiler->mutex);
-            slot->kept = NULL;
-            zt__unlock(&profiler->mutex);
-        }
-        return;
-    }
-
-    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__COPIED_STAMPS; i++) {
-        zt__store(&slot->stamps[i], UINT64_MAX);
-    }
-    slot->trails_event = slot->measurement == ZT__COPIED_STAMPS;
-    frame->list = command->list;
-    frame->is_in_order = selected->list.is_in_order;
-    frame->copied_stamps = slot->trails_event ? slot->stamps : NULL;
-    frame->signal = command->signal;
-    frame->signalled = *command->signal;
-    *command->signal = slot->event;
-}
-
-/* Begins to measure a command, which this may change. zt__after_call ends the region. */
-static void zt__begin_command(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    zt__command command;
-    zt__selected_command selected;
-    zt__slot *slot;
-    int is_complete = zt__read_command(frame->call, frame->parameters, &command);
-    uint32_t i;
-    /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
-       each launch. */
-    frame->knows_kernel = command.kernel == frame->kernel_before_hooks;
-    for (i = frame->knows_kernel ? 0 : 1; is_complete && i < command.kernel_count; i++) {
-        /* It may have been created before the start. */
-        zt__observe_kernel(tracer, zt__launched_kernel(frame, &command, i));
-    }
-    selected = zt__select_command(frame, is_complete ? &command : NULL);
-    if (!selected.profiler) {
-        return;
-    }
-
-    if (selected.measurement == ZT__SURROUNDING_COMMANDS) {
-        zt__list_state kind = selected.list.kind;
-        /* A wait for the events of the command is appended before the region, so that the GPU time is that of
-           the command alone, which then need not wait itself. If the driver refuses the command, the wait
-           stays on the list. A command without an event to signal is a wait itself. */
-        uint32_t count = command.signal ? *command.wait_count : 0;
-        if (count && command.wait_events &&
-            zeCommandListAppendWaitOnEvents(command.list, count, command.wait_events) == ZE_RESULT_SUCCESS) {
-            frame->wait_count = command.wait_count;
-            frame->waits = count;
-            *command.wait_count = 0;
-        }
-        if (kind == ZT__LIST_UNKNOWN) {
-            kind = zt__query_list_kind(selected.profiler, command.list);
-        }
-        frame->region = zt__begin_on(selected.profiler, command.list, kind, zt__shown_name(selected.region),
-                                     !selected.has_metrics);
-        if (frame->region.slot) {
-            ((zt__slot *)frame->region.slot)->trails_event = command.signal && *command.signal;
-        }
-    } else {
-        zt__begin_by_event(frame, &command, &selected);
-    }
-
-    /* The bytes of a copy and, for the timeline, the geometry of a launch. The region is open, so no other
-       thread uses the slot. */
-    slot = (zt__slot *)frame->region.slot;
-    if (slot && (selected.profiler->timeline || !command.kernel)) {
-        const void *handle = command.kernel;
-        const zt__loaded_kernel *known;
-        slot->origin.kind = command.kernel                                   ? ZT__REGION_OF_KERNEL
-                            : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
-                                                                             : ZT__REGION_OF_SYNC;
-        zt__lock(&tracer->mutex);
-        known = (const zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
-        if (known && frame->knows_kernel) {
-            memcpy(slot->origin.group_size, known->group_size, sizeof known->group_size);
-        }
-        zt__unlock(&tracer->mutex);
-        slot->bytes = zt__read_size(frame->call, frame->parameters, &slot->origin);
-    }
-}
-
-ZT__PRIVATE void zt__before_command(zt__frame *frame) {
-    const zt__tracer *tracer = frame->tracer;
-    if (tracer->keeps_events) {
-        zt__save_stamps_before_signal(frame);
-    }
-    if (tracer->measured[frame->call] ||
-        (zt__kind_of_call(frame->call) == ZT__KIND_COPY && tracer->automatic)) {
-        zt__begin_command(frame);
-    }
-    if (tracer->keeps_events) {
-        zt__note_signal(frame);
-    }
-}
-
-#endif
-
-/* ==== tracer/queues.h =================================================================================== */
+/* ==== tracer/seen_lists.h =============================================================================== */
 
 /* Lists, queues and contexts, before and after calls. */
 
@@ -23802,7 +23251,7 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame);
 
 #endif
 
-/* ==== tracer/queues.c =================================================================================== */
+/* ==== tracer/seen_lists.c =============================================================================== */
 
 /* Lists, queues and contexts, before and after calls. */
 
@@ -24102,6 +23551,648 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
 
 #endif
 
+/* ==== tracer/seen_modules.h ============================================================================= */
+
+/* Modules and kernels, before and after calls that create or destroy them. */
+
+#ifdef ZETOOLS_TRACER
+
+/* Records that a kernel exists. If hot spots are sampled, looks its address up.
+   If their sampling begins later, that finds the kernel in the table. No mutex is held. */
+ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel);
+
+ZT__PRIVATE void zt__before_module_create(zt__frame *frame);
+
+/* The handle may be that of an earlier module. */
+ZT__PRIVATE void zt__note_module(zt__frame *frame);
+
+ZT__PRIVATE void zt__before_module_destroy(zt__frame *frame);
+
+/* The handle may already be that of a new module, with a new record. */
+ZT__PRIVATE void zt__after_module_destroy(zt__frame *frame);
+
+ZT__PRIVATE void zt__after_get_function(zt__frame *frame);
+
+/* Before the epilogues of hooks. zt__after_kernel_create follows them. */
+ZT__PRIVATE void zt__put_kernel_in_place(zt__frame *frame);
+
+ZT__PRIVATE void zt__after_group_size(zt__frame *frame);
+
+/* Counts the kernels of a launch, unless zt_trace_config.names leaves them out. At the first launch of its
+   handle, the driver is queried for what a kernel is made of. */
+ZT__PRIVATE void zt__after_launch(zt__frame *frame);
+
+/* Called before a kernel is destroyed: it is not used any more. If the driver refuses, its next launch shows
+   that it exists. */
+ZT__PRIVATE void zt__mark_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel);
+
+ZT__PRIVATE void zt__before_kernel_destroy(zt__frame *frame);
+
+/* Forgets the kernel, and the one that the application has passed, if a hook has destroyed this one in its
+   place. The handles may already be those of new kernels, with new records. */
+ZT__PRIVATE void zt__after_kernel_destroy(zt__frame *frame);
+
+/* Called after a kernel was created. The handle, which an epilogue of a hook may have replaced, may be that
+   of an earlier kernel. If it was replaced, its module is not known. The native binary of a module is read
+   for the first of its kernels. */
+ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame);
+
+#endif
+
+/* ==== tracer/seen_modules.c ============================================================================= */
+
+/* Modules and kernels, before and after calls that create or destroy them. */
+
+#ifdef ZETOOLS_TRACER
+
+/* ---- what is loaded -------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    zt__traced_device *device = NULL;
+    zt__loaded_kernel *record, placed;
+    zt__lock(&tracer->mutex);
+    record = zt__remember_kernel(tracer, kernel);
+    if (record && record->may_be_destroyed) { /* the driver has refused */
+        record->may_be_destroyed = record->is_placed = 0;
+    }
+    if (record && !record->is_placed && zt__load(&tracer->loaded.is_sampled)) {
+        device = zt__next_measured(tracer, NULL);
+        record->is_placed = 1;
+        placed = *record;
+    }
+    zt__unlock(&tracer->mutex);
+    for (; device; device = zt__next_measured(tracer, device)) {
+        if (zt__is_sampling(device->profiler)) {
+            zt__place_kernel(zt__hotspots_of(device->profiler), &placed);
+        }
+    }
+}
+
+/* Called before a kernel or, if it is not NULL, a module is destroyed: reads its samples of hot spots. */
+static void zt__observe_unload(zt__tracer *tracer, ze_module_handle_t module) {
+    zt__traced_device *device = zt__next_measured(tracer, NULL);
+    for (; device; device = zt__next_measured(tracer, device)) {
+        zt__before_unload(zt__hotspots_of(device->profiler), module);
+    }
+}
+
+/* ---- before and after a call: modules and kernels --------------------------------------------------------- */
+
+ZT__PRIVATE void zt__before_module_create(zt__frame *frame) {
+    zt__begin_build(&frame->tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t), &frame->build);
+}
+
+ZT__PRIVATE void zt__note_module(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const ze_module_create_params_t *p = ZT__PARAMETERS(frame, ze_module_create_params_t);
+    zt__loaded_module *module;
+    zt__after_module_create(&tracer->modules, p, &frame->build);
+    zt__forget_handle(tracer, &tracer->loaded.modules, **p->pphModule);
+    zt__lock(&tracer->mutex);
+    module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
+                                                         **p->pphModule, sizeof *module);
+    if (module) {
+        module->context = *p->phContext;
+        module->device = *p->phDevice;
+    }
+    zt__unlock(&tracer->mutex);
+}
+
+ZT__PRIVATE void zt__before_module_destroy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_module_handle_t module = *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule;
+    const void *handle = module;
+    zt__loaded_module *known;
+    zt__lock(&tracer->mutex);
+    known = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+    if (known) {
+        known->may_be_destroyed = 1;
+    }
+    zt__unlock(&tracer->mutex);
+    zt__change_replacements(&tracer->modules, NULL, module, NULL, "zeModuleDestroy");
+    zt__observe_unload(tracer, module);
+}
+
+ZT__PRIVATE void zt__after_module_destroy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const void *handle = *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule;
+    zt__loaded_module *known;
+    zt__lock(&tracer->mutex);
+    known = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+    if (known && known->may_be_destroyed) {
+        zt__map_remove(&tracer->loaded.modules, &handle, sizeof handle);
+    } else {
+        known = NULL;
+    }
+    zt__unlock(&tracer->mutex);
+    if (known) {
+        zt__free_described_module(&tracer->allocator, known->described);
+    }
+    zt__free(&tracer->allocator, known);
+}
+
+ZT__PRIVATE void zt__after_get_function(zt__frame *frame) {
+    zt__replace_function(&frame->tracer->modules,
+                         ZT__PARAMETERS(frame, ze_module_get_function_pointer_params_t));
+}
+
+ZT__PRIVATE void zt__put_kernel_in_place(zt__frame *frame) {
+    const ze_kernel_create_params_t *p = ZT__PARAMETERS(frame, ze_kernel_create_params_t);
+    zt__replace_kernel(&frame->tracer->modules, p);
+    frame->module = *p->phModule;
+    frame->created = **p->pphKernel;
+}
+
+ZT__PRIVATE void zt__after_group_size(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const ze_kernel_set_group_size_params_t *p = ZT__PARAMETERS(frame, ze_kernel_set_group_size_params_t);
+    zt__loaded_kernel *known;
+    zt__lock(&tracer->mutex);
+    known = zt__remember_kernel(tracer, *p->phKernel);
+    if (known) {
+        known->group_size[0] = *p->pgroupSizeX;
+        known->group_size[1] = *p->pgroupSizeY;
+        known->group_size[2] = *p->pgroupSizeZ;
+    }
+    zt__unlock(&tracer->mutex);
+}
+
+ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    zt__command command;
+    uint32_t i;
+    zt__read_command(frame->call, frame->parameters, &command);
+    for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
+        ze_kernel_handle_t kernel = zt__launched_kernel(frame, &command, i);
+        const void *handle = kernel;
+        int knows_handle = i > 0 || frame->knows_kernel;
+        zt__kernel_facts described = zt__unknown_facts();
+        zt__loaded_kernel *record = NULL, known;
+        const zt__loaded_module *module;
+        zt_kernel_shape shape;
+        zt__origin origin;
+        memset(&known, 0, sizeof known);
+        if (knows_handle) {
+            zt__lock(&tracer->mutex);
+            record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+            if (record) { /* else it was destroyed, on another thread, when its work was done */
+                known = *record;
+            }
+            module = (const zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &known.module,
+                                                             sizeof known.module);
+            if (module && module->described && known.name && known.counted_for != frame->counted_for) {
+                described = zt__describe_kernel(module->described, known.name->text);
+            }
+            zt__unlock(&tracer->mutex);
+        }
+        if (known.name && !known.name->is_selected) {
+            continue;
+        }
+
+        if (!knows_handle || (record && known.counted_for != frame->counted_for)) {
+            known.counted = zt__find_or_add_kernel(frame->counted_for, kernel, &described);
+        }
+        if (record && known.counted_for != frame->counted_for) {
+            zt__lock(&tracer->mutex);
+            record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+            if (record) {
+                record->counted_for = frame->counted_for;
+                record->counted = known.counted;
+            }
+            zt__unlock(&tracer->mutex);
+        }
+
+        memcpy(origin.group_size, known.group_size, sizeof origin.group_size);
+        memset(origin.group_count, 0, sizeof origin.group_count);
+        zt__read_size(frame->call, frame->parameters, &origin);
+        memset(&shape, 0, sizeof shape);
+        memcpy(shape.group_size, origin.group_size, sizeof shape.group_size);
+        memcpy(shape.group_count, origin.group_count, sizeof shape.group_count);
+        zt__count_kernel(frame->counted_for, known.counted, &shape);
+    }
+}
+
+ZT__PRIVATE void zt__mark_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    const void *handle = kernel;
+    zt__loaded_kernel *known;
+    zt__lock(&tracer->mutex);
+    known = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+    if (known) {
+        known->may_be_destroyed = 1;
+    }
+    zt__unlock(&tracer->mutex);
+}
+
+ZT__PRIVATE void zt__before_kernel_destroy(zt__frame *frame) {
+    zt__mark_kernel(frame->tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
+    zt__observe_unload(frame->tracer, NULL);
+}
+
+ZT__PRIVATE void zt__after_kernel_destroy(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const void *const handles[2] = {frame->kernel_before_hooks,
+                                    *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel};
+    zt__loaded_kernel *known;
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(handles); i++) {
+        zt__lock(&tracer->mutex);
+        known = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handles[i], sizeof handles[i]);
+        if (known && known->may_be_destroyed) {
+            zt__map_remove(&tracer->loaded.kernels, &handles[i], sizeof handles[i]);
+        } else {
+            known = NULL;
+        }
+        zt__unlock(&tracer->mutex);
+        zt__free(&tracer->allocator, known);
+    }
+}
+
+ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_kernel_handle_t kernel = **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel;
+    zt__loaded_module *module = NULL;
+    zt__loaded_kernel *known;
+    int is_needed, is_read;
+    zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
+    zt__lock(&tracer->mutex);
+    if (kernel == frame->created) {
+        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
+                                                             frame->module, sizeof *module);
+    }
+    known = zt__remember_kernel(tracer, kernel);
+    if (known && kernel == frame->created) {
+        known->module = frame->module;
+        known->device = module ? module->device : NULL;
+    }
+    is_needed = module && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel];
+    is_read = is_needed && module->described;
+    zt__unlock(&tracer->mutex);
+    if (is_needed) {
+        zt__name_of_kernel(tracer, kernel, 1);
+    }
+    if (is_needed && !is_read) {
+        zt__described_module *described = zt__describe_module(&tracer->allocator, frame->module);
+        const void *handle = frame->module;
+        zt__lock(&tracer->mutex);
+        module = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+        if (module && !module->described) { /* else another thread was faster */
+            module->described = described;
+            described = NULL;
+        }
+        zt__unlock(&tracer->mutex);
+        zt__free_described_module(&tracer->allocator, described);
+    }
+    zt__observe_kernel(tracer, kernel);
+}
+
+#endif
+
+/* ==== tracer/launches.h ================================================================================= */
+
+/* Launches and copies: which are measured, and how. */
+
+#ifdef ZETOOLS_TRACER
+
+ZT__PRIVATE void zt__before_command(zt__frame *frame);
+
+#endif
+
+/* ==== tracer/launches.c ================================================================================= */
+
+/* Launches and copies: which are measured, and how. */
+
+#ifdef ZETOOLS_TRACER
+
+/* ---- launches and copies --------------------------------------------------------------------------------- */
+
+/* A launch or copy that is measured. */
+typedef struct zt__selected_command {
+    zt_profiler *profiler; /* NULL: the command is not measured */
+    const char *region;
+    zt__known_list list; /* a copy */
+    int has_metrics;     /* else it is measured with times alone */
+    zt__measurement measurement;
+    int was_signalled;      /* the event of the application, before the launch, */
+    uint64_t signalled_end; /* with time stamps of which this is the end */
+} zt__selected_command;
+
+/* Returns how a command without metrics is measured: by the first of these that fits. No mutex is held,
+   because the driver may be queried.
+
+     a list that is not known, no signal (a wait),    SURROUNDING_COMMANDS
+     or a tracer before this one has put its event
+     in place of the application's
+     no event of the application                      EVENT_STAMPS, of the event of the slot
+     one with time stamps that can be kept, on a      KEPT_EVENT_STAMPS: nothing is appended
+     list that is not in order, or of a pool with
+     time stamps that the application reads
+     one that has these, and cannot be kept           SURROUNDING_COMMANDS: the launch has to signal it
+     a list that is in order                          EVENT_STAMPS: a signal follows
+     a copy engine, which executes one command        EVENT_STAMPS: a barrier follows
+     at a time
+     another immediate list                           COPIED_STAMPS: a copy of the time stamps follows, which
+                                                      waits for the event of the slot
+     a recorded list: there, the copy would find      SURROUNDING_COMMANDS
+     that event signalled by an earlier execution
+
+   What follows signals the event of the application. On a list that is in order it delays nothing, and the
+   launch is measured whatever happens to that event.
+
+   An event can be kept if no other command that signals it may be in flight, nor is it on another recorded
+   list. One that has signalled, and was not reset, has other time stamps after the launch. */
+static zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_profiler *profiler,
+                                              const ze_event_handle_t *signal,
+                                              zt__selected_command *selected) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__known_list *list = &selected->list;
+    zt__known_event event, *known;
+    int can_be_kept;
+    if (list->kind == ZT__LIST_UNKNOWN || !signal || zt__find_outer_signal(frame)) {
+        return ZT__SURROUNDING_COMMANDS;
+    }
+    if (!*signal) {
+        return ZT__EVENT_STAMPS;
+    }
+
+    memset(&event, 0, sizeof event);
+    zt__lock(&tracer->mutex);
+    known = zt__find_event(tracer, *signal);
+    if (known) {
+        event = *known;
+    }
+    zt__unlock(&tracer->mutex);
+    if (!known) { /* it was created before the start: the driver is queried */
+        ze_event_pool_handle_t pool;
+        ze_event_pool_flags_t flags = 0;
+        event.has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
+                           tracer->get_pool(*signal, &pool) != ZE_RESULT_SUCCESS ||
+                           tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
+                           (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+        zt__lock(&tracer->mutex);
+        known = zt__remember_event(tracer, *signal);
+        if (known) {
+            known->has_stamps = event.has_stamps;
+        }
+        zt__unlock(&tracer->mutex);
+    }
+
+    can_be_kept = event.may_be_kept && !event.other_signals && !event.keeper &&
+                  (!list->is_in_order || event.has_stamps);
+    /* For a recorded list, zt__note_earlier_signals queries the event before each execution. */
+    if (can_be_kept && list->kind == ZT__LIST_IMMEDIATE) {
+        zt__sample_times times;
+        const char *call;
+        ze_result_t result = zt__query_kernel_stamps(profiler, *signal, &times, &call);
+        selected->was_signalled = result == ZE_RESULT_SUCCESS;
+        selected->signalled_end = selected->was_signalled ? times.end_ticks : 0;
+        can_be_kept =
+            result == ZE_RESULT_NOT_READY || (result == ZE_RESULT_SUCCESS && profiler->tiles_stamped == 1);
+    }
+    if (can_be_kept) {
+        return ZT__KEPT_EVENT_STAMPS;
+    }
+    if (event.has_stamps) {
+        return ZT__SURROUNDING_COMMANDS;
+    }
+    if (list->is_in_order || list->is_copy_only) {
+        return ZT__EVENT_STAMPS;
+    }
+    return list->kind == ZT__LIST_IMMEDIATE ? ZT__COPIED_STAMPS : ZT__SURROUNDING_COMMANDS;
+}
+
+/* Counts a command, and decides whether and how it is measured. The list is checked before the filter, so
+   that launches elsewhere do not count for `every` and `limit`. `command` is NULL if the driver will refuse
+   it. First gathers facts, for which the driver may be queried; then counts and decides while the mutex is
+   locked once. So zt_trace_stop, which sets `is_stopping` under it, either finds `has_region` set and waits
+   for this command, or the command is neither counted nor measured. No mutex is held. */
+static zt__selected_command zt__select_command(zt__frame *frame, const zt__command *command) {
+    const uint32_t query_true = 0x78000022;
+    zt__tracer *tracer = frame->tracer;
+    zt__selected_command selected;
+    const zt__known_list *known;
+    zt__traced_device *device;
+    zt_profiler *profiler;
+    zt__kernel_name *name = NULL;
+    uint32_t captures;
+    int is_sync = zt__kind_of_call(frame->call) == ZT__KIND_SYNC, can_be_measured, is_within;
+    memset(&selected, 0, sizeof selected);
+    if (command) {
+        zt__query_unknown_list(tracer, command->list);
+    }
+    zt__lock(&tracer->mutex);
+    known = command ? zt__find_known_list(tracer, command->list) : NULL;
+    if (known) {
+        selected.list = *known;
+    }
+    device = selected.list.device;
+    if (device && !tracer->measured[frame->call] && !tracer->is_stopping) {
+        device->copies_seen++; /* which an empty report of zt_auto mentions */
+    }
+    captures = tracer->captures;
+    zt__unlock(&tracer->mutex);
+    profiler = zt__is_measured(device) ? device->profiler : NULL;
+    frame->counted_for = command && command->kernel ? profiler : NULL;
+    if (!tracer->measured[frame->call] || (is_sync && (!profiler || profiler->passes[0].group_count))) {
+        return selected;
+    }
+
+    /* A copy engine can write time stamps, but cannot execute queries. */
+    can_be_measured = profiler && !selected.list.is_cloneable && !selected.list.has_command_ids &&
+                      !selected.list.is_captured &&
+                      (!selected.list.is_copy_only || profiler->metric_count == 0);
+    /* What goes into a graph may run any number of times. A list also joins the capture of another by waiting
+       for one of its events. So while there is a capture, the driver is queried, and a command that waits may
+       be the one with which its list joins. */
+    if (can_be_measured && captures > 0) {
+        can_be_measured = *command->wait_count == 0 && tracer->query_capture &&
+                          (uint32_t)tracer->query_capture(command->list) != query_true;
+    }
+    if (can_be_measured && command->kernel) {
+        name = zt__name_of_kernel(tracer, command->kernel, frame->knows_kernel);
+        if (name && command->kernel_count > 1) { /* the name of the first, and the number of others */
+            name = zt__find_or_add_name(tracer, name->text, command->kernel_count - 1);
+        }
+    } else if (can_be_measured) {
+        name = zt__find_or_add_name(tracer, zt__call_name(frame->call) + strlen("zeCommandListAppend"), 0);
+    }
+    if (name) {
+        selected.has_metrics = profiler->metric_count > 0;
+    }
+    if (name && (!selected.has_metrics || (name->is_selected && (tracer->every > 1 || tracer->limit)))) {
+        selected.measurement = zt__choose_measurement(frame, profiler, command->signal, &selected);
+    }
+
+    zt__lock(&tracer->mutex);
+    if (tracer->is_stopping) {
+        zt__unlock(&tracer->mutex);
+        return selected;
+    }
+    tracer->counts.launches++;
+    if (!name ||
+        (is_sync && selected.measurement == ZT__SURROUNDING_COMMANDS && !selected.list.is_in_order)) {
+        tracer->counts.elsewhere++; /* barriers around a barrier or a wait would measure themselves */
+        name = NULL;
+    }
+    is_within = name && name->is_selected && name->seen++ % tracer->every == 0 &&
+                (!tracer->limit || name->measured < tracer->limit);
+    if (name && (!name->is_selected || (!is_within && !selected.has_metrics))) {
+        tracer->counts.filtered++;
+        name = NULL;
+    }
+    if (name) {
+        tracer->counts.measured++;
+        if (is_within) {
+            name->measured++;
+        } else {
+            tracer->counts.times_alone++;
+        }
+        if (is_within && selected.has_metrics) {
+            selected.measurement = ZT__SURROUNDING_COMMANDS;
+        }
+        selected.has_metrics = is_within && selected.has_metrics;
+        tracer->counts.serialised += selected.measurement == ZT__SURROUNDING_COMMANDS &&
+                                     (!selected.list.is_in_order || selected.has_metrics);
+        selected.profiler = profiler;
+        selected.region = name->text;
+        zt__store(&frame->has_region, 1);
+    }
+    zt__unlock(&tracer->mutex);
+    return selected;
+}
+
+/* Begins a command that kernel time stamps measure: those of the application's event, if the slot can keep
+   it, else those of the event of the slot, which then takes the place of the application's. */
+static void zt__begin_by_event(zt__frame *frame, const zt__command *command,
+                               const zt__selected_command *selected) {
+    zt_profiler *profiler = selected->profiler;
+    zt__slot *slot;
+    uint32_t i;
+    frame->region = zt__begin_region(profiler, command->list, selected->list.kind,
+                                     zt__shown_name(selected->region), !selected->has_metrics);
+    slot = (zt__slot *)frame->region.slot;
+    if (!slot) {
+        return;
+    }
+    slot->measurement = selected->measurement;
+    slot->is_unordered = !selected->list.is_in_order;
+    if (selected->measurement == ZT__KEPT_EVENT_STAMPS) {
+        zt__tracer *tracer = frame->tracer;
+        zt__known_event *known;
+        /* Before the slot is the keeper: a thread that finds the keeper finds the event in it. */
+        zt__lock(&profiler->mutex);
+        slot->kept = *command->signal;
+        slot->was_signalled = selected->was_signalled;
+        slot->signalled_end = selected->signalled_end;
+        slot->list->keeps_events = 1;
+        zt__unlock(&profiler->mutex);
+        zt__lock(&tracer->mutex);
+        known = zt__find_event(tracer, *command->signal);
+        /* Else another thread has used the event since zt__choose_measurement. */
+        frame->has_kept_event = known && !known->keeper && !known->other_signals;
+        if (frame->has_kept_event) {
+            known->keeper = slot;
+            known->keeper_owner = profiler;
+        }
+        zt__unlock(&tracer->mutex);
+        if (!frame->has_kept_event) {
+            zt__lock(&profiler->mutex);
+            slot->kept = NULL;
+            zt__unlock(&profiler->mutex);
+        }
+        return;
+    }
+
+    for (i = 0; i < ZT__STAMPS && slot->measurement == ZT__COPIED_STAMPS; i++) {
+        zt__store(&slot->stamps[i], UINT64_MAX);
+    }
+    slot->trails_event = slot->measurement == ZT__COPIED_STAMPS;
+    frame->list = command->list;
+    frame->is_in_order = selected->list.is_in_order;
+    frame->copied_stamps = slot->trails_event ? slot->stamps : NULL;
+    frame->signal = command->signal;
+    frame->signalled = *command->signal;
+    *command->signal = slot->event;
+}
+
+/* Begins to measure a command, which this may change. zt__after_call ends the region. */
+static void zt__begin_command(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    zt__command command;
+    zt__selected_command selected;
+    zt__slot *slot;
+    int is_complete = zt__read_command(frame->call, frame->parameters, &command);
+    uint32_t i;
+    /* A hook may destroy a kernel that it has substituted, which is not traced. So its name is queried at
+       each launch. */
+    frame->knows_kernel = command.kernel == frame->kernel_before_hooks;
+    for (i = frame->knows_kernel ? 0 : 1; is_complete && i < command.kernel_count; i++) {
+        /* It may have been created before the start. */
+        zt__observe_kernel(tracer, zt__launched_kernel(frame, &command, i));
+    }
+    selected = zt__select_command(frame, is_complete ? &command : NULL);
+    if (!selected.profiler) {
+        return;
+    }
+
+    if (selected.measurement == ZT__SURROUNDING_COMMANDS) {
+        zt__list_state kind = selected.list.kind;
+        /* A wait for the events of the command is appended before the region, so that the GPU time is that of
+           the command alone, which then need not wait itself. If the driver refuses the command, the wait
+           stays on the list. A command without an event to signal is a wait itself. */
+        uint32_t count = command.signal ? *command.wait_count : 0;
+        if (count && command.wait_events &&
+            zeCommandListAppendWaitOnEvents(command.list, count, command.wait_events) == ZE_RESULT_SUCCESS) {
+            frame->wait_count = command.wait_count;
+            frame->waits = count;
+            *command.wait_count = 0;
+        }
+        if (kind == ZT__LIST_UNKNOWN) {
+            kind = zt__query_list_kind(selected.profiler, command.list);
+        }
+        frame->region = zt__begin_on(selected.profiler, command.list, kind, zt__shown_name(selected.region),
+                                     !selected.has_metrics);
+        if (frame->region.slot) {
+            ((zt__slot *)frame->region.slot)->trails_event = command.signal && *command.signal;
+        }
+    } else {
+        zt__begin_by_event(frame, &command, &selected);
+    }
+
+    /* The bytes of a copy and, for the timeline, the geometry of a launch. The region is open, so no other
+       thread uses the slot. */
+    slot = (zt__slot *)frame->region.slot;
+    if (slot && (selected.profiler->timeline || !command.kernel)) {
+        const void *handle = command.kernel;
+        const zt__loaded_kernel *known;
+        slot->origin.kind = command.kernel                                   ? ZT__REGION_OF_KERNEL
+                            : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
+                                                                             : ZT__REGION_OF_SYNC;
+        zt__lock(&tracer->mutex);
+        known = (const zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+        if (known && frame->knows_kernel) {
+            memcpy(slot->origin.group_size, known->group_size, sizeof known->group_size);
+        }
+        zt__unlock(&tracer->mutex);
+        slot->bytes = zt__read_size(frame->call, frame->parameters, &slot->origin);
+    }
+}
+
+ZT__PRIVATE void zt__before_command(zt__frame *frame) {
+    const zt__tracer *tracer = frame->tracer;
+    if (tracer->keeps_events) {
+        zt__save_stamps_before_signal(frame);
+    }
+    if (tracer->measured[frame->call] ||
+        (zt__kind_of_call(frame->call) == ZT__KIND_COPY && tracer->automatic)) {
+        zt__begin_command(frame);
+    }
+    if (tracer->keeps_events) {
+        zt__note_signal(frame);
+    }
+}
+
+#endif
+
 /* ==== tracer/dispatcher.h =============================================================================== */
 
 /* From a callback of the loader to the tracers: prologue and epilogue. */
@@ -24147,6 +24238,14 @@ typedef struct zt__callbacks {
 /* Returns whether a prologue or epilogue runs on this thread, so that a hook may be the caller. */
 ZT__PRIVATE int zt__is_inside_hook(void);
 
+/* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback; or only in
+   one that it measures. */
+ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_measured);
+
+/* Detaches the tracer from calls that are still in the driver, before it is destroyed. Returns 0 if one
+   of its callbacks is running, which still needs it. */
+ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer);
+
 #endif
 
 /* ==== tracer/dispatcher.c =============================================================================== */
@@ -24162,47 +24261,6 @@ ZT__PRIVATE const zt__kind_steps zt__steps_of_kind[ZT__KIND_COUNT] = {
     ZT__KINDS(X)
 #undef X
 };
-
-/* Called after a kernel was created. The handle, which an epilogue of a hook may have replaced, may be that
-   of an earlier kernel. If it was replaced, its module is not known. The native binary of a module is read
-   for the first of its kernels. */
-static void zt__after_kernel_create(const zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    ze_kernel_handle_t kernel = **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel;
-    zt__loaded_module *module = NULL;
-    zt__loaded_kernel *known;
-    int is_needed, is_read;
-    zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
-    zt__lock(&tracer->mutex);
-    if (kernel == frame->created) {
-        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
-                                                             frame->module, sizeof *module);
-    }
-    known = zt__remember_kernel(tracer, kernel);
-    if (known && kernel == frame->created) {
-        known->module = frame->module;
-        known->device = module ? module->device : NULL;
-    }
-    is_needed = module && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel];
-    is_read = is_needed && module->described;
-    zt__unlock(&tracer->mutex);
-    if (is_needed) {
-        zt__name_of_kernel(tracer, kernel, 1);
-    }
-    if (is_needed && !is_read) {
-        zt__described_module *described = zt__describe_module(&tracer->allocator, frame->module);
-        const void *handle = frame->module;
-        zt__lock(&tracer->mutex);
-        module = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
-        if (module && !module->described) { /* else another thread was faster */
-            module->described = described;
-            described = NULL;
-        }
-        zt__unlock(&tracer->mutex);
-        zt__free_described_module(&tracer->allocator, described);
-    }
-    zt__observe_kernel(tracer, kernel);
-}
 
 static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns) {
     zt__tracer *tracer = frame->tracer;
@@ -24454,6 +24512,35 @@ ZT__PRIVATE const zt__callbacks zt__callbacks_of[ZT__CALL_COUNT] = {
 #undef X
 };
 
+ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_measured) {
+    const zt__frame *frame;
+    int found = 0;
+    zt__lock(&zt__dispatch_mutex);
+    for (frame = zt__dispatch.frames; frame && !found; frame = frame->next_of_all) {
+        zt__frame_state state = zt__load(&frame->state);
+        found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER) &&
+                (!only_measured || zt__load(&frame->has_region));
+    }
+    zt__unlock(&zt__dispatch_mutex);
+    return found;
+}
+
+ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
+    zt__frame *frame;
+    int is_running = 0;
+    zt__lock(&zt__dispatch_mutex);
+    for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
+        is_running |= frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_CALLBACK;
+    }
+    for (frame = zt__dispatch.frames; frame && !is_running; frame = frame->next_of_all) {
+        if (frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_DRIVER) {
+            zt__store(&frame->state, ZT__FRAME_ABANDONED);
+        }
+    }
+    zt__unlock(&zt__dispatch_mutex);
+    return !is_running;
+}
+
 #endif
 
 /* ==== tracer/registration.h ============================================================================= */
@@ -24625,7 +24712,7 @@ ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live) {
 
 /* ==== tracer/starting.h ================================================================================= */
 
-/* zt_trace_start, zt_trace_stop, zt_replace. */
+/* zt_trace_start, zt_trace_stop. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -24638,10 +24725,6 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
    deadline of their own: most of them end at once, also where a launch has used up the first one. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller);
 
-/* Detaches the tracer from calls that are still in the driver, before it is destroyed. Returns 0 if one
-   of its callbacks is running, which still needs it. */
-ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer);
-
 ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__diagnostics *diagnostics,
                                           uint64_t wait_timeout_ns);
 
@@ -24652,7 +24735,7 @@ ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer);
 
 /* ==== tracer/starting.c ================================================================================= */
 
-/* zt_trace_start, zt_trace_stop, zt_replace. */
+/* zt_trace_start, zt_trace_stop. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -24671,21 +24754,6 @@ static ze_result_t zt__report_no_such_call(const zt__tracer *tracer, const char 
     nearest = zt__find_nearest(wanted, NULL, ZT__CALL_COUNT, zt__call_name_at);
     return zt__report(tracer->diagnostics, NO_SUCH_CALL, ZE_RESULT_ERROR_INVALID_ARGUMENT,
                       zt__starting_call(tracer), wanted, nearest.text);
-}
-
-/* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback; or only in
-   one that it measures. */
-static int zt__has_calls_in_progress(const zt__tracer *tracer, int only_measured) {
-    const zt__frame *frame;
-    int found = 0;
-    zt__lock(&zt__dispatch_mutex);
-    for (frame = zt__dispatch.frames; frame && !found; frame = frame->next_of_all) {
-        zt__frame_state state = zt__load(&frame->state);
-        found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER) &&
-                (!only_measured || zt__load(&frame->has_region));
-    }
-    zt__unlock(&zt__dispatch_mutex);
-    return found;
 }
 
 /* Copies a configuration, and forgets kernels and lists: what was not observed since the last stop may
@@ -24891,22 +24959,6 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
         }
     }
     return result;
-}
-
-ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
-    zt__frame *frame;
-    int is_running = 0;
-    zt__lock(&zt__dispatch_mutex);
-    for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
-        is_running |= frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_CALLBACK;
-    }
-    for (frame = zt__dispatch.frames; frame && !is_running; frame = frame->next_of_all) {
-        if (frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_DRIVER) {
-            zt__store(&frame->state, ZT__FRAME_ABANDONED);
-        }
-    }
-    zt__unlock(&zt__dispatch_mutex);
-    return !is_running;
 }
 
 ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__diagnostics *diagnostics,
@@ -25141,7 +25193,7 @@ ZT_API ze_result_t zt_replace(zt_profiler *profiler, const char *kernels, ze_mod
 
 /* ==== reports/facts.h =================================================================================== */
 
-/* What reports have in common: regions, read one at a time, and their figures. */
+/* What all reports read: a region at a time, hot spots; names and dates that they share. */
 
 enum { ZT__HISTOGRAM_BUCKETS = 24 };
 
@@ -25242,8 +25294,6 @@ ZT__PRIVATE int zt__has_times_alone(const zt__document *document);
    or there is no memory. */
 ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index);
 
-ZT__PRIVATE const char *zt__metric_type_name(int type);
-
 ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats);
 
 ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap);
@@ -25294,7 +25344,7 @@ ZT__PRIVATE zt__hot_place zt__describe_hot_place(const zt__hot_row *row);
 
 /* ==== reports/facts.c =================================================================================== */
 
-/* What reports have in common: regions, read one at a time, and their figures. */
+/* What all reports read: a region at a time, hot spots; names and dates that they share. */
 
 static int zt__is_countable(double time) {
     return zt__is_positive(time) && zt__is_finite(time);
@@ -25409,12 +25459,6 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
 /* The names of all combinations of ZT_DIFFERS_ bits. */
 ZT__PRIVATE const char *const zt__differences[] = {
     "no", "missing", "count", "missing+count", "time", "missing+time", "count+time", "missing+count+time"};
-
-ZT__PRIVATE const char *zt__metric_type_name(int type) {
-    static const char *const names[] = {
-        "duration", "event", "event_with_range", "throughput", "timestamp", "flag", "ratio", "raw"};
-    return type >= 0 && type < (int)ZT__COUNT_OF(names) ? names[type] : "other";
-}
 
 /* The figures of statistics, in the order of CSV and JSON. */
 ZT__PRIVATE const char *const zt__figure_names[ZT__FIGURE_COUNT] = {"sum", "mean",   "stddev", "min",
@@ -28549,10 +28593,6 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
 
 /* The tables of a tracer: kernels, calls, hot spots. */
 
-/* Returns the columns of a line, at least 40: on standard output, those of the terminal if it is one, or COLUMNS
-   of the environment; else 80. */
-ZT__PRIVATE size_t zt__get_room(int to_standard_output);
-
 /* Writes a paragraph about a region or kernel. */
 ZT__PRIVATE void zt__write_paragraph_about(zt__document *document, const char *name, const char *text);
 
@@ -28573,18 +28613,6 @@ ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document);
 /* ==== reports/tracer_tables.c =========================================================================== */
 
 /* The tables of a tracer: kernels, calls, hot spots. */
-
-ZT__PRIVATE size_t zt__get_room(int to_standard_output) {
-    enum { DEFAULT = 80, LEAST = 40 };
-    const char *columns = zt__get_variable("COLUMNS");
-    int room = DEFAULT, width = to_standard_output ? zt__get_terminal_width() : 0;
-    if (width > 0) {
-        room = width;
-    } else if (to_standard_output && columns && atoi(columns) > 0) {
-        room = atoi(columns);
-    }
-    return room > LEAST ? (size_t)room : (size_t)LEAST;
-}
 
 ZT__PRIVATE void zt__write_paragraph_about(zt__document *document, const char *name, const char *text) {
     zt__paragraph paragraph;
@@ -29585,7 +29613,7 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
 
 /* ==== watch/server.h ==================================================================================== */
 
-/* What a watch wants of a debugger. */
+/* Answers a watch: attaches, waits for a fault, stops threads and reports where they are. */
 
 #ifdef ZETOOLS_DEBUG
 
@@ -29652,7 +29680,7 @@ ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_reque
 
 /* ==== watch/server.c ==================================================================================== */
 
-/* What a watch wants of a debugger. */
+/* Answers a watch: attaches, waits for a fault, stops threads and reports where they are. */
 
 #ifdef ZETOOLS_DEBUG
 
@@ -30130,7 +30158,7 @@ ZT__PRIVATE const char *const zt__watch_stopped = "the watch was stopped meanwhi
 
 /* ==== watch/client.h ==================================================================================== */
 
-/* Asking the helper, or the debugger of this process. */
+/* Starts the helper of a watch, and asks it, or the debugger of this process. */
 
 #ifdef ZETOOLS_DEBUG
 
@@ -30148,7 +30176,7 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch);
 
 /* ==== watch/client.c ==================================================================================== */
 
-/* Asking the helper, or the debugger of this process. */
+/* Starts the helper of a watch, and asks it, or the debugger of this process. */
 
 #ifdef ZETOOLS_DEBUG
 
@@ -30390,7 +30418,7 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
 
 /* ==== watch/hangs.h ===================================================================================== */
 
-/* Regions that run too long, and the report of a hang. */
+/* Which regions run too long, and the report of a hang. */
 
 #ifdef ZETOOLS_DEBUG
 
@@ -30406,11 +30434,14 @@ ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running);
 /* Reports that a region hangs, or that the device has faulted. `running` may be NULL. */
 ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, uint32_t others);
 
+/* Returns whether a region has run too long. */
+ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now);
+
 #endif
 
 /* ==== watch/hangs.c ===================================================================================== */
 
-/* Regions that run too long, and the report of a hang. */
+/* Which regions run too long, and the report of a hang. */
 
 #ifdef ZETOOLS_DEBUG
 
@@ -30735,6 +30766,10 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
     }
 }
 
+ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
+    return now > running->since_ns && now - running->since_ns >= watch->config.hang_ns;
+}
+
 #endif
 
 /* ==== watch/watching.c ================================================================================== */
@@ -30744,11 +30779,6 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
 #ifdef ZETOOLS_DEBUG
 
 /* ---- the thread ------------------------------------------------------------------------------------------ */
-
-/* Returns whether a region has run too long. */
-static int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
-    return now > running->since_ns && now - running->since_ns >= watch->config.hang_ns;
-}
 
 /* Stores the lists that have slots on their way. Returns their number; 0 without memory. */
 static uint32_t zt__find_busy_lists(zt__watch *watch) {
@@ -31459,7 +31489,7 @@ ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config
 
 /* ==== bench/tables.h ==================================================================================== */
 
-/* Tables of results. */
+/* The table of benchmarks. */
 
 /* Writes a table of results, `room` columns wide. Returns 0 without memory. */
 ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
@@ -31467,7 +31497,7 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
 
 /* ==== bench/tables.c ==================================================================================== */
 
-/* Tables of results. */
+/* The table of benchmarks. */
 
 /* ---- tables of results ----------------------------------------------------------------------------------- */
 
@@ -31562,7 +31592,7 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
 
 /* ==== bench/files.h ===================================================================================== */
 
-/* Results written and read back. */
+/* Results of benchmarks as table or CSV, and CSV read back. */
 
 /* A benchmark of an earlier run. Figures that are not known are NaN. */
 typedef struct zt__earlier_bench {
@@ -31587,7 +31617,7 @@ ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file);
 
 /* ==== bench/files.c ===================================================================================== */
 
-/* Results written and read back. */
+/* Results of benchmarks as table or CSV, and CSV read back. */
 
 /* ---- writing results ------------------------------------------------------------------------------------- */
 
@@ -31882,7 +31912,7 @@ ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file) {
 
 /* ==== bench/comparing.c ================================================================================= */
 
-/* zt_compare, zt_compare_benches. */
+/* zt_compare: two benchmarks in turn. zt_compare_benches: results against an earlier file. */
 
 /* ---- comparing ------------------------------------------------------------------------------------------- */
 
@@ -32211,7 +32241,7 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
 
 /* ==== open/requests.h =================================================================================== */
 
-/* Reports and settings that the environment asks for. */
+/* Reports and settings that the environment asks for: ZT_REPORT, ZT_PEAKS. */
 
 /* A list of reports is what ZT_REPORT and ZT_AUTO contain: paths, separated by commas. */
 
@@ -32234,7 +32264,7 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler);
 
 /* ==== open/requests.c =================================================================================== */
 
-/* Reports and settings that the environment asks for. */
+/* Reports and settings that the environment asks for: ZT_REPORT, ZT_PEAKS. */
 
 /* Prints the last message of a profiler, unless its log does. */
 static void zt__print_error(const zt_profiler *profiler) {
@@ -32887,6 +32917,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "<link rel=\"icon\" href=\"data:,\">\n"
         "<title>GPU profile</title>\n"
         "<style>\n"
+        "/* The style of the page: colors for light and dark, the table, the drawings, print. */\n"
         ":root {\n"
         "    --page: #ffffff; --raised: #f4f6f8; --text: #1b1f24; --muted: #57606a; --line: #d5dae0; --link: #0b57a4;\n"
         "    --bar: #3f76b5; --nested: #a9c4e2; --track: #e9edf1; --warn: #a04c00; --warn-page: #fff6ea;\n"
@@ -33041,6 +33072,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "</script>\n"
         "<script>\n"
         "\"use strict\";\n"
+        "/* Elements, numbers with their units, and the document that the page shows. */\n"
         "/* Data reaches the page through textContent and setAttribute alone, never as HTML: names of regions may be any text. */\n"
         "\n"
         "const MISSING = \"\\u2013\";\n"
@@ -33145,8 +33177,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    const most = Math.abs(isNumber(other) ? other : value);\n"
         "    const steps = stepsOf(units);\n"
-        "    const [size, unit] = steps.findLast((step) => most >= step[0] * 0.9995) || steps[0];\n"
-        "    const digits = Math.abs(value / size) >= 999.5 ? COUNT.format(value / size) : DIGITS.format(value / size);\n",
+        "    const [size, unit] = steps.findLast((step) => most >= step[0] * 0.9995) || steps[0];\n",
+        "    const digits = Math.abs(value / size) >= 999.5 ? COUNT.format(value / size) : DIGITS.format(value / size);\n"
         "    return unit ? `${digits}\\u00a0${unit}` : digits;\n"
         "}\n"
         "\n"
@@ -33234,11 +33266,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        region.limit.what = region.limit.what === \"unknown\" ? \"\" : region.limit.what;\n"
         "        region.share = region.count > 0 ? region.share : null;\n"
         "        region.notes = notesOf(region);\n"
-        "        region.children = [];\n"
+        "        region.children = [];\n",
         "        region.shareWithChildren = 0;\n"
         "    });\n"
         "    for (const region of regions) {\n"
-        "        region.above = parentOf(region);\n",
+        "        region.above = parentOf(region);\n"
         "        if (region.above) {\n"
         "            region.above.children.push(region);\n"
         "        }\n"
@@ -33268,6 +33300,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "linkRegions();\n"
         "const hasNesting = regions.some((region) => region.above);\n"
         "const hasLosses = regions.some((region) => region.lost || region.dropped);\n"
+        "/* The table of regions: its columns, rows, details, and how it is sorted and filtered. */\n"
         "/* ---- columns of the table of regions ---- */\n"
         "\n"
         "/* The table shows a part of its rows at once, so that 5,000 regions are as fast as 10. */\n"
@@ -33336,10 +33369,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            description: \"Collected samples\",\n"
         "            value: (region) => region.count,\n"
         "        },\n"
-        "        {\n"
+        "        {\n",
         "            label: \"Lost\", kind: \"lost\", units: \"\", isHidden: !hasLosses,\n"
         "            description: \"Samples lost or dropped: their data is missing or invalid, or they were not measured\",\n"
-        "            value: (region) => (region.lost || 0) + (region.dropped || 0),\n",
+        "            value: (region) => (region.lost || 0) + (region.dropped || 0),\n"
         "        },\n"
         "        {\n"
         "            label: \"Total\", units: \"ns\", scaleGroup: \"all\",\n"
@@ -33438,7 +33471,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    for (const column of shownColumns()) {\n"
         "        if (column === view.sortBy) {\n"
         "            column.heading.setAttribute(\"aria-sort\", view.isAscending ? \"ascending\" : \"descending\");\n"
-        "        } else {\n"
+        "        } else {\n",
         "            column.heading.removeAttribute(\"aria-sort\");\n"
         "        }\n"
         "    }\n"
@@ -33450,7 +33483,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "const isNested = () => hasNesting && byId(\"nested\").checked;\n"
         "\n"
-        "/* What is missing comes last in either order. */\n",
+        "/* What is missing comes last in either order. */\n"
         "function compare(a, b) {\n"
         "    const column = view.sortBy;\n"
         "    const direction = view.isAscending ? 1 : -1;\n"
@@ -33539,7 +33572,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    cell.style.paddingLeft = `${0.55 + 1.1 * Math.min(depth, 12)}rem`;\n"
         "    button.type = \"button\";\n"
         "    button.title = region.name;\n"
-        "    button.tabIndex = -1;\n"
+        "    button.tabIndex = -1;\n",
         "    button.setAttribute(\"aria-expanded\", view.opened.has(region));\n"
         "    if (region.notes.length) {\n"
         "        add(cell, \"span\", \"mark\", \" !\").title = region.notes.join(\" \");\n"
@@ -33548,7 +33581,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function addCell(row, region, column) {\n"
         "    const value = column.value(region);\n"
-        "    const cell = add(row, \"td\", \"number\", scaled(value, column.scale));\n",
+        "    const cell = add(row, \"td\", \"number\", scaled(value, column.scale));\n"
         "    if (column.kind === \"lost\") {\n"
         "        cell.classList.add(value > 0 ? \"mark\" : \"muted\");\n"
         "    }\n"
@@ -33648,7 +33681,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        view.rowLimit = position + 1;\n"
         "        showRows();\n"
         "    }\n"
-        "    const row = byId(\"regions\").querySelector(`tr[data-region='${region.index}']`);\n"
+        "    const row = byId(\"regions\").querySelector(`tr[data-region='${region.index}']`);\n",
         "    if (!view.opened.has(region)) {\n"
         "        toggle(row);\n"
         "    }\n"
@@ -33661,7 +33694,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function addDetails(row, region) {\n"
         "    const detailsRow = document.createElement(\"tr\");\n"
-        "    detailsRow.className = \"details\";\n",
+        "    detailsRow.className = \"details\";\n"
         "    row.after(detailsRow);\n"
         "    const cell = add(detailsRow, \"td\");\n"
         "    cell.colSpan = row.cells.length + 1; /* and what fills the row */\n"
@@ -33758,14 +33791,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        add(box, \"p\", \"muted\", `Not measured here: ${missing.join(\", \")}.`);\n"
         "    }\n"
         "}\n"
-        "\n"
+        "\n",
         "/* Figures of a row are in one unit; the sum has its own. */\n"
         "function addFigureRow(body, name, metric, valueOf) {\n"
         "    const row = add(body, \"tr\");\n"
         "    const units = metric.units || \"\";\n"
         "    const sum = valueOf(\"sum\");\n"
         "    const scale = scaleFor(units, FIGURES.map(valueOf));\n"
-        "    const isFlag = metric.aggregation === \"flag\" && isNumber(sum);\n",
+        "    const isFlag = metric.aggregation === \"flag\" && isNumber(sum);\n"
         "    addDescribed(add(row, \"th\", \"name\"), name, metric.description);\n"
         "    add(row, \"td\", \"number\", countOrMissing(valueOf(\"count\")));\n"
         "    for (const figure of FIGURES) {\n"
@@ -33808,6 +33841,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        add(row, \"td\", \"\", metric.component || \"\");\n"
         "    }\n"
         "}\n"
+        "/* Bars, distributions, the roofline and the timeline, as SVG. */\n"
         "/* ---- drawings ---- */\n"
         "\n"
         "function drawing(parent, width, height, label) {\n"
@@ -33857,7 +33891,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    if (first < 0 || !(histogram.first_ns > 0) || !(histogram.ratio > 1)) {\n"
         "        return;\n"
         "    }\n"
-        "    const last = counts.findLastIndex((count) => count > 0);\n"
+        "    const last = counts.findLastIndex((count) => count > 0);\n",
         "    const margin = Math.max(1, Math.ceil((11 - (last - first)) / 2));\n"
         "    const beginOf = (index) => histogram.first_ns * Math.pow(histogram.ratio, index);\n"
         "    const low = beginOf(first - margin);\n"
@@ -33865,7 +33899,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const plot = {left: 90, right: 620, top: 34, bottom: 130, low, high};\n"
         "    plot.x = logAxis(low, high, plot.left, plot.right);\n"
         "    const time = region.time_ns;\n"
-        "    const svg = drawing(box, 640, 150,\n",
+        "    const svg = drawing(box, 640, 150,\n"
         "        `Distribution of GPU time: minimum ${quantity(time.min, \"ns\")}, median ${quantity(time.median, \"ns\")}, ` +\n"
         "        `95th percentile ${quantity(time.p95, \"ns\")}, maximum ${quantity(time.max, \"ns\")}`);\n"
         "    addCaption(svg, plot, time, sumOf(counts, (count) => count));\n"
@@ -33936,7 +33970,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const points = regions.filter((region) => region.bytes > 0 && region[kind] > 0)\n"
         "        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS)\n"
         "        .map((region) => ({region, intensity: region[kind] / region.bytes, rate: region[kind]}));\n"
-        "    if ((roofs.bytes || roofs.most) && points.length) {\n"
+        "    if ((roofs.bytes || roofs.most) && points.length) {\n",
         "        addLink(\"roofline\", \"Roofline\");\n"
         "        add(byId(\"roofline\"), \"p\", \"muted\", rooflineText(roofs, peaks.source));\n"
         "        const plot = plotOf(points, roofs);\n"
@@ -33947,7 +33981,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        addPoints(svg, plot, roofs, points);\n"
         "    }\n"
         "}\n"
-        "\n",
+        "\n"
         "function rooflineText({kind, unit, bytes, most}, source) {\n"
         "    const peaks = [bytes ? quantity(bytes, \"B/s\") : \"\", most ? quantity(most, unit) : \"\"].filter(Boolean).join(\", \");\n"
         "    const text = `${capital(kind)} a second against ${kind} a byte of memory traffic, while each region runs. ` +\n"
@@ -34013,7 +34047,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const [x, y] = [plot.x(intensity), plot.y(rate)];\n"
         "        const radius = 3 + 9 * Math.sqrt(region.share || 0);\n"
         "        const point = addSvg(svg, \"circle\", {cx: x, cy: y, r: radius, class: \"point\"});\n"
-        "        const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, \"B/s\")} of memory traffic`];\n"
+        "        const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, \"B/s\")} of memory traffic`];\n",
         "        if (hasOwnTimes) {\n"
         "            texts.push(`${percent(region.share)} of GPU time`);\n"
         "        }\n"
@@ -34021,7 +34055,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        point.addEventListener(\"click\", () => reveal(region));\n"
         "        const name = placeName(shortName(region.name, 42), x, y, radius + 3, x > plot.width * 2 / 3);\n"
         "        const isFree = names.every((other) => Math.abs(other.y - name.y) > 14 || other.left > name.right ||\n"
-        "            other.right < name.left);\n",
+        "            other.right < name.left);\n"
         "        if (names.length < ROOFLINE_NAMES && isFree) {\n"
         "            names.push(name);\n"
         "        }\n"
@@ -34112,7 +34146,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const svg = addSvg(parent, \"svg\", {viewBox: `0 0 ${BINS} 1`, preserveAspectRatio: \"none\", role: \"img\",\n"
         "        \"aria-label\": plural(spans.length, \"sample\")});\n"
         "    drawBins(svg, bins, \"\");\n"
-        "    drawBins(svg, lost, \"lost\");\n"
+        "    drawBins(svg, lost, \"lost\");\n",
         "    add(parent, \"span\", \"number\", percent(coveredTime(spans) / duration));\n"
         "}\n"
         "\n"
@@ -34125,7 +34159,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    if (!(overlap.span_ns > 0) || !isNumber(overlap.busy_ns)) {\n"
         "        return \"\";\n"
-        "    }\n",
+        "    }\n"
         "    const idle = `In ${part(overlap.idle_ns)}, nothing that is measured runs.`;\n"
         "    const kernelTime = `Kernels take ${part(overlap.kernel_ns)}`;\n"
         "    if (overlap.copy_ns > 0) {\n"
@@ -34175,6 +34209,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        add(times, \"span\", \"\", quantity(quarter * duration / 4, \"ns\", duration));\n"
         "    }\n"
         "}\n"
+        "/* The sections of the page but for the table of regions: heading, hot spots, kernels, calls; and the start. */\n"
         "/* ---- heading ---- */\n"
         "\n"
         "const readable = (date) => String(date || \"\").replace(\"T\", \" \").replace(\"Z\", \" UTC\");\n"
@@ -34201,7 +34236,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        [\"Device\", device.name],\n"
         "        [\"Driver\", device.driver_version],\n"
         "        [\"PCI\", device.pci],\n"
-        "        [\"UUID\", device.uuid],\n"
+        "        [\"UUID\", device.uuid],\n",
         "        [\"Core clock\", isNumber(device.core_clock_mhz) ? `${COUNT.format(device.core_clock_mhz)} MHz` : \"\"],\n"
         "        [\"Timer\", isNumber(device.timer_hz) ? quantity(device.timer_hz, \"Hz\") : \"\"],\n"
         "        [\"Date\", readable(doc.date)],\n"
@@ -34217,7 +34252,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            add(pair, \"dt\", \"\", term);\n"
         "            add(pair, \"dd\", \"\", fact);\n"
         "        }\n"
-        "    }\n",
+        "    }\n"
         "    showSummary();\n"
         "    showNotes();\n"
         "    if (regions.length) {\n"
@@ -34305,7 +34340,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            samples.textContent = COUNT.format(row.samples);\n"
         "            stall.textContent = mainStall(kinds, row);\n"
         "        }\n"
-        "        if (row.samples && active >= 0) {\n"
+        "        if (row.samples && active >= 0) {\n",
         "            activity.textContent = scaled(100 * (row.kinds || [])[active] / row.samples, SHARES);\n"
         "        }\n"
         "        add(line, \"td\", \"number code\", labelOf(row));\n"
@@ -34320,7 +34355,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    details.open = isOpen;\n"
         "    add(summary, \"span\", \"name\", shortName(kernel.name, nameLength())).title = kernel.name;\n"
         "    summary.append(` ${percent(kernel.share)} of the samples`);\n"
-        "    const linesOf = (source) => source.lines || [];\n",
+        "    const linesOf = (source) => source.lines || [];\n"
         "    const weight = (source) => sumOf(linesOf(source), (line) => line.samples);\n"
         "    for (const source of (kernel.sources || []).slice().sort((a, b) => weight(b) - weight(a))) {\n"
         "        add(details, \"h3\", \"\", source.file);\n"
@@ -34386,7 +34421,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        add(row, \"td\", \"code\", String(kernel.module || MISSING).slice(0, 8));\n"
         "        add(row, \"td\", \"number\", regions[kernel.region] ? percent(shareOf(kernel)) : MISSING);\n"
         "        add(row, \"td\", \"number\", COUNT.format(kernel.launches || 0));\n"
-        "        for (const [, figure] of figures) {\n"
+        "        for (const [, figure] of figures) {\n",
         "            const isBad = figure === \"spill_bytes\" && kernel[figure] > 0;\n"
         "            add(row, \"td\", isBad ? \"number mark\" : \"number\", countOrMissing(kernel[figure]));\n"
         "        }\n"
@@ -34403,7 +34438,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    addLink(\"calls\", \"Calls\");\n"
         "    /* Totals are in one unit; the figures of a call have another one. */\n"
-        "    const figureOfCall = (call, figure) => ownProperty(call.time_ns, figure);\n",
+        "    const figureOfCall = (call, figure) => ownProperty(call.time_ns, figure);\n"
         "    const scaleOf = (some) => scaleFor(\"ns\", some.flatMap((one) => calls.map((call) => figureOfCall(call, one))));\n"
         "    const total = scaleOf([\"sum\"]);\n"
         "    const others = scaleOf([\"mean\", \"median\", \"p95\", \"max\"]);\n"
@@ -34486,7 +34521,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    });\n"
         "    byId(\"nested\").addEventListener(\"change\", showRows);\n"
         "}\n"
-        "\n"
+        "\n",
         "function listenToTable() {\n"
         "    const [body] = byId(\"regions\").tBodies;\n"
         "    body.addEventListener(\"click\", (event) => {\n"
@@ -34499,7 +34534,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    body.addEventListener(\"keydown\", (event) => {\n"
         "        const all = rowButtons();\n"
         "        const at = all.indexOf(event.target);\n"
-        "        const targets = new Map([[\"ArrowDown\", at + 1], [\"ArrowUp\", at - 1], [\"Home\", 0], [\"End\", all.length - 1]]);\n",
+        "        const targets = new Map([[\"ArrowDown\", at + 1], [\"ArrowUp\", at - 1], [\"Home\", 0], [\"End\", all.length - 1]]);\n"
         "        if (at >= 0 && targets.has(event.key)) {\n"
         "            event.preventDefault();\n"
         "            focusRow(all[targets.get(event.key)]);\n"
@@ -35555,4 +35590,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: c7c7ae9556a54ff4 */
+/* Joined from src/ by src/join.py: a566518674e6f6ee */

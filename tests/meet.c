@@ -98,6 +98,7 @@ rig hold_device(world *w) {
 void let_device_go(rig *held) {
     set_word(held, 1);
     finish_immediate(held->w, held->w->immediate);
+    assert_int_equal(word(held, 0), MET);
     close_rig(held);
 }
 

@@ -1,10 +1,10 @@
-/* Names of results, and the list of messages. */
+/* All messages: their texts, the log and the last error; names of results and causes. */
 
 #include "base/diagnostics.h"
 
 #include "base/compiler.h"
 #include "base/platform.h"
-#include "base/process.h"
+#include "base/shared.h"
 
 /* ---- names of results and causes ------------------------------------------------------------------------- */
 

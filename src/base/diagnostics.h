@@ -1,10 +1,10 @@
-/* Names of results, and the list of messages. */
+/* All messages: their texts, the log and the last error; names of results and causes. */
 
 #pragma once
 
 #include "base/compiler.h"
 #include "base/platform.h"
-#include "base/process.h"
+#include "base/shared.h"
 #include "base/system.h"
 
 /* The identifier and format of each message: what happened, the call and its result, and what to do. All

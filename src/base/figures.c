@@ -1,4 +1,4 @@
-/* Tables of figures: units, prefixes and digits. */
+/* Tables of numbers: one unit, prefix and number of digits for a column. The layout is that of tables. */
 
 #include "base/figures.h"
 

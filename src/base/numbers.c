@@ -32,6 +32,10 @@ ZT__PRIVATE int zt__is_positive(double value) {
     return !zt__is_nan(value) && value > 0;
 }
 
+ZT__PRIVATE int zt__is_uint32(const char *text) {
+    return text && *text && !text[strspn(text, "0123456789")] && strtoull(text, NULL, 10) <= UINT32_MAX;
+}
+
 ZT__PRIVATE int zt__read_number(const char **text, double *number) {
     char digits[64], example[16], *end;
     size_t used = 0, point;

@@ -14,5 +14,8 @@ ZT__PRIVATE int zt__is_finite(double value);
 /* Returns 0 for NaN. */
 ZT__PRIVATE int zt__is_positive(double value);
 
+/* Returns whether a text is a number of 32 bits, in digits. NULL is not. */
+ZT__PRIVATE int zt__is_uint32(const char *text);
+
 /* Reads a number, which has a point in any locale, up to a comma or the end. Returns 0 if it is none. */
 ZT__PRIVATE int zt__read_number(const char **text, double *number);

@@ -3,6 +3,7 @@
 #include "base/tables.h"
 
 #include "base/compiler.h"
+#include "base/platform.h"
 #include "base/text.h"
 #include "base/writer.h"
 
@@ -116,4 +117,16 @@ ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table) {
         zt__fill_cells(table, i);
         zt__write_cells(writer, table);
     }
+}
+
+ZT__PRIVATE size_t zt__get_room(int to_standard_output) {
+    enum { DEFAULT = 80, LEAST = 40 };
+    const char *columns = zt__get_variable("COLUMNS");
+    int room = DEFAULT, width = to_standard_output ? zt__get_terminal_width() : 0;
+    if (width > 0) {
+        room = width;
+    } else if (to_standard_output && columns && atoi(columns) > 0) {
+        room = atoi(columns);
+    }
+    return room > LEAST ? (size_t)room : (size_t)LEAST;
 }

@@ -33,3 +33,7 @@ typedef struct zt__table {
 
 /* Writes headings, a line below them, and the rows. */
 ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table);
+
+/* Returns the columns of a line, at least 40: on standard output, those of the terminal if it is one, or COLUMNS
+   of the environment; else 80. */
+ZT__PRIVATE size_t zt__get_room(int to_standard_output);

@@ -79,10 +79,6 @@ ZT__PRIVATE int zt__is_selected(const char *list, const char *name) {
     return !excluded && (matched || !has_patterns);
 }
 
-ZT__PRIVATE int zt__is_uint32(const char *text) {
-    return text && *text && !text[strspn(text, "0123456789")] && strtoull(text, NULL, 10) <= UINT32_MAX;
-}
-
 ZT__PRIVATE int zt__ends_with(const char *text, const char *end, int (*compare)(const char *, const char *)) {
     size_t length = strlen(text), end_length = strlen(end);
     return length >= end_length && compare(text + length - end_length, end) == 0;

@@ -41,9 +41,6 @@ ZT__PRIVATE int zt__matches(const char *pattern, size_t length, const char *text
    If no other pattern is in the list, all names that are not excluded are selected. */
 ZT__PRIVATE int zt__is_selected(const char *list, const char *name);
 
-/* Returns whether a text is a number of 32 bits, in digits. NULL is not. */
-ZT__PRIVATE int zt__is_uint32(const char *text);
-
 /* Returns whether a text ends with another. `compare` is strcmp, or strcasecmp for the suffix of a file. */
 ZT__PRIVATE int zt__ends_with(const char *text, const char *end, int (*compare)(const char *, const char *));
 

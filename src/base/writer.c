@@ -1,4 +1,4 @@
-/* A buffer before a write function, and paragraphs of text. */
+/* Output in blocks to a write function: text, numbers, JSON strings, paragraphs. */
 
 #include "base/writer.h"
 

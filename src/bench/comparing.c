@@ -1,4 +1,4 @@
-/* zt_compare, zt_compare_benches. */
+/* zt_compare: two benchmarks in turn. zt_compare_benches: results against an earlier file. */
 
 #include "base/compiler.h"
 #include "base/diagnostics.h"
@@ -8,12 +8,12 @@
 #include "base/paths.h"
 #include "base/platform.h"
 #include "base/system.h"
+#include "base/tables.h"
 #include "base/text.h"
 #include "base/writer.h"
 #include "bench/bench.h"
 #include "bench/files.h"
 #include "regions/profiler.h"
-#include "reports/tracer_tables.h"
 #include "reports/writing.h"
 
 /* ---- comparing ------------------------------------------------------------------------------------------- */

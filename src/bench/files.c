@@ -1,4 +1,4 @@
-/* Results written and read back. */
+/* Results of benchmarks as table or CSV, and CSV read back. */
 
 #include "bench/files.h"
 
@@ -8,12 +8,12 @@
 #include "base/numbers.h"
 #include "base/paths.h"
 #include "base/platform.h"
+#include "base/tables.h"
 #include "base/writer.h"
 #include "bench/tables.h"
 #include "regions/profiler.h"
 #include "reports/csv.h"
 #include "reports/facts.h"
-#include "reports/tracer_tables.h"
 #include "reports/writing.h"
 
 /* ---- writing results ------------------------------------------------------------------------------------- */

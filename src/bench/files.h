@@ -1,4 +1,4 @@
-/* Results written and read back. */
+/* Results of benchmarks as table or CSV, and CSV read back. */
 
 #pragma once
 

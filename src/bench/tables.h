@@ -1,4 +1,4 @@
-/* Tables of results. */
+/* The table of benchmarks. */
 
 #pragma once
 

@@ -5,7 +5,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/platform.h"
-#include "base/process.h"
+#include "base/shared.h"
 #include "base/system.h"
 #include "base/threads.h"
 #include "debug/debugger.h"
@@ -60,18 +60,6 @@ static int zt__has_interrupt(const zt_debugger *debugger) {
         }
     }
     return 0;
-}
-
-/* Acknowledges what waits to be delivered, or could not be acknowledged before. */
-static void zt__acknowledge_all(zt_debugger *debugger) {
-    if (debugger->has_owed) {
-        debugger->has_owed = 0;
-        zt__acknowledge(debugger, &debugger->owed);
-    }
-    for (; debugger->event_count > 0; debugger->event_count--) {
-        zt__acknowledge(debugger, &debugger->events[debugger->first_event]);
-        debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
-    }
 }
 
 /* Acknowledges all events and resumes all threads, also those that are about to stop, for a limited time. No
@@ -299,14 +287,6 @@ ZT_API ze_result_t zt_debug_close(zt_debugger *debugger) {
     }
     zt__destroy_debugger(debugger);
     return result;
-}
-
-ZT_API const char *zt_debug_event_name(zt_debug_event_type type) {
-    static const char *const names[ZT_DEBUG_EVENT_COUNT] = {
-        "other",         "detached",        "process entry",       "process exit", "module load",
-        "module unload", "threads stopped", "threads unavailable", "page fault",
-    };
-    return (unsigned)type < ZT_DEBUG_EVENT_COUNT ? names[type] : "unknown";
 }
 
 /* Returns the debugger's diagnostics, or NULL: those of the thread. In a forked child, a thread that does not

@@ -6,7 +6,7 @@
 #include "base/diagnostics.h"
 #include "base/map.h"
 #include "base/platform.h"
-#include "base/process.h"
+#include "base/shared.h"
 #include "base/system.h"
 #include "base/threads.h"
 

@@ -1,4 +1,4 @@
-/* Events of a session: reading, acknowledging, delivering. */
+/* Events of a debug session: reading, acknowledging, delivering. */
 
 #include "debug/events.h"
 
@@ -14,7 +14,8 @@
 
 /* ---- events: with `session` held -------------------------------------------------------------------------- */
 
-ZT__PRIVATE ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_event_t *event) {
+/* Acknowledges an event that needs it. */
+static ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_event_t *event) {
     ze_result_t result = ZE_RESULT_SUCCESS;
     int tries;
     if (!(event->flags & ZET_DEBUG_EVENT_FLAG_NEED_ACK) || debugger->is_over) {
@@ -242,6 +243,36 @@ ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger) {
         return zt__report(&debugger->diagnostics, NO_EVENT, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
     }
     return zt__acknowledge_delivered(debugger, call);
+}
+
+ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call) {
+    ze_result_t result;
+    do {
+        result = zt__read_event(debugger, call, 0);
+    } while (result == ZE_RESULT_SUCCESS);
+    if (debugger->is_over) {
+        return zt__report_over(debugger, call);
+    }
+    return result == ZE_RESULT_NOT_READY ? ZE_RESULT_SUCCESS : result;
+}
+
+ZT__PRIVATE void zt__acknowledge_all(zt_debugger *debugger) {
+    if (debugger->has_owed) {
+        debugger->has_owed = 0;
+        zt__acknowledge(debugger, &debugger->owed);
+    }
+    for (; debugger->event_count > 0; debugger->event_count--) {
+        zt__acknowledge(debugger, &debugger->events[debugger->first_event]);
+        debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
+    }
+}
+
+ZT_API const char *zt_debug_event_name(zt_debug_event_type type) {
+    static const char *const names[ZT_DEBUG_EVENT_COUNT] = {
+        "other",         "detached",        "process entry",       "process exit", "module load",
+        "module unload", "threads stopped", "threads unavailable", "page fault",
+    };
+    return (unsigned)type < ZT_DEBUG_EVENT_COUNT ? names[type] : "unknown";
 }
 
 #endif

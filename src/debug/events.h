@@ -1,4 +1,4 @@
-/* Events of a session: reading, acknowledging, delivering. */
+/* Events of a debug session: reading, acknowledging, delivering. */
 
 #pragma once
 
@@ -8,9 +8,6 @@
 
 #ifdef ZETOOLS_DEBUG
 
-/* Acknowledges an event that needs it. */
-ZT__PRIVATE ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_event_t *event);
-
 /* Reads an event, records what it means, and queues it. Waits up to `milliseconds` for it. Returns NOT_READY
    if there is none, or no room for it. */
 ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, const char *call, uint64_t milliseconds);
@@ -18,5 +15,12 @@ ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, const char *call, 
 /* Returns for how many milliseconds a thread may wait in the driver, with `session` held: until the deadline,
    but no longer than ZT__DEBUG_POLL_MS, and not at all if other threads want the session. */
 ZT__PRIVATE uint64_t zt__event_wait_ms(const zt_debugger *debugger, uint64_t deadline);
+
+/* Reads all events that the device has reported so far. Returns NOT_AVAILABLE, and reports it, if the session
+   is over. `session` is held. */
+ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call);
+
+/* Acknowledges what waits to be delivered, or could not be acknowledged before. */
+ZT__PRIVATE void zt__acknowledge_all(zt_debugger *debugger);
 
 #endif

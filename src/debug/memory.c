@@ -1,9 +1,10 @@
-/* Memory of the device. */
+/* zt_debug_read, zt_debug_write: memory of the device. */
 
 #include "base/compiler.h"
 #include "base/diagnostics.h"
 #include "base/system.h"
 #include "debug/debugger.h"
+#include "debug/events.h"
 #include "debug/stopping.h"
 #include "debug/threads.h"
 

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "debug/debugger.h"
+#include "debug/events.h"
 #include "debug/stopping.h"
 #include "debug/threads.h"
 

@@ -14,17 +14,6 @@
 
 /* ---- stopping and resuming ------------------------------------------------------------------------------- */
 
-ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call) {
-    ze_result_t result;
-    do {
-        result = zt__read_event(debugger, call, 0);
-    } while (result == ZE_RESULT_SUCCESS);
-    if (debugger->is_over) {
-        return zt__report_over(debugger, call);
-    }
-    return result == ZE_RESULT_NOT_READY ? ZE_RESULT_SUCCESS : result;
-}
-
 ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t result, const char *call,
                                          const char *driver_call, const char *remedy) {
     if (result != ZE_RESULT_ERROR_NOT_AVAILABLE) {

@@ -8,10 +8,6 @@
 
 #ifdef ZETOOLS_DEBUG
 
-/* Reads all events that the device has reported so far. Returns NOT_AVAILABLE, and reports it, if the session
-   is over. `session` is held. */
-ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call);
-
 /* Reports a call of the driver about threads, which returns NOT_AVAILABLE if they are not stopped, or if the
    session is over. `session` is held. */
 ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t result, const char *call,

@@ -1,11 +1,10 @@
-/* Activation of groups in a process, and calculation of raw data. */
+/* Activation of metric groups, once in a process. */
 
 #pragma once
 
 #include "base/compiler.h"
 #include "base/system.h"
 #include "metrics/availability.h"
-#include "metrics/driver.h"
 #include "metrics/groups.h"
 
 /* Activates a group in addition to those that this process has activated. Profilers share a group; a stream
@@ -18,9 +17,3 @@ ZT__PRIVATE ze_result_t zt__activate_group(ze_context_handle_t context, ze_devic
 /* Deactivates a group unless it has other users. The device must be that on which it was activated. */
 ZT__PRIVATE ze_result_t zt__deactivate_group(ze_context_handle_t context, ze_device_handle_t device,
                                              const zt__group *group);
-
-/* Calculates `count` reports of one group, which follow each other in `raw`. For each report, `values` has
-   room for the metrics of each tile. The mutex of the process is locked, because drivers cannot calculate on
-   two threads at once, not even different groups. */
-ZT__PRIVATE ze_result_t zt__calculate_reports(const zt__driver *driver, const zt__group *group,
-                                              const uint8_t *raw, uint32_t count, zet_typed_value_t *values);

@@ -4,7 +4,7 @@
 
 #include "base/compiler.h"
 #include "base/diagnostics.h"
-#include "base/process.h"
+#include "base/shared.h"
 #include "base/system.h"
 
 /* The profiler, stream or process that uses counters, as text for a message. */

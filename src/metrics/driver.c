@@ -1,11 +1,11 @@
-/* Functions that a loader may not have, and facts about devices. */
+/* Functions that a loader may lack, the driver of a device, and the arguments of zt_open. */
 
 #include "metrics/driver.h"
 
 #include "base/compiler.h"
 #include "base/diagnostics.h"
-#include "base/process.h"
 #include "base/programs.h"
+#include "base/shared.h"
 
 ZT__PRIVATE void zt__load_driver(zt__driver *driver) {
 #define X(name, parameters) zt__find_loader_symbol(#name, (void *)&driver->name);

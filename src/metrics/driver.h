@@ -1,4 +1,4 @@
-/* Functions that a loader may not have, and facts about devices. */
+/* Functions that a loader may lack, the driver of a device, and the arguments of zt_open. */
 
 #pragma once
 

@@ -67,3 +67,5 @@ ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_
 
 /* Returns a value as a number, or NaN. Drivers may return a value of another type than that of its metric. */
 ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value);
+
+ZT__PRIVATE const char *zt__metric_type_name(int type);

@@ -5,7 +5,7 @@
 #include "base/compiler.h"
 #include "base/diagnostics.h"
 #include "base/memory.h"
-#include "base/process.h"
+#include "base/shared.h"
 #include "base/text.h"
 #include "metrics/availability.h"
 #include "metrics/driver.h"

@@ -1,4 +1,4 @@
-/* Moments of all samples, quantiles from some. */
+/* Mean, deviation, minimum and maximum of all samples; median and 95th percentile of those that are kept. */
 
 #include "metrics/statistics.h"
 
@@ -305,4 +305,13 @@ ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
         }
     }
     return values[rank] + (next - values[rank]) * (position - rank);
+}
+
+ZT__PRIVATE void zt__add_quantiles(const zt__sample_layout *layout, uint32_t column, double *values,
+                                   uint32_t count, zt_stats *stats) {
+    zt_aggregation aggregation = layout->aggregations[column];
+    if (count > 0 && (aggregation == ZT_AGGREGATE_SUM || aggregation == ZT_AGGREGATE_MEAN)) {
+        stats->median = zt__quantile(values, count, 0.5);
+        stats->p95 = zt__quantile(values, count, 0.95);
+    }
 }

@@ -1,4 +1,4 @@
-/* Moments of all samples, quantiles from some. */
+/* Mean, deviation, minimum and maximum of all samples; median and 95th percentile of those that are kept. */
 
 #pragma once
 
@@ -83,3 +83,7 @@ ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__
 /* Returns the quantile below which this share of the values lies, interpolated linearly between the two
    values next to it; NaN if there are no values. Reorders the values, unless they are sorted. */
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share);
+
+/* Adds median and 95th percentile to the statistics of a column. Reorders the values. */
+ZT__PRIVATE void zt__add_quantiles(const zt__sample_layout *layout, uint32_t column, double *values,
+                                   uint32_t count, zt_stats *stats);

@@ -9,7 +9,7 @@
 #include "base/numbers.h"
 #include "base/platform.h"
 #include "metrics/driver.h"
-#include "modules/facts.h"
+#include "modules/kernel_facts.h"
 #include "modules/loaded.h"
 #include "modules/occupancy.h"
 #include "regions/profiler.h"

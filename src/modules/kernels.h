@@ -4,7 +4,7 @@
 
 #include "base/compiler.h"
 #include "base/system.h"
-#include "modules/facts.h"
+#include "modules/kernel_facts.h"
 #include "regions/profiler.h"
 
 #ifdef ZETOOLS_TRACER

@@ -5,7 +5,7 @@
 #include "base/compiler.h"
 #include "base/numbers.h"
 #include "base/writer.h"
-#include "modules/facts.h"
+#include "modules/kernel_facts.h"
 #include "results/advice.h"
 
 #ifdef ZETOOLS_TRACER

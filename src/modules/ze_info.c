@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "modules/elf.h"
-#include "modules/facts.h"
+#include "modules/kernel_facts.h"
 #include "modules/loaded.h"
 
 #ifdef ZETOOLS_TRACER

@@ -4,7 +4,7 @@
 
 #include "base/compiler.h"
 #include "base/system.h"
-#include "modules/facts.h"
+#include "modules/kernel_facts.h"
 
 #ifdef ZETOOLS_TRACER
 

@@ -4,7 +4,7 @@
 #include "base/diagnostics.h"
 #include "base/memory.h"
 #include "base/platform.h"
-#include "base/process.h"
+#include "base/shared.h"
 #include "base/system.h"
 #include "base/text.h"
 #include "base/threads.h"
@@ -15,6 +15,7 @@
 #include "open/requests.h"
 #include "regions/collecting.h"
 #include "regions/columns.h"
+#include "regions/configuration.h"
 #include "regions/creation.h"
 #include "regions/ending.h"
 #include "regions/first_query.h"
@@ -22,7 +23,7 @@
 #include "regions/slots.h"
 #include "results/attribution.h"
 #include "results/clocks.h"
-#include "results/packing.h"
+#include "results/timeline.h"
 
 /* Describes the metrics of the selected groups, distributes the groups over the passes, and finds the
    metrics that are flags of lost samples. Returns 0 without memory. */

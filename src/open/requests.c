@@ -1,4 +1,4 @@
-/* Reports and settings that the environment asks for. */
+/* Reports and settings that the environment asks for: ZT_REPORT, ZT_PEAKS. */
 
 #include "open/requests.h"
 
@@ -8,7 +8,7 @@
 #include "base/numbers.h"
 #include "base/paths.h"
 #include "base/platform.h"
-#include "base/process.h"
+#include "base/shared.h"
 #include "base/text.h"
 #include "regions/profiler.h"
 

@@ -1,4 +1,4 @@
-/* Reports and settings that the environment asks for. */
+/* Reports and settings that the environment asks for: ZT_REPORT, ZT_PEAKS. */
 
 #pragma once
 

@@ -1,4 +1,4 @@
-/* Calculating and counting what was read; zt_collect. */
+/* zt_collect and its thread: what was read is calculated, counted and delivered, and slots are freed. */
 
 #include "regions/collecting.h"
 
@@ -7,9 +7,9 @@
 #include "base/map.h"
 #include "base/numbers.h"
 #include "base/platform.h"
-#include "base/process.h"
+#include "base/shared.h"
 #include "base/threads.h"
-#include "metrics/activation.h"
+#include "metrics/calculation.h"
 #include "metrics/groups.h"
 #include "metrics/statistics.h"
 #include "regions/columns.h"
@@ -148,12 +148,6 @@ static void zt__calculate_batch(zt_profiler *profiler) {
 }
 
 /* ---- counting -------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot) {
-    const zt__list *list = slot->list;
-    return slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
-                                                : list->destroyed_was_unobserved;
-}
 
 /* Updates what is known about the list of a slot that was read, counts its sample, and adds it to the
    statistics of its region. With the mutex held. */

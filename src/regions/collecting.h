@@ -1,4 +1,4 @@
-/* Calculating and counting what was read; zt_collect. */
+/* zt_collect and its thread: what was read is calculated, counted and delivered, and slots are freed. */
 
 #pragma once
 
@@ -11,10 +11,6 @@ typedef enum zt__goal {
     ZT__ONE_COLLECTION, /* slots that are ready when zt__collect_until is called are read */
     ZT__ALL_SAMPLES     /* besides, no sample is on its way, as far as is known, or being delivered */
 } zt__goal;
-
-/* Returns whether the list of a slot also ran without zt_execute. If that list was destroyed, the record may
-   already describe another list with its handle. With the mutex held. */
-ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot);
 
 /* Collects now, from one list, or from all if `handle` is NULL, unless another thread collects. With
    config.thread, only the library's thread collects: wakes it instead. Returns whether this thread has

@@ -1,4 +1,4 @@
-/* The columns of the rows in which samples are calculated. */
+/* Where GPU time, metrics, tiles, passes and latencies are in the row of a sample. Not the columns of reports. */
 
 #pragma once
 

@@ -1,81 +1,18 @@
-/* Configurations, and creating, freeing and registering profilers. */
+/* Creates, frees and registers profilers. */
 
 #include "regions/creation.h"
 
 #include "base/compiler.h"
-#include "base/diagnostics.h"
 #include "base/map.h"
 #include "base/memory.h"
-#include "base/numbers.h"
 #include "base/platform.h"
-#include "base/process.h"
-#include "base/text.h"
+#include "base/shared.h"
 #include "metrics/driver.h"
 #include "metrics/groups.h"
 #include "metrics/statistics.h"
 #include "regions/profiler.h"
 
 /* ---- creating and registering ---------------------------------------------------------------------------- */
-
-static void zt__fill_config(zt_config *config) {
-    if (!config->slots_per_step) {
-        config->slots_per_step = 256;
-    }
-    if (!config->max_slots) {
-        config->max_slots = 16384;
-    }
-    if (!config->samples) {
-        config->samples = 512;
-    }
-    if (!config->max_passes) {
-        config->max_passes = 1;
-    }
-    if (!zt__is_positive(config->pass_tolerance)) {
-        config->pass_tolerance = 0.1;
-    }
-    if (!config->wait_timeout_ns) {
-        config->wait_timeout_ns = 1000000000u;
-    }
-}
-
-ZT_API zt_config zt_config_default(void) {
-    zt_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_config(&config);
-    return config;
-}
-
-ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
-    enum { MAX_SAMPLES = 1 << 20 };
-    const char *groups = zt__get_variable("ZT_GROUPS"), *metrics = zt__get_variable("ZT_METRICS"),
-               *columns = zt__get_variable("ZT_COLUMNS"), *timeline = zt__get_variable("ZT_TIMELINE");
-    zt_config config;
-    memset(&config, 0, sizeof config);
-    if (given) {
-        config = *given;
-    }
-    zt__fill_config(&config);
-    if (groups || metrics) {
-        config.groups = groups;
-        config.metrics = metrics;
-    }
-    if (columns) {
-        config.columns = columns;
-    }
-    if (zt__is_uint32(timeline)) {
-        config.timeline = (uint32_t)strtoull(timeline, NULL, 10);
-    }
-    if (!config.log) {
-        config.log = zt__default_log();
-    }
-    if (config.samples > MAX_SAMPLES) {
-        config.samples = MAX_SAMPLES;
-    }
-    if (!config.allocator.allocate) {
-        config.allocator = zt__default_allocator;
-    }
-    return config;
-}
 
 ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete) {
     zt_profiler *profiler = (zt_profiler *)zt__allocate(&complete->allocator, 1, sizeof *profiler);

@@ -1,13 +1,10 @@
-/* Configurations, and creating, freeing and registering profilers. */
+/* Creates, frees and registers profilers. */
 
 #pragma once
 
 #include "base/compiler.h"
 #include "base/system.h"
 #include "regions/profiler.h"
-
-/* Returns the application's configuration, which may be NULL, with the environment and the defaults. */
-ZT__PRIVATE zt_config zt__complete_config(const zt_config *given);
 
 /* Returns a profiler that measures nothing yet, or NULL without memory. */
 ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete);

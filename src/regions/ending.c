@@ -5,14 +5,13 @@
 #include "base/compiler.h"
 #include "base/diagnostics.h"
 #include "base/platform.h"
-#include "base/process.h"
+#include "base/shared.h"
 #include "base/threads.h"
 #include "metrics/driver.h"
 #include "regions/collecting.h"
 #include "regions/creation.h"
 #include "regions/first_query.h"
 #include "regions/profiler.h"
-#include "regions/regions.h"
 #include "regions/slots.h"
 
 ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {

@@ -5,7 +5,7 @@
 #include "base/compiler.h"
 #include "base/diagnostics.h"
 #include "base/platform.h"
-#include "base/process.h"
+#include "base/shared.h"
 #include "base/threads.h"
 #include "regions/collecting.h"
 #include "regions/kept_events.h"

@@ -1,10 +1,10 @@
-/* Events of the application by which slots measure launches. */
+/* Events of the application that measure a launch: their stamps are read before the event changes. */
 
 #include "regions/kept_events.h"
 
 #include "base/compiler.h"
 #include "base/platform.h"
-#include "base/process.h"
+#include "base/shared.h"
 #include "base/threads.h"
 #include "regions/names.h"
 #include "regions/profiler.h"

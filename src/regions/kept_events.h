@@ -1,4 +1,4 @@
-/* Events of the application by which slots measure launches. */
+/* Events of the application that measure a launch: their stamps are read before the event changes. */
 
 #pragma once
 

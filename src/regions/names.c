@@ -1,8 +1,9 @@
-/* Regions by name, paths, and lists by handle. */
+/* Regions by name, paths, lists by handle, and names of lists. */
 
 #include "regions/names.h"
 
 #include "base/compiler.h"
+#include "base/diagnostics.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/platform.h"
@@ -14,7 +15,8 @@ ZT__PRIVATE const char *zt__shown_name(const char *name) {
     return name && *name ? name : "(unnamed)";
 }
 
-ZT__PRIVATE void *zt__allocate_unlocked(zt_profiler *profiler, size_t count, size_t size) {
+/* Allocates while the mutex is unlocked: the caller has to repeat its look-ups. */
+static void *zt__allocate_unlocked(zt_profiler *profiler, size_t count, size_t size) {
     void *memory;
     zt__unlock(&profiler->mutex);
     memory = zt__allocate(&profiler->config.allocator, count, size);
@@ -22,7 +24,7 @@ ZT__PRIVATE void *zt__allocate_unlocked(zt_profiler *profiler, size_t count, siz
     return memory;
 }
 
-ZT__PRIVATE void zt__free_unlocked(zt_profiler *profiler, void *memory) {
+static void zt__free_unlocked(zt_profiler *profiler, void *memory) {
     zt__unlock(&profiler->mutex);
     zt__free(&profiler->config.allocator, memory);
     zt__lock(&profiler->mutex);
@@ -167,4 +169,47 @@ ZT__PRIVATE zt__list *zt__add_list(zt_profiler *profiler, ze_command_list_handle
     profiler->list_count++;
     zt__map_add(&profiler->list_map, (const void *)&list->handle, sizeof list->handle, list);
     return list;
+}
+
+ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t handle, const char *name) {
+    enum { MOST_NAMES = 65536 };
+    char *copy = NULL, *made = NULL; /* the profiler's copy of the name, and a new one */
+    zt__list *list;
+    int is_named = name && *name;
+    if (!profiler || !profiler->device) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!handle) {
+        return zt__report_null_handle(&profiler->diagnostics, "zt_name_list", "list");
+    }
+    zt__lock(&profiler->mutex);
+    if (is_named) {
+        copy = (char *)zt__map_find(&profiler->list_names, name, strlen(name));
+    }
+    if (is_named && !copy) {
+        made = (char *)zt__allocate_unlocked(profiler, strlen(name) + 1, 1);
+    }
+    if (made && zt__map_make_room(&profiler->list_names, &profiler->config.allocator, &profiler->mutex)) {
+        copy = (char *)zt__map_find(&profiler->list_names, name, strlen(name)); /* added meanwhile */
+        if (!copy && profiler->list_names.count < MOST_NAMES) {
+            copy = strcpy(made, name);
+            made = NULL;
+            zt__map_add(&profiler->list_names, copy, strlen(copy), copy);
+        }
+    }
+    if (made) {
+        zt__free_unlocked(profiler, made);
+    }
+    list = zt__find_list(profiler, handle);
+    if (copy && !list) {
+        list = zt__add_list(profiler, handle);
+    }
+    if (list) {
+        list->name = copy ? copy : is_named ? list->name : NULL;
+    }
+    zt__unlock(&profiler->mutex);
+    if (is_named && (!copy || !list)) {
+        return zt__report_no_memory(&profiler->diagnostics, "zt_name_list", "the name of a list");
+    }
+    return ZE_RESULT_SUCCESS;
 }

@@ -1,4 +1,4 @@
-/* Regions by name, paths, and lists by handle. */
+/* Regions by name, paths, lists by handle, and names of lists. */
 
 #pragma once
 
@@ -7,11 +7,6 @@
 #include "regions/profiler.h"
 
 ZT__PRIVATE const char *zt__shown_name(const char *name);
-
-/* Allocates while the mutex is unlocked: the caller has to repeat its look-ups. */
-ZT__PRIVATE void *zt__allocate_unlocked(zt_profiler *profiler, size_t count, size_t size);
-
-ZT__PRIVATE void zt__free_unlocked(zt_profiler *profiler, void *memory);
 
 /* Returns the region with this name, added if it is new; or NULL and the cause if it cannot be added. */
 ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, const char *name,

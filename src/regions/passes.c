@@ -1,9 +1,9 @@
-/* ZT_PASSES. */
+/* ZT_PASSES: activates the groups of one pass after another. */
 
 #include "base/compiler.h"
 #include "base/diagnostics.h"
 #include "base/platform.h"
-#include "base/process.h"
+#include "base/shared.h"
 #include "base/system.h"
 #include "base/threads.h"
 #include "metrics/availability.h"

@@ -1,12 +1,11 @@
-/* zt_begin, zt_end, zt_release, zt_reset. */
+/* zt_begin and zt_end. */
 
 #include "regions/regions.h"
 
 #include "base/compiler.h"
 #include "base/diagnostics.h"
-#include "base/map.h"
 #include "base/platform.h"
-#include "base/process.h"
+#include "base/shared.h"
 #include "base/threads.h"
 #include "regions/collecting.h"
 #include "regions/creation.h"
@@ -64,18 +63,6 @@ static int zt__note_begin(zt_profiler *profiler, zt__list *list, zt__list_state 
 static zt__pass *zt__pass_to_measure(zt_profiler *profiler, int times_alone) {
     int is_extra = times_alone && profiler->metric_count > 0;
     return &profiler->passes[is_extra ? (uint32_t)ZT__TIMES_PASS : profiler->active_pass];
-}
-
-ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot) {
-    zt__slot **place = &slot->list->innermost;
-    if (*place != slot) {
-        (slot->outer ? slot->outer->path : &profiler->root)->is_own_unknown = 1;
-        slot->path->is_own_unknown = 1;
-    }
-    for (; *place != slot; place = &(*place)->outer) {
-        (*place)->path->outlives_outer = 1;
-    }
-    *place = slot->outer;
 }
 
 /* Collects because zt_begin has found no free slot. If this shows that slots of the list have run, they are
@@ -142,9 +129,7 @@ static void zt__drop_at_begin(zt_profiler *profiler, zt_cause cause) {
     zt__unlock(&profiler->mutex);
 }
 
-/* Drops an open region. If it has commands on the list, the slot stays bound to the list. With the mutex
-   held. */
-static void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
+ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands) {
     zt__count_dropped(profiler, slot->region, slot->list, slot->submitted_ns, cause);
     zt__leave_nesting(profiler, slot);
     zt__add(&slot->generation, 1);
@@ -413,125 +398,4 @@ ZT_API void zt_end(zt_region *region) {
     if (region) {
         zt__end(region, 0);
     }
-}
-
-/* ---- reset and release ----------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__mark_list_final(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
-                                     const char *call) {
-    const char *not_ended = NULL;
-    int is_destroyed = by != ZT__BY_RESET;
-    zt__slot *open;
-    zt__list *list;
-    zt__lock(&profiler->mutex);
-    list = zt__find_list(profiler, handle);
-    if (list && (by != ZT__BY_DESTROY || list->may_be_destroyed)) {
-        list->may_be_destroyed = 0;
-        while ((open = list->innermost) != NULL) {
-            not_ended = open->region->name;
-            zt__drop_open_slot(profiler, open, ZT_DROPPED_NOT_CLOSED, 1);
-        }
-        list->final_up_to = list->ended;
-        if (is_destroyed) {
-            list->name = NULL;
-            if (list->ended > list->destroyed_up_to) { /* else it is released again */
-                list->destroyed_up_to = list->ended;
-                list->destroyed_was_unobserved = 0;
-            }
-            list->destroyed_was_unobserved |= list->state == ZT__LIST_UNOBSERVED;
-        }
-        /* The handle of a destroyed list may come back as a list of any kind. */
-        if (is_destroyed && !profiler->driver.zeCommandListIsImmediate) {
-            zt__move_list(profiler, list, ZT__LIST_UNKNOWN);
-        } else if (list->state == ZT__LIST_SUBMITTED ||
-                   (list->state == ZT__LIST_UNOBSERVED && is_destroyed)) {
-            zt__move_list(profiler, list, ZT__LIST_RECORDED);
-        }
-    }
-    zt__unlock(&profiler->mutex);
-    if (not_ended) {
-        zt__report(&profiler->diagnostics, REGION_NOT_ENDED, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
-                   not_ended);
-    }
-}
-
-/* Marks a list as final, and collects from it. Returns NOT_READY if samples of it are still on their way. */
-static ze_result_t zt__end_list(zt_profiler *profiler, ze_command_list_handle_t list, zt__list_end by,
-                                const char *call) {
-    const zt__list *left;
-    int is_pending;
-    zt__mark_list_final(profiler, list, by, call);
-    zt__try_collect(profiler, list, 1);
-    zt__lock(&profiler->mutex);
-    left = zt__find_list(profiler, list);
-    is_pending = left && zt__is_on_its_way(left);
-    zt__unlock(&profiler->mutex);
-    return is_pending ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS;
-}
-
-ZT_API ze_result_t zt_release(zt_profiler *profiler, ze_command_list_handle_t list) {
-    if (!profiler || !profiler->device) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!list) {
-        return zt__report_null_handle(&profiler->diagnostics, "zt_release", "list");
-    }
-    return zt__end_list(profiler, list, ZT__BY_RELEASE, "zt_release");
-}
-
-ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list) {
-    ze_result_t result;
-    if (!list) { /* some loaders dereference it */
-        return zt__report_null_handle(zt__diagnostics_of(profiler), "zt_reset", "list");
-    }
-    result = zeCommandListReset(list);
-    if (result == ZE_RESULT_SUCCESS && profiler && profiler->device) {
-        zt__end_list(profiler, list, ZT__BY_RESET, "zt_reset");
-    }
-    return result;
-}
-
-/* ---- names of lists -------------------------------------------------------------------------------------- */
-
-ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t handle, const char *name) {
-    enum { MOST_NAMES = 65536 };
-    char *copy = NULL, *made = NULL; /* the profiler's copy of the name, and a new one */
-    zt__list *list;
-    int is_named = name && *name;
-    if (!profiler || !profiler->device) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!handle) {
-        return zt__report_null_handle(&profiler->diagnostics, "zt_name_list", "list");
-    }
-    zt__lock(&profiler->mutex);
-    if (is_named) {
-        copy = (char *)zt__map_find(&profiler->list_names, name, strlen(name));
-    }
-    if (is_named && !copy) {
-        made = (char *)zt__allocate_unlocked(profiler, strlen(name) + 1, 1);
-    }
-    if (made && zt__map_make_room(&profiler->list_names, &profiler->config.allocator, &profiler->mutex)) {
-        copy = (char *)zt__map_find(&profiler->list_names, name, strlen(name)); /* added meanwhile */
-        if (!copy && profiler->list_names.count < MOST_NAMES) {
-            copy = strcpy(made, name);
-            made = NULL;
-            zt__map_add(&profiler->list_names, copy, strlen(copy), copy);
-        }
-    }
-    if (made) {
-        zt__free_unlocked(profiler, made);
-    }
-    list = zt__find_list(profiler, handle);
-    if (copy && !list) {
-        list = zt__add_list(profiler, handle);
-    }
-    if (list) {
-        list->name = copy ? copy : is_named ? list->name : NULL;
-    }
-    zt__unlock(&profiler->mutex);
-    if (is_named && (!copy || !list)) {
-        return zt__report_no_memory(&profiler->diagnostics, "zt_name_list", "the name of a list");
-    }
-    return ZE_RESULT_SUCCESS;
 }

@@ -1,4 +1,4 @@
-/* zt_begin, zt_end, zt_release, zt_reset. */
+/* zt_begin and zt_end. */
 
 #pragma once
 
@@ -17,9 +17,9 @@ typedef enum zt__list_end {
    zt_begin queries it, because a handle can come back as a list of another kind. */
 ZT__PRIVATE zt__list_state zt__query_list_kind(const zt_profiler *profiler, ze_command_list_handle_t handle);
 
-/* Removes a slot from the open ones of its list. If regions inside it are still open, they overlap with it,
-   and the own time is known neither for it nor for the region around it. With the mutex held. */
-ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot);
+/* Drops an open region. If it has commands on the list, the slot stays bound to the list. With the mutex
+   held. */
+ZT__PRIVATE void zt__drop_open_slot(zt_profiler *profiler, zt__slot *slot, zt_cause cause, int has_commands);
 
 /* Opens a region, without commands. With `times_alone`, it has no metrics. If it is dropped, `slot` is NULL,
    and the cause was reported, but for a lost device, which is reported where that is noticed. */
@@ -32,8 +32,3 @@ ZT__PRIVATE zt_region zt__begin_on(zt_profiler *profiler, ze_command_list_handle
 
 /* Ends a region. With `refused`, there is no sample: the driver has refused the command in the region. */
 ZT__PRIVATE void zt__end(zt_region *region, int refused);
-
-/* Updates what is known about a list when it is reset or destroyed. Slots that have ended are final, and the
-   next collection frees them. Open regions are dropped. */
-ZT__PRIVATE void zt__mark_list_final(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
-                                     const char *call);

@@ -6,7 +6,7 @@
 #include "base/diagnostics.h"
 #include "base/memory.h"
 #include "base/platform.h"
-#include "base/process.h"
+#include "base/shared.h"
 #include "metrics/driver.h"
 #include "regions/profiler.h"
 
@@ -307,4 +307,22 @@ ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, co
     }
     zt__unlock(&profiler->mutex);
     return result;
+}
+
+ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot) {
+    const zt__list *list = slot->list;
+    return slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
+                                                : list->destroyed_was_unobserved;
+}
+
+ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot) {
+    zt__slot **place = &slot->list->innermost;
+    if (*place != slot) {
+        (slot->outer ? slot->outer->path : &profiler->root)->is_own_unknown = 1;
+        slot->path->is_own_unknown = 1;
+    }
+    for (; *place != slot; place = &(*place)->outer) {
+        (*place)->path->outlives_outer = 1;
+    }
+    *place = slot->outer;
 }

@@ -62,3 +62,11 @@ ZT__PRIVATE ze_result_t zt__reset_handles(const zt__pass *pass, const zt__slot *
 /* Makes one more block of slots for a pass. On failure, `*call` is the call that failed. If there are
    config.max_slots already, returns OUT_OF_DEVICE_MEMORY with `*call` NULL. */
 ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, const char **call);
+
+/* Returns whether the list of a slot also ran without zt_execute. If that list was destroyed, the record may
+   already describe another list with its handle. With the mutex held. */
+ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot);
+
+/* Removes a slot from the open ones of its list. If regions inside it are still open, they overlap with it,
+   and the own time is known neither for it nor for the region around it. With the mutex held. */
+ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot);

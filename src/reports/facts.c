@@ -1,4 +1,4 @@
-/* What reports have in common: regions, read one at a time, and their figures. */
+/* What all reports read: a region at a time, hot spots; names and dates that they share. */
 
 #include "reports/facts.h"
 
@@ -128,12 +128,6 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
 /* The names of all combinations of ZT_DIFFERS_ bits. */
 ZT__PRIVATE const char *const zt__differences[] = {
     "no", "missing", "count", "missing+count", "time", "missing+time", "count+time", "missing+count+time"};
-
-ZT__PRIVATE const char *zt__metric_type_name(int type) {
-    static const char *const names[] = {
-        "duration", "event", "event_with_range", "throughput", "timestamp", "flag", "ratio", "raw"};
-    return type >= 0 && type < (int)ZT__COUNT_OF(names) ? names[type] : "other";
-}
 
 /* The figures of statistics, in the order of CSV and JSON. */
 ZT__PRIVATE const char *const zt__figure_names[ZT__FIGURE_COUNT] = {"sum", "mean",   "stddev", "min",

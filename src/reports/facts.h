@@ -1,4 +1,4 @@
-/* What reports have in common: regions, read one at a time, and their figures. */
+/* What all reports read: a region at a time, hot spots; names and dates that they share. */
 
 #pragma once
 
@@ -107,8 +107,6 @@ ZT__PRIVATE int zt__has_times_alone(const zt__document *document);
 /* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones,
    or there is no memory. */
 ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index);
-
-ZT__PRIVATE const char *zt__metric_type_name(int type);
 
 ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats);
 

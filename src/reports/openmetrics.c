@@ -12,7 +12,6 @@
 #include "regions/columns.h"
 #include "regions/profiler.h"
 #include "reports/facts.h"
-#include "results/attribution.h"
 #include "results/results.h"
 #include "results/timeline.h"
 #include "tracer/results.h"

@@ -7,24 +7,11 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/numbers.h"
-#include "base/platform.h"
 #include "base/programs.h"
 #include "base/writer.h"
 #include "reports/facts.h"
 #include "tracer/hotspots.h"
 #include "tracer/results.h"
-
-ZT__PRIVATE size_t zt__get_room(int to_standard_output) {
-    enum { DEFAULT = 80, LEAST = 40 };
-    const char *columns = zt__get_variable("COLUMNS");
-    int room = DEFAULT, width = to_standard_output ? zt__get_terminal_width() : 0;
-    if (width > 0) {
-        room = width;
-    } else if (to_standard_output && columns && atoi(columns) > 0) {
-        room = atoi(columns);
-    }
-    return room > LEAST ? (size_t)room : (size_t)LEAST;
-}
 
 ZT__PRIVATE void zt__write_paragraph_about(zt__document *document, const char *name, const char *text) {
     zt__paragraph paragraph;

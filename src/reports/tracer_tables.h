@@ -6,10 +6,6 @@
 #include "base/system.h"
 #include "reports/facts.h"
 
-/* Returns the columns of a line, at least 40: on standard output, those of the terminal if it is one, or COLUMNS
-   of the environment; else 80. */
-ZT__PRIVATE size_t zt__get_room(int to_standard_output);
-
 /* Writes a paragraph about a region or kernel. */
 ZT__PRIVATE void zt__write_paragraph_about(zt__document *document, const char *name, const char *text);
 

@@ -8,6 +8,7 @@
 #include "base/numbers.h"
 #include "base/paths.h"
 #include "base/platform.h"
+#include "base/tables.h"
 #include "base/writer.h"
 #include "regions/profiler.h"
 #include "reports/csv.h"
@@ -18,7 +19,6 @@
 #include "reports/page.h"
 #include "reports/table.h"
 #include "reports/trace.h"
-#include "reports/tracer_tables.h"
 #include "results/results.h"
 
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {

@@ -1,4 +1,4 @@
-/* Rows of attached streams within samples; opening and closing a timeline. */
+/* Rows of attached streams are added to the samples in which they lie. */
 
 #include "results/attribution.h"
 
@@ -11,6 +11,7 @@
 #include "metrics/statistics.h"
 #include "regions/profiler.h"
 #include "results/clocks.h"
+#include "results/results.h"
 #include "results/timeline.h"
 
 /* ---- attribution: the rows of streams within samples ----------------------------------------------------- */
@@ -130,17 +131,6 @@ static void zt__attribute_rows(zt_profiler *profiler) {
 
 /* ---- attached streams ------------------------------------------------------------------------------------ */
 
-ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before) {
-    zt__stream_data *first;
-    if (before) {
-        return zt__load(&before->next);
-    }
-    zt__lock(&profiler->mutex);
-    first = profiler->attached_streams;
-    zt__unlock(&profiler->mutex);
-    return first;
-}
-
 ZT__PRIVATE void zt__attribute_rows_of_stream(zt__stream_data *data) {
     zt_profiler *profiler;
     zt__lock(&data->mutex);
@@ -175,24 +165,6 @@ ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline) {
 }
 
 /* ---- opening and closing --------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    zt__timeline *timeline = profiler->timeline;
-    while (profiler->attached_streams) {
-        zt__stream_data *data = profiler->attached_streams;
-        profiler->attached_streams = data->next;
-        zt__release_stream_data(data);
-    }
-    profiler->timeline = NULL;
-    if (timeline) {
-        zt__free(allocator, timeline->samples);
-        zt__free(allocator, timeline->values);
-        zt__free(allocator, timeline->missing);
-        zt__free(allocator, timeline->executions);
-        zt__free(allocator, timeline);
-    }
-}
 
 ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -238,4 +210,57 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     profiler->lists_executed = zt__keep_execution;
     profiler->batch_collected = zt__attribute_rows;
     return result;
+}
+
+ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler) {
+    uint32_t count;
+    if (!profiler) {
+        return 0;
+    }
+    zt__lock(&zt__mutable(profiler)->mutex);
+    count = profiler->streamed_count;
+    zt__unlock(&zt__mutable(profiler)->mutex);
+    return count;
+}
+
+ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) {
+    zt__stream_data *data = NULL;
+    if (metric >= zt_get_streamed_count(profiler)) { /* it is 0 for NULL */
+        return NULL;
+    }
+    do { /* what is counted belongs to a stream that is attached */
+        data = zt__next_attached_stream(zt__mutable(profiler), data);
+    } while (metric - data->first_streamed >= data->group.metric_count);
+    return &data->metrics[metric - data->first_streamed];
+}
+
+ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
+                                   zt_streamed *streamed) {
+    const char *call = "zt_get_streamed";
+    const zt__region_record *record;
+    zt__moments moments;
+    ze_result_t result;
+    memset(&moments, 0, sizeof moments);
+    if (streamed) {
+        streamed->rows = 0;
+        streamed->mean = streamed->peak = zt__nan();
+    }
+    record = zt__get_record(profiler, call, region, "streamed", streamed, &result);
+    if (!record) {
+        return result;
+    }
+    if (metric >= zt_get_streamed_count(profiler)) {
+        return zt__report_index(profiler, call, "streamed", metric);
+    }
+    zt__lock(&zt__mutable(profiler)->mutex);
+    if (metric < record->streamed_count) {
+        moments = record->streamed[metric];
+    }
+    zt__unlock(&zt__mutable(profiler)->mutex);
+    if (moments.count) {
+        streamed->rows = moments.count;
+        streamed->mean = moments.weight > 0 ? moments.mean : zt__nan();
+        streamed->peak = moments.max;
+    }
+    return ZE_RESULT_SUCCESS;
 }

@@ -1,4 +1,4 @@
-/* Rows of attached streams within samples; opening and closing a timeline. */
+/* Rows of attached streams are added to the samples in which they lie. */
 
 #pragma once
 
@@ -6,10 +6,6 @@
 #include "base/system.h"
 #include "regions/profiler.h"
 #include "results/timeline.h"
-
-/* Returns the attached stream after `before`, or the first if that is NULL; NULL at the end. The data of
-   streams stays until the profiler is closed. `group` and `metrics` may be read without a lock. */
-ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before);
 
 /* Attributes the rows of a stream that was read. Another thread may close the profiler meanwhile: it waits
    until `is_attributing` is 0. */
@@ -19,9 +15,6 @@ ZT__PRIVATE void zt__attribute_rows_of_stream(zt__stream_data *data);
    are detached, because a thread that attributes the rows of one stream reads those of the others. Returns 0
    if such a thread does not finish before the deadline. */
 ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline);
-
-/* Releases the timeline and the data of the streams, which are detached. */
-ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler);
 
 /* If the clocks cannot be compared, reports this and succeeds without a timeline. On failure, the caller
    destroys the profiler. */

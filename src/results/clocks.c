@@ -1,10 +1,10 @@
-/* Time of the device and of the host. */
+/* Time stamps of the device to time of the host and back: pairs of both clocks, turns of a clock. */
 
 #include "results/clocks.h"
 
 #include "base/compiler.h"
 #include "base/platform.h"
-#include "base/process.h"
+#include "base/shared.h"
 #include "metrics/driver.h"
 
 /* ---- clocks ---------------------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* Time of the device and of the host. */
+/* Time stamps of the device to time of the host and back: pairs of both clocks, turns of a clock. */
 
 #pragma once
 

@@ -1,4 +1,4 @@
-/* The time of the device that samples cover. */
+/* zt_get_overlap: when samples cover the device. */
 
 #include "results/overlap.h"
 
@@ -6,10 +6,7 @@
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/platform.h"
-#include "metrics/statistics.h"
 #include "regions/profiler.h"
-#include "results/attribution.h"
-#include "results/results.h"
 #include "results/timeline.h"
 
 /* ---- the time of the device that samples cover ----------------------------------------------------------- */
@@ -140,84 +137,8 @@ ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) 
 
 /* ---- public ---------------------------------------------------------------------------------------------- */
 
-ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler) {
-    uint32_t count;
-    if (!profiler) {
-        return 0;
-    }
-    zt__lock(&zt__mutable(profiler)->mutex);
-    count = profiler->streamed_count;
-    zt__unlock(&zt__mutable(profiler)->mutex);
-    return count;
-}
-
-ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) {
-    zt__stream_data *data = NULL;
-    if (metric >= zt_get_streamed_count(profiler)) { /* it is 0 for NULL */
-        return NULL;
-    }
-    do { /* what is counted belongs to a stream that is attached */
-        data = zt__next_attached_stream(zt__mutable(profiler), data);
-    } while (metric - data->first_streamed >= data->group.metric_count);
-    return &data->metrics[metric - data->first_streamed];
-}
-
-ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-                                   zt_streamed *streamed) {
-    const char *call = "zt_get_streamed";
-    const zt__region_record *record;
-    zt__moments moments;
-    ze_result_t result;
-    memset(&moments, 0, sizeof moments);
-    if (streamed) {
-        streamed->rows = 0;
-        streamed->mean = streamed->peak = zt__nan();
-    }
-    record = zt__get_record(profiler, call, region, "streamed", streamed, &result);
-    if (!record) {
-        return result;
-    }
-    if (metric >= zt_get_streamed_count(profiler)) {
-        return zt__report_index(profiler, call, "streamed", metric);
-    }
-    zt__lock(&zt__mutable(profiler)->mutex);
-    if (metric < record->streamed_count) {
-        moments = record->streamed[metric];
-    }
-    zt__unlock(&zt__mutable(profiler)->mutex);
-    if (moments.count) {
-        streamed->rows = moments.count;
-        streamed->mean = moments.weight > 0 ? moments.mean : zt__nan();
-        streamed->peak = moments.max;
-    }
-    return ZE_RESULT_SUCCESS;
-}
-
 ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler) {
     zt_overlap overlap;
     zt__measure_overlap(zt__mutable(profiler), &overlap);
     return overlap;
-}
-
-ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
-    zt_timeline_info info;
-    zt_profiler *locked = zt__mutable(profiler);
-    zt__stream_data *data = NULL;
-    uint64_t first, end;
-    memset(&info, 0, sizeof info);
-    if (!profiler || !profiler->timeline) {
-        return info;
-    }
-    zt__get_kept_samples(locked, &first, &end);
-    info.samples = end - first;
-    zt__lock(&locked->mutex);
-    info.lost_samples = first + locked->timeline->ambiguous; /* newer ones replaced the first */
-    info.pairs = locked->timeline->clock.pair_count;
-    zt__unlock(&locked->mutex);
-    while ((data = zt__next_attached_stream(locked, data)) != NULL) {
-        zt__get_kept_rows(data, &first, &end);
-        info.rows += end - first;
-        info.lost_rows += first;
-    }
-    return info;
 }

@@ -1,4 +1,4 @@
-/* The time of the device that samples cover. */
+/* zt_get_overlap: when samples cover the device. */
 
 #pragma once
 

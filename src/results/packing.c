@@ -1,19 +1,19 @@
 /* zt_pack and zt_unpack. */
 
-#include "results/packing.h"
-
 #include "base/compiler.h"
 #include "base/diagnostics.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/platform.h"
-#include "base/process.h"
+#include "base/shared.h"
+#include "base/system.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "metrics/driver.h"
 #include "metrics/statistics.h"
 #include "regions/columns.h"
+#include "regions/configuration.h"
 #include "regions/creation.h"
 #include "regions/names.h"
 #include "regions/profiler.h"
@@ -430,15 +430,6 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
     zt__transfer_u64(&packer, &packed_size, UINT64_MAX);
     zt__transfer_u64(&packer, &hash, UINT64_MAX);
     return ZE_RESULT_SUCCESS;
-}
-
-ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config) {
-    const char *columns = config->columns ? config->columns : config->metrics;
-    if (!zt__has_names(columns)) {
-        return 1;
-    }
-    profiler->columns = zt__duplicate_text(&config->allocator, columns);
-    return profiler->columns != NULL;
 }
 
 ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *config,

@@ -1,4 +1,4 @@
-/* Which metrics matter, and the columns of tables. */
+/* Orders metrics by how much they tell, and so chooses the columns of tables. */
 
 #pragma once
 

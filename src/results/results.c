@@ -1,4 +1,4 @@
-/* What was measured, as numbers. */
+/* zt_get_region, zt_get_stats and the like: counts and statistics of regions. */
 
 #include "results/results.h"
 
@@ -157,15 +157,6 @@ static double *zt__lock_with_room(zt_profiler *profiler, const zt__statistics *s
         }
     }
     return values;
-}
-
-ZT__PRIVATE void zt__add_quantiles(const zt__sample_layout *layout, uint32_t column, double *values,
-                                   uint32_t count, zt_stats *stats) {
-    zt_aggregation aggregation = layout->aggregations[column];
-    if (count > 0 && (aggregation == ZT_AGGREGATE_SUM || aggregation == ZT_AGGREGATE_MEAN)) {
-        stats->median = zt__quantile(values, count, 0.5);
-        stats->p95 = zt__quantile(values, count, 0.95);
-    }
 }
 
 ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_stats *pass_times) {

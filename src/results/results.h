@@ -1,4 +1,4 @@
-/* What was measured, as numbers. */
+/* zt_get_region, zt_get_stats and the like: counts and statistics of regions. */
 
 #pragma once
 
@@ -28,10 +28,6 @@ ZT__PRIVATE const zt__region_record *zt__get_record(const zt_profiler *profiler,
 
 /* Returns how many samples were collected in all passes. The mutex is held, unless this is a copy. */
 ZT__PRIVATE uint64_t zt__collected(const zt_profiler *profiler, const zt__statistics *statistics);
-
-/* Adds median and 95th percentile to the statistics of a column. Reorders the values. */
-ZT__PRIVATE void zt__add_quantiles(const zt__sample_layout *layout, uint32_t column, double *values,
-                                   uint32_t count, zt_stats *stats);
 
 /* Returns how the passes differ, as ZT_DIFFERS_ bits, judged by the GPU time of each. */
 ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_stats *pass_times);

@@ -1,4 +1,4 @@
-/* Which metric shows what, whatever a device calls it, and the figures of a region by role. */
+/* The role of a metric, such as memory read, by its names on devices; a region's figures by role. */
 
 #pragma once
 
@@ -114,13 +114,6 @@ ZT__PRIVATE zt__quantity zt__quantity_of(const zt_metric *metric);
    also shows which naming the device uses. */
 ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32_t *of_roles,
                                  uint32_t *naming);
-
-/* Returns the peaks that are given. Without any, the peak is the bandwidth for which the memory is designed, if
-   the driver reports it by ZE_extension_device_memory_properties. It cannot be computed from the clock rate and
-   bus width that every device reports: their units and the transfers in a clock cycle are not specified. Reads
-   and writes are assumed to share one bus. With several memories or tiles it is not known which of them a region
-   uses. The mutex is not held. */
-ZT__PRIVATE zt__peaks zt__get_peaks(zt_profiler *profiler);
 
 /* Fills in what is the same for all regions. The mutex is not held. */
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice);

@@ -1,13 +1,45 @@
-/* Operations and bytes against what the device can do. */
+/* Peaks of the device, and operations of a region, as the program states them. */
+
+#include "results/roofline.h"
 
 #include "base/compiler.h"
 #include "base/diagnostics.h"
 #include "base/numbers.h"
 #include "base/platform.h"
-#include "base/system.h"
+#include "base/shared.h"
 #include "base/text.h"
 #include "regions/names.h"
 #include "regions/profiler.h"
+
+ZT__PRIVATE zt__peaks zt__get_peaks(zt_profiler *profiler) {
+    ze_device_memory_properties_t memories[2];
+    ze_device_memory_ext_properties_t extended[2];
+    uint32_t count = 2, i;
+    ze_result_t result;
+    zt__peaks peaks;
+    zt__lock(&profiler->mutex);
+    peaks = profiler->peaks;
+    zt__unlock(&profiler->mutex);
+    if (peaks.bytes > 0 || peaks.operations > 0 || !profiler->device || profiler->tile_count > 0 ||
+        zt__is_device_lost(&profiler->diagnostics)) {
+        return peaks;
+    }
+    memset(memories, 0, sizeof memories);
+    memset(extended, 0, sizeof extended);
+    for (i = 0; i < count; i++) {
+        memories[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
+        memories[i].pNext = &extended[i];
+        extended[i].stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_EXT_PROPERTIES;
+    }
+    ZT__INTERNAL(result = zeDeviceGetMemoryProperties(profiler->device, &count, memories));
+    if (result == ZE_RESULT_SUCCESS && count == 1 && extended[0].readBandwidth > 0 &&
+        extended[0].bandwidthUnit == ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC) {
+        uint32_t read = extended[0].readBandwidth, write = extended[0].writeBandwidth;
+        peaks.bytes = (read > write ? read : write) * 1e9;
+        strcpy(peaks.source, "reported by the driver");
+    }
+    return peaks;
+}
 
 /* ---- the roofline ---------------------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* Kept samples, and what a stream shares with a profiler. */
+/* zt_get_timeline: the newest samples, and what a stream shares with a profiler. */
 
 #include "results/timeline.h"
 
@@ -7,10 +7,9 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/platform.h"
-#include "base/process.h"
+#include "base/shared.h"
 #include "base/threads.h"
 #include "metrics/groups.h"
-#include "regions/collecting.h"
 #include "regions/columns.h"
 #include "regions/first_query.h"
 #include "regions/profiler.h"
@@ -237,6 +236,35 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     timeline->written++;
 }
 
+ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before) {
+    zt__stream_data *first;
+    if (before) {
+        return zt__load(&before->next);
+    }
+    zt__lock(&profiler->mutex);
+    first = profiler->attached_streams;
+    zt__unlock(&profiler->mutex);
+    return first;
+}
+
+ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__timeline *timeline = profiler->timeline;
+    while (profiler->attached_streams) {
+        zt__stream_data *data = profiler->attached_streams;
+        profiler->attached_streams = data->next;
+        zt__release_stream_data(data);
+    }
+    profiler->timeline = NULL;
+    if (timeline) {
+        zt__free(allocator, timeline->samples);
+        zt__free(allocator, timeline->values);
+        zt__free(allocator, timeline->missing);
+        zt__free(allocator, timeline->executions);
+        zt__free(allocator, timeline);
+    }
+}
+
 /* ---- for reports: kept samples and rows ------------------------------------------------------------------ */
 
 ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end) {
@@ -273,4 +301,27 @@ ZT__PRIVATE void zt__get_kept_rows(zt__stream_data *data, uint64_t *first, uint6
     *end = data->rows_written;
     *first = zt__oldest_kept(data->rows_written, data->row_capacity);
     zt__unlock(&data->mutex);
+}
+
+ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
+    zt_timeline_info info;
+    zt_profiler *locked = zt__mutable(profiler);
+    zt__stream_data *data = NULL;
+    uint64_t first, end;
+    memset(&info, 0, sizeof info);
+    if (!profiler || !profiler->timeline) {
+        return info;
+    }
+    zt__get_kept_samples(locked, &first, &end);
+    info.samples = end - first;
+    zt__lock(&locked->mutex);
+    info.lost_samples = first + locked->timeline->ambiguous; /* newer ones replaced the first */
+    info.pairs = locked->timeline->clock.pair_count;
+    zt__unlock(&locked->mutex);
+    while ((data = zt__next_attached_stream(locked, data)) != NULL) {
+        zt__get_kept_rows(data, &first, &end);
+        info.rows += end - first;
+        info.lost_rows += first;
+    }
+    return info;
 }

@@ -1,4 +1,4 @@
-/* Kept samples, and what a stream shares with a profiler. */
+/* zt_get_timeline: the newest samples, and what a stream shares with a profiler. */
 
 #pragma once
 
@@ -126,6 +126,13 @@ ZT__PRIVATE void zt__prepare_times_alone(zt_profiler *profiler);
 /* Keeps a sample, and fills in its latencies, with the mutex held. Does not keep one whose times are
    uncertain. */
 ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *reading, double *row);
+
+/* Returns the attached stream after `before`, or the first if that is NULL; NULL at the end. The data of
+   streams stays until the profiler is closed. `group` and `metrics` may be read without a lock. */
+ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before);
+
+/* Releases the timeline and the data of the streams, which are detached. */
+ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler);
 
 /* Gets the indices of kept samples, from *first up to but not including *end. None without a timeline. */
 ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end);

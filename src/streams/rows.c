@@ -1,4 +1,4 @@
-/* Reports out of the ring as rows, with their times. */
+/* Calculates reports of the ring, and delivers them as rows with times of the host; the reader thread. */
 
 #include "streams/rows.h"
 
@@ -6,8 +6,9 @@
 #include "base/diagnostics.h"
 #include "base/numbers.h"
 #include "base/platform.h"
-#include "base/process.h"
+#include "base/shared.h"
 #include "base/threads.h"
+#include "metrics/calculation.h"
 #include "metrics/groups.h"
 #include "results/attribution.h"
 #include "results/clocks.h"
@@ -53,23 +54,6 @@ typedef struct zt__raw_row {
     int is_valid; /* it has a length, and is not the first of the capture */
     int gap;      /* rows are missing before it */
 } zt__raw_row;
-
-ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metric, uint64_t *integer) {
-    double number;
-    if (metric == UINT32_MAX) {
-        return 0;
-    }
-    if (values[metric].type == ZET_VALUE_TYPE_UINT64) {
-        *integer = values[metric].value.ui64;
-        return 1;
-    }
-    number = zt__value_of(&values[metric]);
-    if (zt__is_nan(number) || number < 0 || number >= 18446744073709551616.0) {
-        return 0;
-    }
-    *integer = (uint64_t)number;
-    return 1;
-}
 
 /* Finds when the period of a row ended, which is the time stamp of its report, and how long it lasted.
 

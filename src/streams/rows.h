@@ -1,4 +1,4 @@
-/* Reports out of the ring as rows, with their times. */
+/* Calculates reports of the ring, and delivers them as rows with times of the host; the reader thread. */
 
 #pragma once
 
@@ -20,10 +20,6 @@ ZT__PRIVATE void zt__sleep_until_notified(zt_stream *stream);
 
 /* The step of the reader thread. */
 ZT__PRIVATE int zt__run_reader_thread(void *user);
-
-/* Reads a value as an integer, which may have more bits than a double. Returns 0 if the group has no such
-   metric, or the value is no number. */
-ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metric, uint64_t *integer);
 
 /* Finds the next reports that lie one after the other in the ring, as many as can be calculated at once.
    Returns how many there are. */

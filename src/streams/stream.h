@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/diagnostics.h"
-#include "base/process.h"
+#include "base/shared.h"
 #include "base/system.h"
 #include "base/threads.h"
 #include "metrics/driver.h"

@@ -1,16 +1,10 @@
-/* Opening a streamer of the driver, and its reports into the ring. */
+/* Opens the driver's streamer, and reads its reports into the ring. */
 
 #pragma once
 
 #include "base/compiler.h"
 #include "base/system.h"
 #include "streams/stream.h"
-
-ZT__PRIVATE void zt__fill_stream_config(zt_stream_config *config);
-
-/* Creates a stream without anything of the device. `given` may be NULL. Returns NULL without memory. */
-ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
-                                         const zt_stream_config *given);
 
 /* Finds the configured group; if none is configured, ComputeBasic, or else the first that is time-based. For
    hot spots, the one that samples instructions. Refuses a device with several tiles, whose reports have a

@@ -6,8 +6,9 @@
 #include "base/diagnostics.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "base/platform.h"
-#include "base/process.h"
+#include "base/shared.h"
 #include "base/threads.h"
 #include "metrics/activation.h"
 #include "metrics/driver.h"
@@ -19,6 +20,68 @@
 #include "streams/rows.h"
 #include "streams/stream.h"
 #include "streams/streamer.h"
+
+static void zt__fill_stream_config(zt_stream_config *config) {
+    if (!config->period_ns) {
+        config->period_ns = 1000000;
+    }
+    if (!config->memory_limit) {
+        config->memory_limit = (size_t)8 << 20;
+    }
+    if (!config->timeline_rows) {
+        config->timeline_rows = 16384;
+    }
+}
+
+ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
+                                         const zt_stream_config *given) {
+    enum { MOST_REPORTS = 1024 };
+    zt_stream_config config = given ? *given : zt_stream_config_default();
+    zt_stream *stream;
+    zt__stream_data *data;
+    uint64_t seed[2];
+    zt__fill_stream_config(&config);
+    if (!config.notify_reports) { /* as many as come in ten milliseconds */
+        uint32_t reports = ZT__STREAM_WAIT_NS / config.period_ns + 1;
+        config.notify_reports = reports < MOST_REPORTS ? reports : (uint32_t)MOST_REPORTS;
+    }
+    if (!config.allocator.allocate) {
+        config.allocator = zt__default_allocator;
+    }
+    stream = (zt_stream *)zt__allocate(&config.allocator, 1, sizeof *stream);
+    data = (zt__stream_data *)zt__allocate(&config.allocator, 1, sizeof *data);
+    if (!stream || !data) {
+        zt__free(&config.allocator, stream);
+        zt__free(&config.allocator, data);
+        return NULL;
+    }
+    zt__create_mutex(&data->mutex);
+    data->allocator = config.allocator;
+    data->owners = 1;
+    stream->data = data;
+    stream->process = zt__get_process();
+    stream->context = context;
+    stream->device = device;
+    stream->config = config;
+    stream->info.group = "";
+    stream->own_diagnostics.mutex = &data->mutex;
+    stream->own_diagnostics.log = config.log ? config.log : zt__default_log();
+    stream->own_diagnostics.log_user = config.log_user;
+    stream->diagnostics = &stream->own_diagnostics;
+    stream->opened_by = "zt_stream_open";
+    stream->time_metric = stream->length_metric = UINT32_MAX;
+    stream->marker_metric = stream->reason_metric = UINT32_MAX;
+    stream->marker_reason = stream->other_reason = zt__nan();
+    stream->gap_first = UINT64_MAX;
+    zt__create_mutex(&stream->reader.mutex);
+    zt__load_driver(&stream->driver);
+    /* The device also stores small numbers with another meaning in StreamMarker, so markers have large ones.
+     */
+    seed[0] = zt__now_ns();
+    seed[1] = (uint64_t)(uintptr_t)stream;
+    stream->marker_base = UINT32_C(0x40000000) + (uint32_t)(zt__hash(seed, sizeof seed) & 0x7fffffff);
+    return stream;
+}
 
 /* ---- closing --------------------------------------------------------------------------------------------- */
 

@@ -4,12 +4,9 @@
 
 #include "base/compiler.h"
 #include "base/diagnostics.h"
-#include "base/map.h"
 #include "base/memory.h"
 #include "base/platform.h"
-#include "base/process.h"
-#include "modules/loaded.h"
-#include "modules/ze_info.h"
+#include "base/shared.h"
 #include "regions/profiler.h"
 #include "regions/regions.h"
 #include "tracer/call_times.h"
@@ -17,8 +14,7 @@
 #include "tracer/events.h"
 #include "tracer/frames.h"
 #include "tracer/launches.h"
-#include "tracer/lists.h"
-#include "tracer/queues.h"
+#include "tracer/seen_lists.h"
 #include "tracer/seen_modules.h"
 #include "tracer/tracer.h"
 
@@ -31,47 +27,6 @@ ZT__PRIVATE const zt__kind_steps zt__steps_of_kind[ZT__KIND_COUNT] = {
     ZT__KINDS(X)
 #undef X
 };
-
-/* Called after a kernel was created. The handle, which an epilogue of a hook may have replaced, may be that
-   of an earlier kernel. If it was replaced, its module is not known. The native binary of a module is read
-   for the first of its kernels. */
-static void zt__after_kernel_create(const zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    ze_kernel_handle_t kernel = **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel;
-    zt__loaded_module *module = NULL;
-    zt__loaded_kernel *known;
-    int is_needed, is_read;
-    zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
-    zt__lock(&tracer->mutex);
-    if (kernel == frame->created) {
-        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
-                                                             frame->module, sizeof *module);
-    }
-    known = zt__remember_kernel(tracer, kernel);
-    if (known && kernel == frame->created) {
-        known->module = frame->module;
-        known->device = module ? module->device : NULL;
-    }
-    is_needed = module && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel];
-    is_read = is_needed && module->described;
-    zt__unlock(&tracer->mutex);
-    if (is_needed) {
-        zt__name_of_kernel(tracer, kernel, 1);
-    }
-    if (is_needed && !is_read) {
-        zt__described_module *described = zt__describe_module(&tracer->allocator, frame->module);
-        const void *handle = frame->module;
-        zt__lock(&tracer->mutex);
-        module = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
-        if (module && !module->described) { /* else another thread was faster */
-            module->described = described;
-            described = NULL;
-        }
-        zt__unlock(&tracer->mutex);
-        zt__free_described_module(&tracer->allocator, described);
-    }
-    zt__observe_kernel(tracer, kernel);
-}
 
 static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns) {
     zt__tracer *tracer = frame->tracer;
@@ -322,5 +277,34 @@ ZT__PRIVATE const zt__callbacks zt__callbacks_of[ZT__CALL_COUNT] = {
     ZT__CALLS(X)
 #undef X
 };
+
+ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_measured) {
+    const zt__frame *frame;
+    int found = 0;
+    zt__lock(&zt__dispatch_mutex);
+    for (frame = zt__dispatch.frames; frame && !found; frame = frame->next_of_all) {
+        zt__frame_state state = zt__load(&frame->state);
+        found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER) &&
+                (!only_measured || zt__load(&frame->has_region));
+    }
+    zt__unlock(&zt__dispatch_mutex);
+    return found;
+}
+
+ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
+    zt__frame *frame;
+    int is_running = 0;
+    zt__lock(&zt__dispatch_mutex);
+    for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
+        is_running |= frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_CALLBACK;
+    }
+    for (frame = zt__dispatch.frames; frame && !is_running; frame = frame->next_of_all) {
+        if (frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_DRIVER) {
+            zt__store(&frame->state, ZT__FRAME_ABANDONED);
+        }
+    }
+    zt__unlock(&zt__dispatch_mutex);
+    return !is_running;
+}
 
 #endif

@@ -50,6 +50,14 @@ typedef struct zt__callbacks {
 /* Returns whether a prologue or epilogue runs on this thread, so that a hook may be the caller. */
 ZT__PRIVATE int zt__is_inside_hook(void);
 
+/* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback; or only in
+   one that it measures. */
+ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_measured);
+
+/* Detaches the tracer from calls that are still in the driver, before it is destroyed. Returns 0 if one
+   of its callbacks is running, which still needs it. */
+ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer);
+
 extern const zt__kind_steps zt__steps_of_kind[ZT__KIND_COUNT];
 
 extern zt__dispatcher zt__dispatch;

@@ -104,8 +104,8 @@ ZT__PRIVATE void zt__after_event_create(zt__frame *frame) {
     }
 }
 
-ZT__PRIVATE int zt__save_stamps_of_event(zt__tracer *tracer, ze_event_handle_t event,
-                                         zt__event_change change) {
+/* As zt__save_kept_stamps, for the slot that keeps the event, if there is one. */
+static int zt__save_stamps_of_event(zt__tracer *tracer, ze_event_handle_t event, zt__event_change change) {
     zt__known_event *known;
     zt__slot *keeper = NULL;
     zt_profiler *owner = NULL;
@@ -136,7 +136,8 @@ ZT__PRIVATE int zt__save_stamps_of_event(zt__tracer *tracer, ze_event_handle_t e
     return may_signal;
 }
 
-ZT__PRIVATE void zt__count_signals(zt__tracer *tracer, ze_event_handle_t event, uint32_t count) {
+/* Counts commands that signal an event and are not measured by it. No mutex is held. */
+static void zt__count_signals(zt__tracer *tracer, ze_event_handle_t event, uint32_t count) {
     zt__known_event *known;
     zt__lock(&tracer->mutex);
     known = zt__find_event(tracer, event);
@@ -282,6 +283,55 @@ ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
     }
     zt__unlock(&tracer->mutex);
     zt__forget_handle(tracer, &tracer->pools, pool);
+}
+
+ZT__PRIVATE const zt__frame *zt__find_outer_signal(const zt__frame *frame) {
+    const zt__frame *outer = frame->previous;
+    while (outer && !outer->signal) {
+        outer = outer->previous;
+    }
+    return outer;
+}
+
+/* Returns the event of the application that a command signals, or NULL. */
+static ze_event_handle_t zt__find_signalled(const zt__frame *frame, const zt__command *command) {
+    const zt__frame *outer = zt__find_outer_signal(frame);
+    if (outer) {
+        return outer->signalled;
+    }
+    return frame->signal ? frame->signalled : command->signal ? *command->signal : NULL;
+}
+
+ZT__PRIVATE void zt__save_stamps_before_signal(zt__frame *frame) {
+    zt__command command;
+    ze_event_handle_t event;
+    zt__read_command(frame->call, frame->parameters, &command);
+    event = zt__find_signalled(frame, &command);
+    if (event && zt__save_stamps_of_event(frame->tracer, event, ZT__EVENT_SIGNALLED)) {
+        zt__count_signals(frame->tracer, event, 2); /* both commands may signal it later */
+    }
+}
+
+ZT__PRIVATE void zt__note_signal(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    const zt__known_list *list;
+    zt__command command;
+    ze_event_handle_t event;
+    int is_signalled_once;
+    zt__read_command(frame->call, frame->parameters, &command);
+    event = zt__find_signalled(frame, &command);
+    if (event && !frame->has_kept_event) {
+        zt__lock(&tracer->mutex);
+        list = zt__find_known_list(tracer, command.list);
+        is_signalled_once = list && list->kind == ZT__LIST_IMMEDIATE && !list->is_captured;
+        zt__unlock(&tracer->mutex);
+        zt__count_signals(tracer, event, is_signalled_once ? 1 : 2);
+        /* Another thread may have appended a launch that is measured by it since
+           zt__save_stamps_before_signal. */
+        if (zt__save_stamps_of_event(tracer, event, ZT__EVENT_SIGNALLED)) {
+            zt__count_signals(tracer, event, 2);
+        }
+    }
 }
 
 #endif

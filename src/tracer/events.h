@@ -4,7 +4,6 @@
 
 #include "base/compiler.h"
 #include "base/system.h"
-#include "regions/kept_events.h"
 #include "tracer/frames.h"
 #include "tracer/tracer.h"
 
@@ -18,13 +17,6 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame);
 /* The handle may be that of an earlier event, the destruction of which was not observed: a hook may destroy it,
    or it went with its pool. A counter-based event has no pool, and is never kept. */
 ZT__PRIVATE void zt__after_event_create(zt__frame *frame);
-
-/* As zt__save_kept_stamps, for the slot that keeps the event, if there is one. */
-ZT__PRIVATE int zt__save_stamps_of_event(zt__tracer *tracer, ze_event_handle_t event,
-                                         zt__event_change change);
-
-/* Counts commands that signal an event and are not measured by it. No mutex is held. */
-ZT__PRIVATE void zt__count_signals(zt__tracer *tracer, ze_event_handle_t event, uint32_t count);
 
 /* Called before the host resets or signals an event. Both calls have the same parameters. */
 ZT__PRIVATE void zt__before_event_change(zt__frame *frame);
@@ -42,5 +34,17 @@ ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handl
 
 /* The driver may destroy events of the pool that the application has not destroyed. */
 ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame);
+
+/* Returns the frame of an outer tracer that has put an event of its own in place of the application's, or
+   NULL. */
+ZT__PRIVATE const zt__frame *zt__find_outer_signal(const zt__frame *frame);
+
+/* Called before a command that signals an event is appended, and before the tracer chooses how to measure it.
+   Saves what another launch has left in the event. */
+ZT__PRIVATE void zt__save_stamps_before_signal(zt__frame *frame);
+
+/* Called before a command that signals an event is appended, and after the tracer has chosen how to measure
+   it. Counts its signal, unless the command is measured by that event. */
+ZT__PRIVATE void zt__note_signal(zt__frame *frame);
 
 #endif

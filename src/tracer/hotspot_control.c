@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/platform.h"
-#include "base/process.h"
+#include "base/shared.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "metrics/driver.h"

@@ -5,7 +5,7 @@
 #include "base/compiler.h"
 #include "base/map.h"
 #include "base/platform.h"
-#include "base/process.h"
+#include "base/shared.h"
 #include "base/system.h"
 #include "base/threads.h"
 #include "debug/debugger.h"

@@ -4,10 +4,8 @@
 
 #include "base/compiler.h"
 #include "base/map.h"
-#include "base/memory.h"
 #include "base/platform.h"
 #include "modules/loaded.h"
-#include "regions/kept_events.h"
 #include "regions/names.h"
 #include "regions/profiler.h"
 #include "regions/reading.h"
@@ -15,6 +13,7 @@
 #include "tracer/calls.h"
 #include "tracer/events.h"
 #include "tracer/frames.h"
+#include "tracer/kernel_names.h"
 #include "tracer/lists.h"
 #include "tracer/seen_modules.h"
 #include "tracer/tracer.h"
@@ -22,57 +21,6 @@
 #ifdef ZETOOLS_TRACER
 
 /* ---- launches and copies --------------------------------------------------------------------------------- */
-
-/* Returns the frame of an outer tracer that has put an event of its own in place of the application's, or
-   NULL. */
-static const zt__frame *zt__find_outer_signal(const zt__frame *frame) {
-    const zt__frame *outer = frame->previous;
-    while (outer && !outer->signal) {
-        outer = outer->previous;
-    }
-    return outer;
-}
-
-/* Returns the event of the application that a command signals, or NULL. */
-static ze_event_handle_t zt__find_signalled(const zt__frame *frame, const zt__command *command) {
-    const zt__frame *outer = zt__find_outer_signal(frame);
-    if (outer) {
-        return outer->signalled;
-    }
-    return frame->signal ? frame->signalled : command->signal ? *command->signal : NULL;
-}
-
-ZT__PRIVATE void zt__save_stamps_before_signal(zt__frame *frame) {
-    zt__command command;
-    ze_event_handle_t event;
-    zt__read_command(frame->call, frame->parameters, &command);
-    event = zt__find_signalled(frame, &command);
-    if (event && zt__save_stamps_of_event(frame->tracer, event, ZT__EVENT_SIGNALLED)) {
-        zt__count_signals(frame->tracer, event, 2); /* both commands may signal it later */
-    }
-}
-
-ZT__PRIVATE void zt__note_signal(zt__frame *frame) {
-    zt__tracer *tracer = frame->tracer;
-    const zt__known_list *list;
-    zt__command command;
-    ze_event_handle_t event;
-    int is_signalled_once;
-    zt__read_command(frame->call, frame->parameters, &command);
-    event = zt__find_signalled(frame, &command);
-    if (event && !frame->has_kept_event) {
-        zt__lock(&tracer->mutex);
-        list = zt__find_known_list(tracer, command.list);
-        is_signalled_once = list && list->kind == ZT__LIST_IMMEDIATE && !list->is_captured;
-        zt__unlock(&tracer->mutex);
-        zt__count_signals(tracer, event, is_signalled_once ? 1 : 2);
-        /* Another thread may have appended a launch that is measured by it since
-           zt__save_stamps_before_signal. */
-        if (zt__save_stamps_of_event(tracer, event, ZT__EVENT_SIGNALLED)) {
-            zt__count_signals(tracer, event, 2);
-        }
-    }
-}
 
 /* A launch or copy that is measured. */
 typedef struct zt__selected_command {
@@ -167,31 +115,6 @@ static zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_p
         return ZT__EVENT_STAMPS;
     }
     return list->kind == ZT__LIST_IMMEDIATE ? ZT__COPIED_STAMPS : ZT__SURROUNDING_COMMANDS;
-}
-
-/* Returns the record of a name, which is added if there is none. With `others`, the name is followed by that
-   number: "saxpy +2". No mutex is held. Returns NULL without memory. */
-static zt__kernel_name *zt__find_or_add_name(zt__tracer *tracer, const char *text, uint32_t others) {
-    char number[16] = "";
-    size_t size;
-    zt__kernel_name *name = NULL;
-    if (others) {
-        snprintf(number, sizeof number, " +%u", (unsigned)others);
-    } else {
-        zt__lock(&tracer->mutex);
-        name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, text, strlen(text));
-        zt__unlock(&tracer->mutex);
-    }
-    if (name) {
-        return name;
-    }
-    size = strlen(text) + strlen(number) + 1;
-    name = (zt__kernel_name *)zt__allocate(&tracer->allocator, 1, sizeof *name + size);
-    if (name) {
-        name->text = (char *)(name + 1);
-        snprintf(name->text, size, "%s%s", text, number);
-    }
-    return zt__add_name(tracer, name);
 }
 
 /* Counts a command, and decides whether and how it is measured. The list is checked before the filter, so

@@ -1,13 +1,11 @@
-/* Names of kernels, and the devices and lists that are measured. */
+/* Devices and lists that are measured. */
 
 #include "tracer/lists.h"
 
 #include "base/compiler.h"
-#include "base/map.h"
 #include "base/memory.h"
 #include "base/platform.h"
-#include "base/process.h"
-#include "base/text.h"
+#include "base/shared.h"
 #include "base/threads.h"
 #include "modules/loaded.h"
 #include "regions/profiler.h"
@@ -16,54 +14,6 @@
 #include "tracer/tracer.h"
 
 #ifdef ZETOOLS_TRACER
-
-/* ---- names of kernels ------------------------------------------------------------------------------------ */
-
-ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *made) {
-    size_t length = made ? strlen(made->text) : 0;
-    zt__kernel_name *name = NULL;
-    zt__lock(&tracer->mutex);
-    if (made && zt__map_make_room(&tracer->kernel_names, &tracer->allocator, &tracer->mutex)) {
-        name = (zt__kernel_name *)zt__map_find(&tracer->kernel_names, made->text, length);
-        if (!name) {
-            made->is_selected = zt__is_selected(tracer->names, made->text);
-            zt__map_add(&tracer->kernel_names, made->text, length, made);
-            name = made;
-            made = NULL;
-        }
-    }
-    zt__unlock(&tracer->mutex);
-    zt__free(&tracer->allocator, made);
-    return name;
-}
-
-ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
-                                                int knows_handle) {
-    const void *handle = kernel;
-    zt__loaded_kernel *known;
-    zt__kernel_name *name;
-    zt__lock(&tracer->mutex);
-    known = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
-    name = known && knows_handle ? known->name : NULL;
-    zt__unlock(&tracer->mutex);
-    if (name) {
-        return name;
-    }
-    name = (zt__kernel_name *)zt__allocate_with_name(&tracer->allocator, sizeof *name, kernel);
-    if (name) {
-        name->text = (char *)(name + 1);
-    }
-    name = zt__add_name(tracer, name);
-    if (name && name->text[0] && knows_handle) {
-        zt__lock(&tracer->mutex);
-        known = zt__remember_kernel(tracer, kernel);
-        if (known) {
-            known->name = name;
-        }
-        zt__unlock(&tracer->mutex);
-    }
-    return name;
-}
 
 /* ---- devices and lists ----------------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* Names of kernels, and the devices and lists that are measured. */
+/* Devices and lists that are measured. */
 
 #pragma once
 
@@ -8,16 +8,6 @@
 #include "tracer/tracer.h"
 
 #ifdef ZETOOLS_TRACER
-
-/* Adds a record that was allocated, or frees it if there is one of this name. No mutex is held. Returns the
-   record in use, or NULL without memory, or if `made` is NULL. */
-ZT__PRIVATE zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *made);
-
-/* Returns the name of a kernel: the one that is known for its handle, or else, or if `knows_handle` is 0,
-   the one that the driver returns. If the driver fails, the name is "", and the next launch queries
-   again. No mutex is held. Returns NULL without memory. */
-ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
-                                                int knows_handle);
 
 /* Adds a device to the end of the tracer's list. Copy engines are the queue groups that cannot execute metric
    queries. Called by one thread at a time, while others may read. Returns NULL without memory. */

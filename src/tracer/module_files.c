@@ -1,4 +1,4 @@
-/* Files of the modules of others. */
+/* zt_trace_config.modules: the binaries of the application's modules as files. */
 
 #include "tracer/module_files.h"
 

@@ -1,11 +1,11 @@
-/* Files of the modules of others. */
+/* zt_trace_config.modules: the binaries of the application's modules as files. */
 
 #pragma once
 
 #include "base/compiler.h"
 #include "base/diagnostics.h"
 #include "base/platform.h"
-#include "base/process.h"
+#include "base/shared.h"
 #include "base/system.h"
 #include "modules/loaded.h"
 

@@ -1,4 +1,4 @@
-/* Modules of others, built with profile flags. */
+/* Builds modules of the application with profile flags. */
 
 #include "tracer/profiled_builds.h"
 

@@ -4,8 +4,8 @@
 
 #include "base/compiler.h"
 #include "base/platform.h"
-#include "base/process.h"
 #include "base/programs.h"
+#include "base/shared.h"
 #include "tracer/calls.h"
 #include "tracer/dispatcher.h"
 #include "tracer/frames.h"

@@ -1,4 +1,4 @@
-/* Kernels in place of those of others. */
+/* zt_replace: other kernels in place of the application's. */
 
 #pragma once
 

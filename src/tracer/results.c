@@ -1,4 +1,4 @@
-/* What was traced, as numbers. */
+/* zt_trace_get_counts, zt_get_call, zt_get_hotspot: what was traced, as numbers. */
 
 #include "tracer/results.h"
 
@@ -9,9 +9,70 @@
 #include "regions/profiler.h"
 #include "tracer/call_times.h"
 #include "tracer/calls.h"
+#include "tracer/hotspots.h"
 #include "tracer/tracer.h"
 
 #ifdef ZETOOLS_TRACER
+
+ZT_API zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    zt_hotspots_counts counts;
+    memset(&counts, 0, sizeof counts);
+    if (hotspots) {
+        zt__lock(&hotspots->mutex);
+        counts = hotspots->counts;
+        zt__unlock(&hotspots->mutex);
+    }
+    return counts;
+}
+
+ZT_API uint32_t zt_get_hotspot_count(const zt_profiler *profiler) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    uint32_t count = 0;
+    if (hotspots) {
+        zt__lock(&hotspots->mutex);
+        count = hotspots->spot_count;
+        zt__unlock(&hotspots->mutex);
+    }
+    return count;
+}
+
+ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t index, zt_hotspot_info *info) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    const zt__spot *spot;
+    uint32_t i;
+    if (!info) {
+        return profiler ? zt__report_null(&zt__mutable(profiler)->diagnostics, "zt_get_hotspot", "info")
+                        : ZE_RESULT_SUCCESS;
+    }
+    memset(info, 0, sizeof *info);
+    info->kernel = info->file = "";
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (index >= zt_get_hotspot_count(profiler)) {
+        return zt__report(&zt__mutable(profiler)->diagnostics, BAD_INDEX, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "zt_get_hotspot", (unsigned)index, "hotspot");
+    }
+    zt__lock(&hotspots->mutex);
+    spot = hotspots->spots[index];
+    info->kernel = spot->key.kernel->name;
+    info->offset = spot->key.offset;
+    info->samples = spot->samples;
+    info->share = (double)spot->samples / (double)hotspots->counts.matched;
+    info->file = spot->file;
+    info->line = spot->line;
+    for (i = 0; i < hotspots->count_count; i++) {
+        if (i == hotspots->active_count) {
+            info->active = spot->counts[i];
+        } else {
+            info->stalls[info->stall_count].name = hotspots->count_names[i];
+            info->stalls[info->stall_count++].samples = spot->counts[i];
+        }
+    }
+    zt__unlock(&hotspots->mutex);
+    return ZE_RESULT_SUCCESS;
+}
 
 /* ---- what was traced ------------------------------------------------------------------------------------- */
 

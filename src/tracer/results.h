@@ -1,4 +1,4 @@
-/* What was traced, as numbers. */
+/* zt_trace_get_counts, zt_get_call, zt_get_hotspot: what was traced, as numbers. */
 
 #pragma once
 

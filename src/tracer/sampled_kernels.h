@@ -1,4 +1,4 @@
-/* Where kernels lie, and when they go. */
+/* Hot spots: where kernels lie on the device. Samples are read before one is unloaded. */
 
 #pragma once
 

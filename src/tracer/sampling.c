@@ -1,4 +1,4 @@
-/* Samples of instructions, read and added up. */
+/* Hot spots: samples of instructions, read and added up. */
 
 #include "tracer/sampling.h"
 
@@ -7,8 +7,9 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/platform.h"
-#include "base/process.h"
+#include "base/shared.h"
 #include "base/threads.h"
+#include "metrics/calculation.h"
 #include "metrics/driver.h"
 #include "metrics/groups.h"
 #include "regions/profiler.h"

@@ -1,4 +1,4 @@
-/* Samples of instructions, read and added up. */
+/* Hot spots: samples of instructions, read and added up. */
 
 #pragma once
 

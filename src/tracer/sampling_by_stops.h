@@ -1,4 +1,4 @@
-/* Sampling where the device cannot: threads are stopped and looked at. */
+/* Hot spots where the device cannot sample: threads are stopped and looked at. */
 
 #pragma once
 

@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/platform.h"
-#include "modules/facts.h"
+#include "modules/kernel_facts.h"
 #include "modules/kernels.h"
 #include "modules/loaded.h"
 #include "modules/ze_info.h"
@@ -14,6 +14,7 @@
 #include "tracer/calls.h"
 #include "tracer/frames.h"
 #include "tracer/hotspots.h"
+#include "tracer/kernel_names.h"
 #include "tracer/lists.h"
 #include "tracer/profiled_builds.h"
 #include "tracer/replacements.h"
@@ -223,6 +224,44 @@ ZT__PRIVATE void zt__after_kernel_destroy(zt__frame *frame) {
         zt__unlock(&tracer->mutex);
         zt__free(&tracer->allocator, known);
     }
+}
+
+ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    ze_kernel_handle_t kernel = **ZT__PARAMETERS(frame, ze_kernel_create_params_t)->pphKernel;
+    zt__loaded_module *module = NULL;
+    zt__loaded_kernel *known;
+    int is_needed, is_read;
+    zt__forget_handle(tracer, &tracer->loaded.kernels, kernel);
+    zt__lock(&tracer->mutex);
+    if (kernel == frame->created) {
+        module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
+                                                             frame->module, sizeof *module);
+    }
+    known = zt__remember_kernel(tracer, kernel);
+    if (known && kernel == frame->created) {
+        known->module = frame->module;
+        known->device = module ? module->device : NULL;
+    }
+    is_needed = module && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel];
+    is_read = is_needed && module->described;
+    zt__unlock(&tracer->mutex);
+    if (is_needed) {
+        zt__name_of_kernel(tracer, kernel, 1);
+    }
+    if (is_needed && !is_read) {
+        zt__described_module *described = zt__describe_module(&tracer->allocator, frame->module);
+        const void *handle = frame->module;
+        zt__lock(&tracer->mutex);
+        module = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+        if (module && !module->described) { /* else another thread was faster */
+            module->described = described;
+            described = NULL;
+        }
+        zt__unlock(&tracer->mutex);
+        zt__free_described_module(&tracer->allocator, described);
+    }
+    zt__observe_kernel(tracer, kernel);
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* zt_trace_start, zt_trace_stop, zt_replace. */
+/* zt_trace_start, zt_trace_stop. */
 
 #include "tracer/starting.h"
 
@@ -6,26 +6,25 @@
 #include "base/diagnostics.h"
 #include "base/memory.h"
 #include "base/platform.h"
-#include "base/process.h"
 #include "base/programs.h"
+#include "base/shared.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "regions/collecting.h"
-#include "regions/creation.h"
+#include "regions/configuration.h"
 #include "regions/profiler.h"
 #include "results/timeline.h"
 #include "tracer/call_times.h"
 #include "tracer/calls.h"
 #include "tracer/dispatcher.h"
 #include "tracer/events.h"
-#include "tracer/frames.h"
 #include "tracer/hotspot_control.h"
 #include "tracer/lists.h"
 #include "tracer/module_files.h"
-#include "tracer/queues.h"
 #include "tracer/registration.h"
 #include "tracer/replacements.h"
 #include "tracer/sampling.h"
+#include "tracer/seen_lists.h"
 #include "tracer/tracer.h"
 
 #ifdef ZETOOLS_TRACER
@@ -45,21 +44,6 @@ static ze_result_t zt__report_no_such_call(const zt__tracer *tracer, const char 
     nearest = zt__find_nearest(wanted, NULL, ZT__CALL_COUNT, zt__call_name_at);
     return zt__report(tracer->diagnostics, NO_SUCH_CALL, ZE_RESULT_ERROR_INVALID_ARGUMENT,
                       zt__starting_call(tracer), wanted, nearest.text);
-}
-
-/* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback; or only in
-   one that it measures. */
-static int zt__has_calls_in_progress(const zt__tracer *tracer, int only_measured) {
-    const zt__frame *frame;
-    int found = 0;
-    zt__lock(&zt__dispatch_mutex);
-    for (frame = zt__dispatch.frames; frame && !found; frame = frame->next_of_all) {
-        zt__frame_state state = zt__load(&frame->state);
-        found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER) &&
-                (!only_measured || zt__load(&frame->has_region));
-    }
-    zt__unlock(&zt__dispatch_mutex);
-    return found;
 }
 
 /* Copies a configuration, and forgets kernels and lists: what was not observed since the last stop may
@@ -265,22 +249,6 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
         }
     }
     return result;
-}
-
-ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
-    zt__frame *frame;
-    int is_running = 0;
-    zt__lock(&zt__dispatch_mutex);
-    for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
-        is_running |= frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_CALLBACK;
-    }
-    for (frame = zt__dispatch.frames; frame && !is_running; frame = frame->next_of_all) {
-        if (frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_DRIVER) {
-            zt__store(&frame->state, ZT__FRAME_ABANDONED);
-        }
-    }
-    zt__unlock(&zt__dispatch_mutex);
-    return !is_running;
 }
 
 ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__diagnostics *diagnostics,

@@ -1,4 +1,4 @@
-/* zt_trace_start, zt_trace_stop, zt_replace. */
+/* zt_trace_start, zt_trace_stop. */
 
 #pragma once
 
@@ -17,10 +17,6 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
    read, and releases the events that slots keep. At last waits for calls in progress on other threads, with a
    deadline of their own: most of them end at once, also where a launch has used up the first one. */
 ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller);
-
-/* Detaches the tracer from calls that are still in the driver, before it is destroyed. Returns 0 if one
-   of its callbacks is running, which still needs it. */
-ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer);
 
 ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__diagnostics *diagnostics,
                                           uint64_t wait_timeout_ns);

@@ -1,12 +1,12 @@
-/* Asking the helper, or the debugger of this process. */
+/* Starts the helper of a watch, and asks it, or the debugger of this process. */
 
 #include "watch/client.h"
 
 #include "base/compiler.h"
 #include "base/diagnostics.h"
 #include "base/platform.h"
-#include "base/process.h"
 #include "base/programs.h"
+#include "base/shared.h"
 #include "base/threads.h"
 #include "base/writer.h"
 #include "regions/profiler.h"

@@ -1,4 +1,4 @@
-/* Asking the helper, or the debugger of this process. */
+/* Starts the helper of a watch, and asks it, or the debugger of this process. */
 
 #pragma once
 

@@ -1,4 +1,4 @@
-/* Regions that run too long, and the report of a hang. */
+/* Which regions run too long, and the report of a hang. */
 
 #include "watch/hangs.h"
 
@@ -6,7 +6,7 @@
 #include "base/diagnostics.h"
 #include "base/paths.h"
 #include "base/platform.h"
-#include "base/process.h"
+#include "base/shared.h"
 #include "base/writer.h"
 #include "regions/names.h"
 #include "regions/profiler.h"
@@ -338,6 +338,10 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
         watch->config.function(&hang, watch->config.user);
         zt__log_calls = call.outer;
     }
+}
+
+ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
+    return now > running->since_ns && now - running->since_ns >= watch->config.hang_ns;
 }
 
 #endif

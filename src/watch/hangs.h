@@ -1,4 +1,4 @@
-/* Regions that run too long, and the report of a hang. */
+/* Which regions run too long, and the report of a hang. */
 
 #pragma once
 
@@ -20,5 +20,8 @@ ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running);
 
 /* Reports that a region hangs, or that the device has faulted. `running` may be NULL. */
 ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, uint32_t others);
+
+/* Returns whether a region has run too long. */
+ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a watch wants of a debugger. */
+/* Answers a watch: attaches, waits for a fault, stops threads and reports where they are. */
 
 #include "watch/server.h"
 

@@ -19,11 +19,6 @@
 
 /* ---- the thread ------------------------------------------------------------------------------------------ */
 
-/* Returns whether a region has run too long. */
-static int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
-    return now > running->since_ns && now - running->since_ns >= watch->config.hang_ns;
-}
-
 /* Stores the lists that have slots on their way. Returns their number; 0 without memory. */
 static uint32_t zt__find_busy_lists(zt__watch *watch) {
     zt_profiler *profiler = watch->profiler;

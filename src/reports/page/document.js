@@ -1,4 +1,5 @@
 "use strict";
+/* Elements, numbers with their units, and the document that the page shows. */
 /* Data reaches the page through textContent and setAttribute alone, never as HTML: names of regions may be any text. */
 
 const MISSING = "\u2013";

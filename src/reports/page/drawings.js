@@ -1,3 +1,4 @@
+/* Bars, distributions, the roofline and the timeline, as SVG. */
 /* ---- drawings ---- */
 
 function drawing(parent, width, height, label) {

@@ -1,3 +1,4 @@
+/* The sections of the page but for the table of regions: heading, hot spots, kernels, calls; and the start. */
 /* ---- heading ---- */
 
 const readable = (date) => String(date || "").replace("T", " ").replace("Z", " UTC");

@@ -1,3 +1,4 @@
+/* The table of regions: its columns, rows, details, and how it is sorted and filtered. */
 /* ---- columns of the table of regions ---- */
 
 /* The table shows a part of its rows at once, so that 5,000 regions are as fast as 10. */

@@ -1,4 +1,4 @@
-/* What is known of a kernel and of what a device has for it. */
+/* What a kernel has, such as registers and shared memory, and what a device has for it. */
 
 #pragma once
 

@@ -1,6 +1,6 @@
-/* What all copies of this header in a process share, and what belongs to a thread. */
+/* The block that all copies of this header in a process share, and what belongs to a thread. */
 
-#include "base/process.h"
+#include "base/shared.h"
 
 #include "base/compiler.h"
 #include "base/map.h"

@@ -1,6 +1,6 @@
 /* Lists, queues and contexts, before and after calls. */
 
-#include "tracer/queues.h"
+#include "tracer/seen_lists.h"
 
 #include "base/compiler.h"
 #include "base/map.h"
@@ -12,12 +12,13 @@
 #include "regions/names.h"
 #include "regions/profiler.h"
 #include "regions/regions.h"
+#include "regions/resets.h"
 #include "regions/slots.h"
-#include "results/roles.h"
+#include "results/roofline.h"
 #include "tracer/calls.h"
+#include "tracer/events.h"
 #include "tracer/frames.h"
 #include "tracer/hotspot_control.h"
-#include "tracer/launches.h"
 #include "tracer/lists.h"
 #include "tracer/tracer.h"
 

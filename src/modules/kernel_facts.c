@@ -1,6 +1,6 @@
-/* What is known of a kernel and of what a device has for it. */
+/* What a kernel has, such as registers and shared memory, and what a device has for it. */
 
-#include "modules/facts.h"
+#include "modules/kernel_facts.h"
 
 #include "base/compiler.h"
 

@@ -1,10 +1,13 @@
-/* zt_pack and zt_unpack. */
+/* Completes configurations: the environment and the defaults. */
 
 #pragma once
 
 #include "base/compiler.h"
 #include "base/system.h"
 #include "regions/profiler.h"
+
+/* Returns the application's configuration, which may be NULL, with the environment and the defaults. */
+ZT__PRIVATE zt_config zt__complete_config(const zt_config *given);
 
 /* Copies the configured columns of the table, because the application's text need not outlive the call.
    Returns 0 without memory. */

@@ -1,4 +1,4 @@
-/* What all copies of this header in a process share, and what belongs to a thread. */
+/* The block that all copies of this header in a process share, and what belongs to a thread. */
 
 #pragma once
 

@@ -1,0 +1,13 @@
+/* zt_release and zt_reset: lists whose commands never run again. */
+
+#pragma once
+
+#include "base/compiler.h"
+#include "base/system.h"
+#include "regions/profiler.h"
+#include "regions/regions.h"
+
+/* Updates what is known about a list when it is reset or destroyed. Slots that have ended are final, and the
+   next collection frees them. Open regions are dropped. */
+ZT__PRIVATE void zt__mark_list_final(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
+                                     const char *call);
