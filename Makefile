@@ -182,7 +182,7 @@ examples: $(EXAMPLES:%=$(BUILD)/examples/%) $(BUILD)/libzt_auto.so $(BUILD)/exam
 run-%: $(BUILD)/examples/% $(RUN_NEEDS) ## build and run one example
 	if tests/run-on-device.sh; then $(MAKE) --no-print-directory spirv; fi
 	touch $(BUILD)/started
-	cd $(RUN_IN) && $(CURDIR)/tests/run-on-device.sh $(RUN_$*) $(abspath $<)
+	cd $(RUN_IN) && '$(CURDIR)/tests/run-on-device.sh' $(RUN_$*) '$(abspath $<)'
 	find $(RUN_IN) -maxdepth 1 -name 'run.*' -newer $(BUILD)/started -printf 'wrote %p\n' | sed 's|\./||' | sort
 
 .PHONY: bench

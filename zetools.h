@@ -45,7 +45,7 @@
                    return 1;
                zt_open(context, device, NULL, &profiler);
                ZT_REGION(profiler, list, "fill")
-                   zeCommandListAppendMemoryFill(list, memory, "", 1, 1 << 20, NULL, 0, NULL);
+                   zeCommandListAppendMemoryFill(list, memory, &one, sizeof one, 1 << 20, NULL, 0, NULL);
                zt_collect(profiler, 0);
                zt_report(profiler, "-");
                zt_close(profiler);
@@ -76,6 +76,7 @@
        sample         one execution of a region, with its figures. Of hot spots: the instruction at which
                       one thread of the device was at one moment
        in flight      begun, and not yet collected, lost or dropped
+       on its way     in flight, and submitted to the device
        slot           what a sample needs while it is in flight: a metric query for each group, and an event
        to collect     to read the figures of finished samples and add them to the statistics
        pass           one repetition of the work, with one set of metric groups
@@ -99,8 +100,8 @@
        same. So put regions around the parts that matter, and not around every kernel of a pipeline that
        depends on overlap.
 
-       A region measures the device from its begin to its end, and so includes work of other lists that runs
-       meanwhile. Begin a region on the list that has its work.
+       Begin a region on the list to which its work is appended. It measures the device from its begin to its
+       end, and so includes work of other lists that runs meanwhile.
 
    NESTING
 
@@ -223,22 +224,23 @@
        enables. With loaders before 1.15.7, set ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit.
 
        With metrics, a launch overlaps with nothing. With times alone (config.groups = "") it overlaps as
-       without the tracer, except as TRACED LAUNCHES has it. TRACED LISTS has what is not measured.
+       without the tracer, with the exceptions in TRACED LAUNCHES. TRACED LISTS has what is not measured.
 
        zt_trace_config has more: copies, host times of calls, files of MODULES, and hooks, which are
-       callbacks of the application around calls (see HOOKS). KERNELS has what is reported of each kernel,
-       REPLACEMENTS how kernels of another module take the place of the application's.
+       callbacks of the application around calls (see HOOKS). KERNELS has what is reported of each kernel.
+       REPLACEMENTS shows how kernels of another module take the place of the application's.
 
    AUTOMATIC TRACING
 
        With ZETOOLS_TRACER. zt_auto(NULL), called first in main, opens a profiler for every context and
-       device on which the process creates a command list, traces, and at exit writes reports for each:
-       run.csv, run.2.csv and so on. The environment chooses what is traced and reported:
+       device on which the process creates a command list, traces, and at exit writes reports for each (see
+       REQUESTED REPORTS). The environment chooses what is traced and reported:
 
            ZT_AUTO=run.csv,run.trace.json ZT_KERNELS="gemm*,!*_tail" ZT_COPIES=1 ./program
 
        examples/preload.c is a library that calls zt_auto when it is loaded. With LD_PRELOAD it profiles
-       programs that were not built with zetools. Without exit, as after a signal, there is no report.
+       programs that were not built with zetools. A process that ends by a signal, or in another way without
+       exit, writes no report.
 
    STREAMS
 
@@ -250,7 +252,7 @@
 
        Streams and regions with metrics exclude each other on a domain of the device, on some drivers on the
        whole device. The second to be opened gets no counters, and its message names who holds them:
-       zt_stream_open fails, and zt_open leaves regions with times, which never exclude a stream.
+       zt_stream_open fails, and regions of zt_open have times alone, which never exclude a stream.
 
    BENCHMARKS
 
@@ -295,8 +297,8 @@
        A callback is a function of the application that the library calls. It must return normally, without
        an exception or longjmp. It may call all functions of the library but these:
 
-       log          the same as a sample function, and closing the stream whose message it is
        sample       zt_close, zt_watch, ZT_PASSES, zt_bench and zt_compare with its profiler
+       log          the same, and closing the stream whose message it is
        row          zt_stream_read and zt_stream_close of its stream
        event        zt_debug_wait and zt_debug_close of its debugger
        write        closing what is being written
@@ -317,8 +319,8 @@
        - One ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time.
        - A tracer, hot spots or a watch of a profiler are started and stopped by one thread at a time, and
          zt_open and zt_stream_open are not called for one device by two threads at once.
-       - A region is begun and ended by threads that may use its list. Level Zero does not allow two threads
-         to use one list at a time; different lists may be used at once.
+       - A function that takes a command list or a region is called by a thread that may use the list. Level
+         Zero does not allow two threads to use one list at a time; different lists may be used at once.
 
        No function waits without a limit. WAITS lists what may wait, and the threads of the library.
 
@@ -354,21 +356,24 @@
        ZT_PROFILE_FLAGS         overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
        COLUMNS                  the width of a table on standard output that is not a terminal. Default: 80
 
-       Empty, ZT_REPORT, ZT_LOG, ZT_TIMELINE and ZT_PEAKS count as not set. Mistakes in these variables are
-       printed on standard error. A program that has more rights than its user, because its file is
-       set-user-ID or has capabilities, heeds none of them, and runs no other program.
+       ZT_REPORT, ZT_LOG, ZT_TIMELINE and ZT_PEAKS count as not set if they are empty. Mistakes in these
+       variables are printed on standard error. A program that has more rights than its user, because its file
+       is set-user-ID or has capabilities, heeds none of them, and runs no other program.
 
        Loader and driver read these, which must be set before zeInit: ZET_ENABLE_METRICS,
        ZE_ENABLE_TRACING_LAYER, ZES_ENABLE_SYSMAN for the frequency in benchmarks,
        ZET_ENABLE_PROGRAM_INSTRUMENTATION for profile flags, ZET_ENABLE_PROGRAM_DEBUGGING for program debug.
 
-   OPTIONS, to be defined before the header is included
+   OPTIONS
+
+       Options are macros, to be defined before the header is included:
 
        ZETOOLS_IMPLEMENTATION   in one file of the program: compiles the functions. Elsewhere the header
                                 only declares them
        ZETOOLS_DISABLE          in each file whose calls are to disappear: all functions are empty, no code
-                                is left, and Level Zero is not needed. Figures are 0, and not NaN. Pass no
-                                profiler and no structure of the library between files with it and without
+                                is left, and Level Zero is not needed. zt_execute and zt_reset make only the
+                                calls of Level Zero. Figures are 0, and not NaN. Pass no profiler and no
+                                structure of the library between files with it and without
        ZETOOLS_TRACER           in each file that uses the tracer or hot spots, and in the one of
                                 ZETOOLS_IMPLEMENTATION. Off by default, because it adds code for every call
                                 that can be traced
@@ -442,9 +447,8 @@ extern "C" {
 
 /* These rules hold everywhere. A declaration states only what differs.
 
-   Threads         Any thread may call any function, also several at once. A function that takes a command
-                   list or a region is called by a thread that may use that list. No other call may use a
-                   profiler, stream or debugger while it is closed; see THREADS.
+   Threads         Any thread may call any function, also several at once. THREADS has the exceptions; those
+                   of one function stand at its end: "Not by two threads at once".
    NULL            A function accepts NULL for the profiler, stream or debugger, and then does nothing. It
                    returns ZE_RESULT_SUCCESS, 0, or what stands for nothing: UINT32_MAX for an index, NaN for
                    a figure. zt_execute and zt_reset still execute and reset, and ZT_PASSES runs its statement
@@ -601,11 +605,11 @@ ZT_API void zt_end(zt_region *region);
 
 /* Executes recorded lists with zeCommandQueueExecuteCommandLists, so that each execution is measured. First
    collects the last execution of the same lists, and waits for it up to config.wait_timeout_ns. Samples that
-   are not ready then are overwritten, and counted as lost. The lists are executed in any case; see CALLBACKS
-   for calls inside a callback.
+   are not ready then are overwritten, and counted as lost. The lists are executed in any case; INSIDE
+   CALLBACKS has what is different there.
    If a list is named twice, the lists are executed in several calls; the last call has the fence. If the
-   driver refuses one of these, those after it are not made, and the message has the number of lists that were
-   executed.
+   driver refuses one of these calls, those after it are not made, and the message has the number of lists
+   that were executed.
    Returns what zeCommandQueueExecuteCommandLists returns. */
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence);
@@ -629,16 +633,11 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
    HANDLE_OBJECT_IN_USE inside a sample function. */
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
 
-/* Writes a report to a file. The suffix, in upper or lower case, chooses the format; see REPORTS:
-       .txt, a number, or no suffix  a table, 80 columns wide
-       .html, .htm                   a page for browsers
-       .csv, .json                   all statistics
-       .trace.json                   the timeline, for Perfetto
-       .instances.csv                a row for each sample of the timeline
-       .prom                         OpenMetrics
-       .folded                       stacks for flame graphs
-   "-" and "/dev/stdout" are a table on standard output, as wide as the terminal. Columns of config.columns
-   that do not fit into a table follow in a second one below.
+/* Writes a report to a file. The suffix chooses the format, in upper or lower case: .txt, .html or .htm,
+   .csv, .json, .trace.json, .instances.csv, .prom, .folded; see REPORTS. Without a suffix, or with a number
+   in its place, the file has a table, 80 columns wide. "-" and "/dev/stdout" are a table on standard output,
+   as wide as the terminal. Columns of config.columns that do not fit into a table follow in a second one
+   below.
    The report is written beside the file and then renamed, so that nobody reads an incomplete one. Symbolic
    links at `path` are followed, those at the name beside it are not. Pipes and devices are written to
    directly. A file that is replaced keeps its permissions, group and access list; where the system refuses
@@ -696,7 +695,8 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
    else on standard error.
    config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and other variables override it
    Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format; otherwise the result of
-   zeInit, or as zt_trace_start. Not by two threads at once. */
+   zeInit, or as zt_trace_start.
+   Not by two threads at once. */
 ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 #endif /* ZETOOLS_TRACER */
@@ -845,12 +845,13 @@ ZT_API const char *zt_result_name(ze_result_t result);
 /* Samples, and what became of them: begun = collected + lost + dropped + in_flight. See COUNTS. */
 struct zt_counts {
     uint64_t begun, collected, lost, dropped, in_flight;
-    uint64_t unobserved_lists; /* command lists that ran outside of zt_execute; see COMMAND LISTS */
+    uint64_t unobserved_lists; /* command lists that ran outside of zt_execute; see UNREPORTED
+                                  EXECUTIONS */
 };
 
 /* Why samples are lost or dropped. */
 typedef enum zt_cause {
-    /* lost: the device has set a flag in the report */
+    /* lost: the device has marked the sample's data (the report) as invalid */
     ZT_LOST_REPORT_ERROR,
     ZT_LOST_REPORT_LOST,
     ZT_LOST_REPORT_WITHOUT_WORKLOAD,
@@ -1115,7 +1116,7 @@ ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t 
 
 /* ---- what is traced ------------------------------------------------------------------------------------ */
 
-/* A callback of the application before or after a call; see TRACING. Runs on the thread that calls.
+/* A callback of the application before or after a call; see HOOKS. Runs on the thread that calls.
    parameters  a structure with the addresses of the call's parameters, such as a ze_kernel_create_params_t
                from <level_zero/layers/zel_tracing_api.h>. A prologue may change the parameters
    result      a ze_result_t: that of the call; in a prologue SUCCESS
@@ -1320,7 +1321,7 @@ struct zt_row {
    else to stop: later rows wait for the next read. */
 typedef int (*zt_row_fn)(const zt_row *row, void *user);
 
-/* Reports of a stream, and what became of them; see STREAMS. */
+/* Reports of a stream, and what became of them: reports = rows + discarded + waiting. See STREAMS. */
 struct zt_stream_counts {
     uint64_t reports;   /* read from the device */
     uint64_t rows;      /* delivered to a function or a profiler */
@@ -1417,9 +1418,9 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream);
 
 /* ---- streamed metrics of regions ----------------------------------------------------------------------- */
 
-/* One streamed metric over the rows that belong to the samples of a region. NaN where there are none. The
-   mean of a metric that is averaged is weighted by the length of the rows; that of one that adds up is of a
-   row. */
+/* One streamed metric over the rows that belong to the samples of a region; see STREAMED ROWS. NaN where
+   there are none. The mean is that of a row; of a metric that is averaged, it is weighted by the length of
+   the rows. */
 struct zt_streamed {
     uint64_t rows;
     double mean, peak;
@@ -1449,11 +1450,11 @@ struct zt_bench_config {
     const char *name; /* A name for people. NULL: that of the region, else "the benchmark"; in a comparison
                          "a" or "b". */
     int (*run)(zt_profiler *profiler, void *user); /* Records and submits the work once, with a region of
-                                                      `profiler` around what is timed. That is not always the
-                                                      profiler of the call: begin no region of any other, and
-                                                      record lists anew in each run. Samples are waited for
-                                                      and collected after it. Returns 0, or anything else if
-                                                      the work failed. */
+                                                      `profiler` around what is timed. `profiler` may be
+                                                      another than that of zt_bench: begin regions with it
+                                                      alone, and record lists anew in each run. zt_bench waits
+                                                      for the samples and collects them afterwards. Returns 0,
+                                                      or anything else if the work failed. */
     double (*measure)(void *user); /* In place of `run`, for work that is timed by other means: does the work
                                       once and returns its time in nanoseconds; negative if it failed. */
     void *user;                    /* Is passed to these functions and to `frequency`. */
@@ -1474,7 +1475,7 @@ struct zt_bench_config {
                               marked. Default: 0.02. */
     uint32_t counter_runs; /* Runs with metrics, in each pass. Default: 5. */
     double bytes_per_run;  /* Bytes that a run moves, by your own count. 0: the result has no such rate. */
-    double items_per_run;  /* Items that it works on. 0: likewise. */
+    double items_per_run;  /* Items that a run works on. 0: likewise. */
     double tolerance;      /* zt_compare_benches calls a benchmark faster or slower if the whole interval of
                               its change is beyond this share. Default: 0.02. */
 };
@@ -1555,9 +1556,10 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
 
 #ifndef ZETOOLS_DISABLE
 
-/* Writes results as a table for people, 80 columns wide: a row for each of many, or one in full. With the
-   profiler that was benchmarked, the table has as many metrics as fit, those first that show most. Metrics
-   that add up are in units a second. "95% +-" is the precision, "with counters" the perturbation.
+/* Write results as text for people, 80 columns wide: zt_write_benches a table with a row for each result,
+   zt_write_bench and zt_write_comparison one result in full. With the profiler that was benchmarked, as many
+   metrics are added as fit, those first that show most. Metrics that add up are in units a second. "95% +-"
+   is the precision, "with counters" the perturbation.
    count        the number of results
    write, user  receive the text, as in zt_write
    Returns SUCCESS; UNKNOWN if `write` stopped it. */
@@ -1685,7 +1687,7 @@ enum { ZT_MAX_STALLS = 16 };
 
 /* A kind of stall: why a thread of the device did not execute its next instruction. */
 struct zt_stall {
-    const char *name; /* the device's, such as "SbidStall"; see HOT SPOTS */
+    const char *name; /* the driver's, such as "SbidStall"; see SAMPLED INSTRUCTIONS */
     uint64_t samples;
 };
 
@@ -1833,7 +1835,7 @@ struct zt_watch_info {
 ZT_API zt_watch_config zt_watch_config_default(void);
 
 /* Watches the regions of a profiler, and its device; see WATCHING. Where debugging is not possible, hangs are
-   reported without places: zt_watch_get_info returns why. A second call replaces the configuration.
+   reported without places, and zt_watch_get_info returns why. A second call replaces the configuration.
    config  NULL: the defaults
    Returns SUCCESS, or
        INVALID_NULL_HANDLE   the profiler is from zt_unpack
@@ -2112,7 +2114,7 @@ ZT_API ze_result_t zt_debug_write_registers(zt_debugger *debugger, zt_debug_thre
 
 /* ==== interface/settings.h ============================================================================== */
 
-/* ---- of a profiler ------------------------------------------------------------------------------------- */
+/* ---- settings of a profiler ---------------------------------------------------------------------------- */
 
 /* One collected sample. */
 struct zt_sample {
@@ -2182,7 +2184,7 @@ ZT_API zt_config zt_config_default(void);
 
 #endif
 
-/* ---- of zt_auto ---------------------------------------------------------------------------------------- */
+/* ---- settings of zt_auto ------------------------------------------------------------------------------- */
 
 #ifdef ZETOOLS_TRACER
 
@@ -2566,9 +2568,10 @@ typedef zt__disabled_scope zt_scope;
    IMPLEMENTATION
    ==========================================================================================================
 
-   This file is joined from parts, and a line such as the one above names the part that begins there. A change
-   is made in the part. The folders of the parts are floors: a part uses its own floor and those before it. Where
-   an earlier floor has to call a later one, it holds a pointer to a function, which the later one sets.
+   This file is joined from parts in src/, and a line such as "==== base/memory.c ====" names the part that
+   begins there. A change is made in the part. The folders of the parts are floors: a part uses its own floor
+   and those before it. Where an earlier floor has to call a later one, it holds a pointer to a function, and
+   the later one sets it.
 
        base      memory, text, threads, files, messages; linux.c and windows.c have all that differs
        metrics   the loader's functions, metric groups: look-up, selection, activation; statistics
@@ -2577,7 +2580,7 @@ typedef zt__disabled_scope zt_scope;
        streams   sampling by the clock
        modules   modules and kernels: names, ELF, source lines, what kernels are made of
        debug     a device's threads, stopped and examined
-       tracer    regions around the launches of others, hot spots, replacements
+       tracer    calls that are observed, launches that become regions, hot spots, replacements
        reports   table, CSV, JSON, OpenMetrics, folded stacks, trace, page
        watch     regions that hang, and where
        bench     benchmarks and comparisons
@@ -32536,6 +32539,8 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
         if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) { /* no access to the device node */
             advice = "This user may not use the device: add them to the group of /dev/dri/renderD*, which is "
                      "render or video.";
+        } else if (zt__get_variable("ZE_ENABLE_ALT_DRIVERS")) {
+            advice = "The driver is the one that ZE_ENABLE_ALT_DRIVERS names: check its path.";
         }
         return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
     }
@@ -34657,7 +34662,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - the list was executed several times without zt_execute: samples of the two may be from different
          executions
        - a sample is shorter than the samples inside it: the device has measured one of them wrongly
-       - regions are nested more than 64 deep, or on more than 65,536 paths: regions beyond count as not
+       - regions are nested more than 64 deep, or have more than 65,536 paths: regions beyond count as not
          nested
 
        Own time includes the time that it takes to begin and end the regions inside, and work that was not
@@ -34668,41 +34673,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        The share of a region is its own time divided by the sum of all own times, so nothing counts twice.
        If the own time is not known, the share is estimated: from the GPU time of the region, less the
-       collected samples directly inside. A note reports how many regions have estimates. A table indents a
-       region below its parent if it has no other, sorts the parent by the sum of its share and theirs, and
-       has the column "own" if any region is inside another.
-*/
+       collected samples directly inside. A note reports how many regions have estimates.
 
-/* ----------------------------------------------------------------------------------------------------------
-   UNREPORTED EXECUTIONS
-
-       What happens if a program calls Level Zero itself, and no tracer observes the list:
-
-       zeCommandQueueExecuteCommandLists   Of the executions between two collections, the last is measured,
-                                           and the number of the others is unknown. The list is counted
-                                           (zt_counts.unobserved_lists) and reported below the table; the
-                                           first one is logged. Until zt_release, regions whose execution
-                                           was not seen may be running: zt_collect waits for them, and
-                                           zt_close does not free their slots
-       zeCommandListReset                  The next zt_begin on the list frees slots that are known to have
-                                           run. Others stay in use, and in flight, until zt_execute has
-                                           executed a later region of the list
-       zeCommandListDestroy, no zt_release The slots stay in use, unless a new list has the same handle and
-                                           regions are begun on it. A program that repeats this reaches
-                                           config.max_slots, and regions are dropped (ZT_DROPPED_NO_SLOT)
-
-       zt_collect with a timeout waits for immediate lists, for recorded lists that zt_execute has
-       submitted, and for lists that have already run without zt_execute. Until the program first calls
-       zt_execute, it waits for all recorded regions, because nothing shows whether the program ever will.
-
-       Loaders before 1.16 cannot tell whether a list is immediate. So every list is treated as recorded:
-
-       - The slots of an immediate list are freed by the next region that is begun on it, or by zt_release.
-       - A list that is executed without zt_execute is noticed only at the second collection that finds a
-         sample of it.
-       - zt_collect with a timeout waits for all regions that have not run.
-       - Recorded lists that never ran are to be released before zt_close. Otherwise the memory of their
-         slots is not freed, because the device might still write to it.
+       A table indents a region that has one parent, below this parent. It sorts a parent by the sum of its
+       share and the shares of the regions indented below it. It has the column "own" if any region is inside
+       another.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -34784,6 +34759,39 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 */
 
 /* ----------------------------------------------------------------------------------------------------------
+   UNREPORTED EXECUTIONS
+
+       What happens if a program calls Level Zero itself, and no tracer observes the list:
+
+       zeCommandQueueExecuteCommandLists   Of the executions between two collections, the last is measured,
+                                           and the number of the others is unknown. The list is counted
+                                           (zt_counts.unobserved_lists) and reported below the table; the
+                                           first one is logged. Until zt_release, regions whose execution
+                                           was not seen may be running: zt_collect waits for them, and
+                                           zt_close does not free their slots
+       zeCommandListReset                  The next zt_begin on the list frees slots that are known to have
+                                           run. Others stay in use, and in flight, until zt_execute has
+                                           executed a later region of the list
+       zeCommandListDestroy                Unless zt_release was called before, the slots stay in use until
+                                           a new list has the same handle and regions are begun on it. A
+                                           program that repeats this reaches config.max_slots, and regions
+                                           are dropped (ZT_DROPPED_NO_SLOT)
+
+       zt_collect with a timeout waits for immediate lists, for recorded lists that zt_execute has
+       submitted, and for lists that have already run without zt_execute. Until the program first calls
+       zt_execute, it waits for all recorded regions, because nothing shows whether the program ever will.
+
+       Loaders before 1.16 cannot tell whether a list is immediate. So every list is treated as recorded:
+
+       - The slots of an immediate list are freed by the next region that is begun on it, or by zt_release.
+       - A list that is executed without zt_execute is noticed only at the second collection that finds a
+         sample of it.
+       - zt_collect with a timeout waits for all regions that have not run.
+       - Recorded lists that never ran are to be released before zt_close. Otherwise the memory of their
+         slots is not freed, because the device might still write to it.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
    STREAMED ROWS
 
        All memory of a stream is allocated when it is opened. These reports are read and counted as
@@ -34819,58 +34827,27 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        The device's clock starts again from 0 when it overflows. If this may have happened before a sample
        was collected, the sample is not kept, but counted in zt_timeline_info.lost_samples.
 
-       Kernel time stamps have a clock of their own. It is compared with the device's when the profiler is
-       opened, for which a barrier is executed; with metrics, when the profiler first traces with `every` or
-       `limit`.
-*/
-
-/* ----------------------------------------------------------------------------------------------------------
-   TRACE FILES
-
-       A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show. Its
-       process for the device has
-
-       - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
-         on separate tracks. Arguments of a region are its metrics, its latencies and the thread that has
-         appended it; of a traced launch number and size of its work-groups, of a traced copy its bytes and
-         rate, as far as the host knows them
-       - a counter for each metric of the attached streams. What adds up is a rate: bytes in GB/s, events a
-         second, times as a share of the time
-       - a track for each attached stream, with its markers, and a span for each gap
-       - an instant where a missing sample was submitted: one that is lost, dropped, or without a certain
-         time
-
-       The process for the program has a track for each thread, with the number and name of the system. Its
-       spans are calls that appended a region to an immediate list ("append saxpy"), executed recorded lists
-       ("execute lists"), or were timed. An arrow (a flow event) leads from there to each region.
-
-       config.columns chooses the metrics of counters and arguments. If it names none of a stream or of the
-       regions, up to eight are chosen: those that a table shows first.
-
-       Values of counters are rounded by less than 0.025%, and written only where they change. If more than
-       80,000 values remain, pairs of rows are merged into their mean until there are fewer; an instant at
-       the begin of the stream shows how many rows a value stands for. With fewer columns there are fewer
-       values. So the trace of a minute, with noise in a stream at 100 us beside 10,000 regions, is smaller
-       than 20 MB.
+       Kernel time stamps have a clock of their own, which is compared with the device's. For this, the
+       library executes a barrier: when the profiler is opened or, if it measures metrics, when it first
+       traces with `every` or `limit`.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
    REQUESTED REPORTS
 
-       ZT_REPORT and ZT_AUTO have paths as for zt_report, separated by commas, or "table" for one on
-       standard output. In a path, %p is the process ID, and %q{NAME} the value of a variable of the
-       environment, or nothing if it is not set. Processes that share a path overwrite each other's file:
-       name it run.%p.csv, or run.%q{PMIX_RANK}.csv. The second profiler of a process writes run.2.csv, and
-       so on. A relative path starts in the working directory at the time of zt_close. For a trace or a
-       page, config.timeline is 65,536 unless it is set. If a report cannot be written, the table is printed
-       on standard error instead.
+       In ZT_REPORT and ZT_AUTO, "table" is a table on standard output. In a path, %p is the process ID, and
+       %q{NAME} the value of a variable of the environment, or nothing if it is not set. Processes that share
+       a path overwrite each other's file: name it run.%p.csv, or run.%q{PMIX_RANK}.csv. The second profiler
+       of a process writes run.2.csv, and so on. A relative path starts in the working directory at the time
+       of zt_close. For a trace or a page, config.timeline is 65,536 unless it is set. If a report cannot be
+       written, the table is printed on standard error instead.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
    JSON
 
-       Dates are UTC. What is not known or does not apply is null. Figures are {"count", "sum", "mean",
-       "stddev", "min", "max", "median", "p95"}. The object has
+       Dates are UTC. Statistics of a figure are {"count", "sum", "mean", "stddev", "min", "max", "median",
+       "p95"}. The object has
 
        "zetools"       the version of the library
        "program"       the command line
@@ -34928,10 +34905,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    CSV
 
-       A file begins with the same facts about program and device as JSON. What is not known is empty. A
-       region has a line for its GPU time, for "own GPU time", "total GPU time" and "share" (in percent),
-       and for each metric, also without samples. `tile` and `pass` are "all" or a number. Where they apply,
-       there are lines with
+       A file begins with the same facts about program and device as JSON. A region has a line for its GPU
+       time, for "own GPU time", "total GPU time" and "share" (in percent), and for each metric, also without
+       samples. `tile` and `pass` are "all" or a number. Where they apply, there are lines with
 
        - "queue latency", "launch latency", "copied bytes" and "copied bytes a second" of a region
        - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples
@@ -34976,6 +34952,36 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
            import pandas
            print(pandas.read_csv("run.instances.csv", skiprows=2).groupby("Kernel")["GpuTime[ns]"].sum())
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   TRACE FILES
+
+       A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show. Its
+       process for the device has
+
+       - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
+         on separate tracks. Arguments of a region are its metrics, its latencies and the thread that has
+         appended it; of a traced launch number and size of its work-groups, of a traced copy its bytes and
+         rate, as far as the host knows them
+       - a counter for each metric of the attached streams. What adds up is a rate: bytes in GB/s, events a
+         second, times as a share of the time
+       - a track for each attached stream, with its markers, and a span for each gap
+       - an instant where a missing sample was submitted: one that is lost, dropped, or without a certain
+         time
+
+       The process for the program has a track for each thread, with its number and name in the system. The
+       spans are calls that appended a region to an immediate list ("append saxpy"), executed recorded lists
+       ("execute lists"), or were timed. An arrow (a flow event) leads from there to each region.
+
+       config.columns chooses the metrics of counters and arguments. If it names none of a stream or of the
+       regions, up to eight are chosen: those that a table shows first.
+
+       Values of counters are rounded by less than 0.025%, and written only where they change. If more than
+       80,000 values remain, pairs of rows are merged into their mean until there are fewer; an instant at
+       the begin of the stream shows how many rows a value stands for. With fewer columns there are fewer
+       values. So the trace of a minute, with noise in a stream at 100 us beside 10,000 regions, is smaller
+       than 20 MB.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35098,7 +35104,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        With times alone, a launch is measured by the time stamps that the device writes with each kernel,
        and overlaps as it does without the tracer. So is, with metrics, a launch outside of
-       zt_trace_config.every and limit.
+       zt_trace_config.every and limit. How depends on the event that the application gives to the launch as
+       its signal event, and on the list:
 
        no signal event    The launch signals an event of the library. Nothing is appended
        list in order      The launch signals an event of the library. zeCommandListAppendSignalEvent
@@ -35115,7 +35122,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                           later commands later, even if they do not depend on the event
 
        To keep events, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see;
-       zeEventPoolGetFlags then has the flag, too. An event cannot be kept if
+       zeEventPoolGetFlags then returns this flag, too. An event cannot be kept if
 
        - it is counter-based, shared between processes, or not visible to the host
        - its pool has extensions, or was created before zt_trace_start
@@ -35126,7 +35133,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        or before zt_trace_stop has waited for config.wait_timeout_ns. Host functions, graphs and metric
        queries that signal the event meanwhile are not seen.
 
-       Few launches are measured by time stamps between barriers, after a wait for their events:
+       In few cases, a launch is measured by time stamps between barriers, after a wait for its events:
 
        - if the event cannot be kept, and the application may read its kernel time stamps
        - if the event cannot be kept, and the recorded list is not in order, because the event of the
@@ -35354,7 +35361,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    WATCHED REGIONS
 
-       zt_hang lists what a report has. zt_watch_config.leave_stopped is for a look at the memory of the
+       zt_hang has what a report contains. zt_watch_config.leave_stopped is for a look at the memory of the
        program with a debugger of the host.
 
        The time of a region counts from the moment when the watch finds that it was submitted and that all
@@ -35385,8 +35392,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - It ends with the watch, or when the program ends, however that happens. What it had stopped is
          resumed.
 
-       If nobody can debug the process, hangs are reported without places. The reason is logged, in the
-       report and in zt_watch_get_info, and the next hang tries again.
+       If nobody can debug the process, the reason is logged, and is in the report and in zt_watch_get_info.
+       At the next hang the watch tries again.
 
        While no region hangs, the watch wakes up eight times in hang_ns, at least once a second and, while
        it is attached, ten times. It queries one event of each list that has work, and locks the profiler
@@ -35402,8 +35409,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        In a sample function, and in a log function that is called while samples are collected, no call with
        the same profiler waits:
 
-       zt_collect, and zt_merge into it
-                                    return HANDLE_OBJECT_IN_USE
+       zt_collect, and zt_merge     return HANDLE_OBJECT_IN_USE
+       with it as `into`
        zt_begin                     drops the region if there is no slot
        zt_execute                   executes its lists without collecting: they count as unobserved, and
                                     [INSIDE_CALLBACK] is reported
@@ -35462,6 +35469,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
          start of the program are not seen.
        - Hot spots have no source lines, because no symboliser is run.
        - A watch has no helper process.
+       - A report cannot be replaced while another program has it open without sharing.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35622,4 +35630,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 19be819772e7b571 */
+/* Joined from src/ by src/join.py: 3b8317948683572e */

@@ -818,6 +818,32 @@ void launch(world *w, ze_command_list_handle_t list) {
     w->launches++;
 }
 
+void launch_in_every_way(world *w, ze_command_list_handle_t list, ze_kernel_handle_t kernel, uint32_t several,
+                         ze_event_handle_t events[4]) {
+    enum { MOST = 2 };
+    ze_group_count_t groups = {WORK_GROUPS, 1, 1}, *shared = NULL;
+    ze_kernel_handle_t kernels[MOST] = {kernel, kernel};
+    ze_event_handle_t none[4] = {NULL};
+    ze_event_handle_t *signal = events ? events : none;
+    uint32_t *count = NULL, waits = events != NULL;
+    ze_host_mem_alloc_desc_t host = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, NULL, 0};
+    assert_in_range(several, 1, MOST);
+    ok(zeMemAllocHost(w->context, &host, MOST * sizeof groups, 64, (void **)&shared));
+    ok(zeMemAllocHost(w->context, &host, sizeof *count, 64, (void **)&count));
+    shared[0] = shared[1] = groups;
+    *count = several;
+    ok(zeCommandListAppendLaunchKernel(list, kernel, &groups, signal[0], 0, NULL));
+    ok(zeCommandListAppendLaunchCooperativeKernel(list, kernel, &groups, signal[1], waits,
+                                                  waits ? &signal[0] : NULL));
+    ok(zeCommandListAppendLaunchKernelIndirect(list, kernel, shared, signal[2], waits,
+                                               waits ? &signal[1] : NULL));
+    ok(zeCommandListAppendLaunchMultipleKernelsIndirect(list, several, kernels, count, shared, signal[3],
+                                                        waits, waits ? &signal[2] : NULL));
+    finish_immediate(w, list);
+    ok(zeMemFree(w->context, shared));
+    ok(zeMemFree(w->context, count));
+}
+
 void finish_immediate(world *w, ze_command_list_handle_t list) {
     ok(zeCommandListAppendBarrier(list, w->done, 0, NULL));
     ok(zeEventHostSynchronize(w->done, A_WHILE));

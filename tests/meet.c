@@ -43,6 +43,10 @@ rig open_concurrent(world *w) {
 }
 
 void close_rig(rig *r) {
+    if (r->pool) {
+        ok(zeEventDestroy(r->event));
+        ok(zeEventPoolDestroy(r->pool));
+    }
     ok(zeModuleDestroy(r->module));
     ok(zeMemFree(r->w->context, r->words));
     ok(zeMemFree(r->w->context, r->stamps));

@@ -55,7 +55,7 @@ static int close_pretended(void **state) {
 
 #define PRETENDED(function) cmocka_unit_test_setup_teardown(function, open_pretended, close_pretended)
 
-static void call_once(void (**function)(zt_profiler *profiler)) {
+static void call_pretended(void (**function)(zt_profiler *profiler)) {
     void (*called)(zt_profiler * profiler) = *function;
     if (called) {
         *function = NULL;
@@ -67,7 +67,7 @@ ze_result_t ZE_APICALL zetMetricStreamerReadData(zet_metric_streamer_handle_t st
                                                  size_t *size, uint8_t *bytes) {
     size_t room = *size;
     if (bytes)
-        call_once(&pretended.at_read);
+        call_pretended(&pretended.at_read);
     ze_result_t result = REAL(zetMetricStreamerReadData)(streamer, most, size, bytes);
     if (bytes && pretended.repeats_reports) {
         int is_read = result == ZE_RESULT_SUCCESS || result == ZE_RESULT_WARNING_DROPPED_DATA;
@@ -100,7 +100,7 @@ ze_result_t ZE_APICALL zetDebugResume(zet_debug_session_handle_t session, ze_dev
 ze_result_t ZE_APICALL zetModuleGetDebugInfo(zet_module_handle_t module,
                                              zet_module_debug_info_format_t format, size_t *size,
                                              uint8_t *info) {
-    call_once(&pretended.at_debug);
+    call_pretended(&pretended.at_debug);
     if (!pretended.debug.bytes)
         return REAL(zetModuleGetDebugInfo)(module, format, size, info);
     if (info)
@@ -2179,7 +2179,7 @@ static int pipes_made, pipes_inherited, files_inherited;
 static FILE *temporary; /* the last one */
 
 FILE *tmpfile(void) {
-    call_once(&pretended.at_tmpfile);
+    call_pretended(&pretended.at_tmpfile);
     return temporary = REAL(tmpfile)();
 }
 
@@ -2190,7 +2190,7 @@ int pipe(int ends[2]) {
 }
 
 int pipe2(int ends[2], int flags) {
-    call_once(&pretended.at_pipe);
+    call_pretended(&pretended.at_pipe);
     pipes_made++;
     pipes_inherited += !(flags & O_CLOEXEC);
     files_inherited += temporary && !(fcntl(fileno(temporary), F_GETFD) & FD_CLOEXEC);

@@ -1323,12 +1323,12 @@ static void test_a_first_query_on_a_lost_device(void **state) {
     rig held = hold_device(w);
     zt_profiler *profiler = open_on_held_device(w, "ComputeBasic", 0, 1);
     /* The loss returns when the kernel that runs has ended, and nothing is executed after that. */
-    pthread_t loss;
-    assert_int_equal(pthread_create(&loss, NULL, lose_device, NULL), 0);
+    pthread_t losing;
+    assert_int_equal(pthread_create(&losing, NULL, lose_device, NULL), 0);
     while (!gpu.device_is_lost())
         nap();
     set_word(&held, 1);
-    join_in_time(w, loss);
+    join_in_time(w, losing);
     zt_region region = zt_begin(profiler, w->immediate, "after");
     zt_end(&region);
     assert_int_equal(zt_get_availability(profiler), ZT_DEVICE_LOST);

@@ -620,27 +620,33 @@ static void execute_inside(void *parameters, int result, void *user, void **inst
         ok(zt_execute(of->profiler, of->w->queue, 1, &list, NULL));
 }
 
-/* A hook executes another list inside of an execution. */
-static void test_an_execution_inside_of_another(void **state) {
-    world *w = (world *)*state;
-    uint64_t low = now_ns();
-    inside of = {w, open_timeline(w, "ComputeBasic", 100), NULL};
-    zt_hook hook = {"zeCommandQueueExecuteCommandLists", execute_inside, NULL, &of};
+/* Traced, with a hook that executes the list "inside" inside of an execution of w->list. */
+static ze_command_list_handle_t execute_one_inside(inside *of) {
+    zt_hook hook = {"zeCommandQueueExecuteCommandLists", execute_inside, NULL, of};
     zt_trace_config config = zt_trace_config_default();
     config.names = "none";
     config.hooks = &hook;
     config.hook_count = 1;
-    create_list(w, &of.list);
-    ze_command_list_handle_t list = of.list;
-    append(w, of.profiler, of.list, "inside");
-    ok(zeCommandListClose(of.list));
-    append(w, of.profiler, w->list, "outside");
-    ok(zeCommandListClose(w->list));
-    ok(zt_trace_start(of.profiler, &config));
-    execute(w, of.profiler, w->list);
-    w->launches += 2;
-    ok(zt_trace_stop(of.profiler));
-    collect_all(of.profiler);
+    create_list(of->w, &of->list);
+    ze_command_list_handle_t list = of->list;
+    append(of->w, of->profiler, of->list, "inside");
+    ok(zeCommandListClose(of->list));
+    append(of->w, of->profiler, of->w->list, "outside");
+    ok(zeCommandListClose(of->w->list));
+    ok(zt_trace_start(of->profiler, &config));
+    ok(zt_execute(of->profiler, of->w->queue, 1, &of->w->list, NULL));
+    finish_queue(of->w);
+    of->w->launches += 2;
+    ok(zt_trace_stop(of->profiler));
+    collect_all(of->profiler);
+    return list;
+}
+
+static void test_an_execution_inside_of_another(void **state) {
+    world *w = (world *)*state;
+    uint64_t low = now_ns();
+    inside of = {w, open_timeline(w, "ComputeBasic", 100), NULL};
+    ze_command_list_handle_t list = execute_one_inside(&of);
     trace_since(of.profiler, low);
     expect_line_of_thread("thread %ld: execute lists x1", this_thread());
     expect_line_of_thread("thread %ld: execute lists/execute lists x1", this_thread());
@@ -653,27 +659,11 @@ static void test_an_execution_inside_of_another(void **state) {
 static void test_an_execution_that_is_replaced_before_it_ends(void **state) {
     world *w = (world *)*state;
     inside of = {w, open_timeline(w, "", 1), NULL};
-    zt_hook hook = {"zeCommandQueueExecuteCommandLists", execute_inside, NULL, &of};
-    zt_trace_config config = zt_trace_config_default();
     double begin, end;
-    config.names = "none";
-    config.hooks = &hook;
-    config.hook_count = 1;
-    create_list(w, &of.list);
-    ze_command_list_handle_t list = of.list;
-    append(w, of.profiler, of.list, "inside");
-    ok(zeCommandListClose(of.list));
-    append(w, of.profiler, w->list, "outside");
-    ok(zeCommandListClose(w->list));
-    ok(zt_trace_start(of.profiler, &config));
     hold_time(1);
     execution_ns = 1000000;
-    ok(zt_execute(of.profiler, w->queue, 1, &w->list, NULL));
+    ze_command_list_handle_t list = execute_one_inside(&of);
     hold_time(0);
-    finish_queue(w);
-    w->launches += 2;
-    ok(zt_trace_stop(of.profiler));
-    collect_all(of.profiler);
     assert_int_equal(zt_get_timeline(of.profiler).samples, 1);
     find_span(of.profiler, "inside", &begin, &end);
     find_span(of.profiler, "execute lists", &begin, &end);

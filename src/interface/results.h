@@ -121,12 +121,13 @@ ZT_API const char *zt_result_name(ze_result_t result);
 /* Samples, and what became of them: begun = collected + lost + dropped + in_flight. See COUNTS. */
 struct zt_counts {
     uint64_t begun, collected, lost, dropped, in_flight;
-    uint64_t unobserved_lists; /* command lists that ran outside of zt_execute; see COMMAND LISTS */
+    uint64_t unobserved_lists; /* command lists that ran outside of zt_execute; see UNREPORTED
+                                  EXECUTIONS */
 };
 
 /* Why samples are lost or dropped. */
 typedef enum zt_cause {
-    /* lost: the device has set a flag in the report */
+    /* lost: the device has marked the sample's data (the report) as invalid */
     ZT_LOST_REPORT_ERROR,
     ZT_LOST_REPORT_LOST,
     ZT_LOST_REPORT_WITHOUT_WORKLOAD,

@@ -4,7 +4,7 @@
 
 /* ---- what is traced ------------------------------------------------------------------------------------ */
 
-/* A callback of the application before or after a call; see TRACING. Runs on the thread that calls.
+/* A callback of the application before or after a call; see HOOKS. Runs on the thread that calls.
    parameters  a structure with the addresses of the call's parameters, such as a ze_kernel_create_params_t
                from <level_zero/layers/zel_tracing_api.h>. A prologue may change the parameters
    result      a ze_result_t: that of the call; in a prologue SUCCESS

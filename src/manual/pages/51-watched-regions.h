@@ -1,7 +1,7 @@
 /* ----------------------------------------------------------------------------------------------------------
    WATCHED REGIONS
 
-       zt_hang lists what a report has. zt_watch_config.leave_stopped is for a look at the memory of the
+       zt_hang has what a report contains. zt_watch_config.leave_stopped is for a look at the memory of the
        program with a debugger of the host.
 
        The time of a region counts from the moment when the watch finds that it was submitted and that all
@@ -32,8 +32,8 @@
        - It ends with the watch, or when the program ends, however that happens. What it had stopped is
          resumed.
 
-       If nobody can debug the process, hangs are reported without places. The reason is logged, in the
-       report and in zt_watch_get_info, and the next hang tries again.
+       If nobody can debug the process, the reason is logged, and is in the report and in zt_watch_get_info.
+       At the next hang the watch tries again.
 
        While no region hangs, the watch wakes up eight times in hang_ns, at least once a second and, while
        it is attached, ten times. It queries one event of each list that has work, and locks the profiler
