@@ -2656,8 +2656,8 @@ typedef zt__disabled_scope zt_scope;
 #include <unistd.h>
 #endif
 
-/* A function or variable that other parts use. `static` in the joined header; there, not every configuration uses
-   all of them. */
+/* A function or variable that other parts use. `static` in the joined header; there, not every configuration
+   uses all of them. */
 #ifdef ZT__PARTS
 #define ZT__PRIVATE
 #else
@@ -2994,7 +2994,8 @@ typedef pthread_key_t zt__thread_key;
 #define ZT__THREAD_RESULT void *
 #define ZT__THREAD_CALL
 
-/* Modes of zt__open_file. Other programs that the application executes inherit none of the library's files. */
+/* Modes of zt__open_file. Other programs that the application executes inherit none of the library's
+   files. */
 typedef char zt__mode_character;
 #define ZT__TO_READ "rbe"
 #define ZT__TO_WRITE "wbe"
@@ -3116,13 +3117,13 @@ ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 
 #ifndef _WIN32
 
-/* Returns whether the program has more rights than the user who runs it: its file has another user's (set-user-ID),
-   or capabilities. */
+/* Returns whether the program has more rights than the user who runs it: its file has another user's
+   (set-user-ID), or capabilities. */
 ZT__PRIVATE int zt__has_extra_rights(void);
 #endif
 
-/* Returns a variable of the environment with which the user configures the library, or NULL. A program with more
-   rights than its user heeds none: they name files to write and programs to run. */
+/* Returns a variable of the environment with which the user configures the library, or NULL. A program with
+   more rights than its user heeds none: they name files to write and programs to run. */
 ZT__PRIVATE const char *zt__get_variable(const char *name);
 
 /* Stores a variable of the environment as other libraries of the process see it. A value that does not fit is
@@ -3808,8 +3809,8 @@ ZT__PRIVATE int zt__is_selected(const char *list, const char *name);
 /* Returns whether a text ends with another. `compare` is strcmp, or strcasecmp for the suffix of a file. */
 ZT__PRIVATE int zt__ends_with(const char *text, const char *end, int (*compare)(const char *, const char *));
 
-/* Finds the three nearest names by their Levenshtein distance without regard to case, the nearest first. Only the
-   first 63 bytes count. A name that occurs twice is shown once. */
+/* Finds the three nearest names by their Levenshtein distance without regard to case, the nearest first. Only
+   the first 63 bytes count. A name that occurs twice is shown once. */
 ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, uint32_t count,
                                          zt__name_fn name_at);
 
@@ -4080,8 +4081,8 @@ ZT__PRIVATE zt__file_path zt__expand_path(const char *name, size_t length);
 /* Gets the next path of a list. "table" is a table on standard output. Returns 0 at the end. */
 ZT__PRIVATE int zt__next_path(const char **list, zt__file_path *path);
 
-/* Makes a path that of the n-th report of its kind: run.csv, run.2.csv, ... Pipes and devices get no number.
- */
+/* Makes a path that of the n-th report of its kind: run.csv, run.2.csv, ... Pipes and devices get no
+   number. */
 ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n);
 
 /* ==== base/paths.c ====================================================================================== */
@@ -4252,8 +4253,8 @@ ZT__PRIVATE zt__wait zt__wait_until(uint64_t deadline);
 /* Spins or sleeps before the next poll. Returns 0 when the deadline has passed. */
 ZT__PRIVATE int zt__wait_again(zt__wait *wait);
 
-/* Returns the number that the system gives the calling thread, which debuggers and other tracers show, or 0.
- */
+/* Returns the number that the system gives the calling thread, which debuggers and other tracers show, or
+   0. */
 ZT__PRIVATE uint32_t zt__get_thread_number(void);
 
 ZT__PRIVATE int zt__is_owner(const zt__timed_mutex *timed);
@@ -5466,16 +5467,16 @@ ZT__PRIVATE ze_result_t zt__get_last_result(zt__diagnostics *diagnostics) {
     return result;
 }
 
-ZT_API const char *zt_version(void) {
-    return ZETOOLS_VERSION;
-}
-
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
     zt__thread_messages *messages = zt__get_thread_messages();
     if (messages) {
         messages->last = diagnostics->last;
         messages->last.result = result;
     }
+}
+
+ZT_API const char *zt_version(void) {
+    return ZETOOLS_VERSION;
 }
 
 /* ==== base/windows.c ==================================================================================== */
@@ -6552,7 +6553,7 @@ static void zt__show_figure(zt__cell *cell, const zt__figure_column *column, dou
 /* Stores the decimals of a column, and its width. */
 static void zt__measure_column(const zt__figure_table *table, zt__figure_column *column, int is_share) {
     double smallest = zt__nan(), largest = 0, power;
-    double enough = table->is_precise ? 999.5 : 99.95;
+    double digits_from = table->is_precise ? 999.5 : 99.95; /* from here on, no decimals are needed */
     const char *second_line = strchr(column->heading, '\n');
     size_t width = zt__shown_width(column->heading);
     int are_integers = 1;
@@ -6570,13 +6571,13 @@ static void zt__measure_column(const zt__figure_table *table, zt__figure_column 
         }
         largest = value > largest ? value : largest;
     }
-    /* Three or four significant digits of the smallest figure, as far as three decimals have them, and not more
-       than six of the largest. Shares have one decimal. */
+    /* Three or four significant digits of the smallest figure, as far as three decimals have them, and not
+       more than six of the largest. Shares have one decimal. */
     column->decimals = 0;
     if (!are_integers && is_share) {
         column->decimals = 1;
     } else if (!are_integers) {
-        for (power = 1; column->decimals < 3 && smallest * power < enough && largest * power < 99999.5;
+        for (power = 1; column->decimals < 3 && smallest * power < digits_from && largest * power < 99999.5;
              power *= 10) {
             column->decimals++;
         }
@@ -8014,8 +8015,8 @@ ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statisti
 ZT__PRIVATE uint64_t zt__samples_per_pass(const zt__statistics *statistics);
 
 /* Makes room for `more` samples. Called by the thread that writes, without the mutex: it is locked here while
-   pointers are replaced. Returns 0 without memory for the moments. Without memory for rows, fewer are kept.
- */
+   pointers are replaced. Returns 0 without memory for the moments. Without memory for rows, fewer are
+   kept. */
 ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mutex,
                                     const zt__sample_layout *layout, zt__statistics *statistics,
                                     uint32_t more);
@@ -8044,8 +8045,8 @@ ZT__PRIVATE void zt__clear_stats(zt_stats *stats);
 ZT__PRIVATE void zt__get_moments(const zt__sample_layout *layout, const zt__statistics *statistics,
                                  uint32_t column, zt_stats *stats);
 
-/* Copies the kept values of one column, without NaN. Returns their number, up to `kept`. The mutex is held.
- */
+/* Copies the kept values of one column, without NaN. Returns their number, up to `kept`. The mutex is
+   held. */
 ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__statistics *statistics,
                                      uint32_t column, double *to);
 
@@ -16220,8 +16221,8 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
 ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
                                          const zt_stream_config *given);
 
-/* Frees a stream, also one that is not opened completely. The profiler keeps what it shares with the stream.
- */
+/* Frees a stream, also one that is not opened completely. The profiler keeps what it shares with the
+   stream. */
 ZT__PRIVATE void zt__destroy_stream(zt_stream *stream);
 
 /* ==== streams/streams.c ================================================================================= */
@@ -16282,8 +16283,8 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     stream->gap_first = UINT64_MAX;
     zt__create_mutex(&stream->reader.mutex);
     zt__load_driver(&stream->driver);
-    /* The device also stores small numbers with another meaning in StreamMarker, so markers have large ones.
-     */
+    /* The device also stores small numbers with another meaning in StreamMarker, so markers have large
+       ones. */
     seed[0] = zt__now_ns();
     seed[1] = (uint64_t)(uintptr_t)stream;
     stream->marker_base = UINT32_C(0x40000000) + (uint32_t)(zt__hash(seed, sizeof seed) & 0x7fffffff);
@@ -16815,8 +16816,8 @@ ZT__PRIVATE int zt__find_function_at(const zt__elf *elf, uint64_t address, zt__f
    - The native binary of the module, when the first kernel of the module is created. An ELF file of Intel's
      compiler ("zebin") describes its kernels in the section .ze_info.
    - zeKernelGetProperties, zeKernelGetBinaryExp and zetKernelGetProfileInfo, after the first launch of a
-     handle was appended, so that no launch waits for these calls. By then, drivers also count the shared local
-     memory of the arguments.
+     handle was appended, so that no launch waits for these calls. By then, drivers also count the shared
+     local memory of the arguments.
 
    Handles with the same name and the same facts are one kernel, which belongs to the profiler of the list to
    which its launch was appended. */
@@ -17499,6 +17500,8 @@ ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_
     if (!made) {
         return NULL;
     }
+
+    /* The key, behind the record: the facts, and the name. */
     made->name = (const char *)(made + 1) + sizeof made->facts;
     made->facts = *described;
     zt__query_kernel(&profiler->driver, handle, &made->facts);
@@ -29895,7 +29898,7 @@ ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_reque
         }
     } else if (request->call == ZT__WATCH_STOP) {
         zt__serve_stop(server, request);
-    } else if (server->has_pending_fault) {
+    } else if (server->has_pending_fault) { /* ZT__WATCH_AWAIT, from here on */
         server->has_pending_fault = 0;
         answer->has_faulted = answer->has_page_fault = 1;
         answer->fault_address = server->pending_address;
@@ -29933,8 +29936,8 @@ enum { ZT__HELPER_DESCRIPTOR = 9, ZT__HELPER_LOOK_MS = 500 };
 
 #define ZT__HELPER_VARIABLE "ZETOOLS_HELPER_1"
 
-/* The command line of a helper. `file` has this code, `linker` is the dynamic linker, and `program` is what is
-   executed, with `arguments`. */
+/* The command line of a helper. `file` has this code, `linker` is the dynamic linker, and `program` is what
+   is executed, with `arguments`. */
 typedef struct zt__helper_command {
     char file[4096 + 64], linker[4096 + 64], program[4096 + 64];
     char arguments_of_program[8192]; /* of this process; some of `arguments` may point here */
@@ -30004,8 +30007,8 @@ __attribute__((constructor(101))) static void zt__become_helper(void) {
     if (size != sizeof peer || peer.process != program) {
         return;
     }
-    /* It is a helper. It does not serve if the program has ended, or if its file gives it other rights. It is no
-       child of the program, so that programs which wait for all their children do not wait for it. */
+    /* It is a helper. It does not serve if the program has ended, or if its file gives it other rights. It is
+       no child of the program, so that programs which wait for all their children do not wait for it. */
     if (zt__has_extra_rights() || getppid() != program || peer.user != getuid() || fork() != 0) {
         _exit(0);
     }
@@ -30126,7 +30129,7 @@ enum { ZT__WATCH_TEXT = 1 << 15 };
 typedef struct zt__running {
     const zt__region_record *region;
     ze_command_list_handle_t list;
-    uint64_t number, submission_ns; /* of its slot: they tell its executions apart */
+    uint64_t number, submission_ns; /* of its slot: these distinguish its executions */
     uint64_t since_ns;              /* host time at which it was found to be the first of its list */
 
     /* of its slot: what shows that it has ended. `event` is the one that its commands signal, or NULL */
@@ -30192,11 +30195,11 @@ ZT__PRIVATE const char *const zt__watch_stopped = "the watch was stopped meanwhi
    if the helper does not answer within `timeout_ns`. */
 ZT__PRIVATE int zt__request_answer(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns);
 
-/* Ends debugging, and records the reason. Threads that are stopped are resumed. */
-ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason);
-
 /* Attaches, in this process or else in a helper, and records which, or why neither can. */
 ZT__PRIVATE void zt__begin_debugging(zt__watch *watch);
+
+/* Ends debugging, and records the reason. Threads that are stopped are resumed. */
+ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason);
 
 #endif
 
@@ -30371,25 +30374,11 @@ ZT__PRIVATE int zt__request_answer(zt__watch *watch, const zt__watch_request *re
         return zt__request_from_helper(watch, request, zt__deadline(timeout_ns));
     }
     zt__serve_watch(&watch->server, request, &watch->answer);
-    while (zt__load(&watch->thread.is_abandoned)) { /* until the process ends */
-        zt__store(&watch->is_explaining, 0);        /* nobody needs to wait for it */
+    while (zt__load(&watch->thread.is_abandoned)) { /* it hung at exit, and sleeps until the end */
+        zt__store(&watch->is_explaining, 0);
         zt__sleep(1000000000);
     }
     return 1;
-}
-
-ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason) {
-    zt_profiler *profiler = watch->profiler;
-    char copy[sizeof watch->info.reason]; /* `reason` may be in the answer, which is overwritten */
-    snprintf(copy, sizeof copy, "%s", reason);
-    zt_debug_close(watch->server.debugger);
-    watch->server.debugger = NULL;
-    zt__dismiss_helper(watch);
-    zt__lock(&profiler->mutex);
-    watch->info.debugged_by = ZT_DEBUGGED_BY_NOBODY;
-    watch->info.is_stopped = 0;
-    memcpy(watch->info.reason, copy, sizeof copy);
-    zt__unlock(&profiler->mutex);
 }
 
 ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
@@ -30437,6 +30426,20 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
     zt__lock(&profiler->mutex);
     watch->info.debugged_by = by;
     memcpy(watch->info.reason, reason, sizeof reason);
+    zt__unlock(&profiler->mutex);
+}
+
+ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason) {
+    zt_profiler *profiler = watch->profiler;
+    char copy[sizeof watch->info.reason]; /* `reason` may be in the answer, which is overwritten */
+    snprintf(copy, sizeof copy, "%s", reason);
+    zt_debug_close(watch->server.debugger);
+    watch->server.debugger = NULL;
+    zt__dismiss_helper(watch);
+    zt__lock(&profiler->mutex);
+    watch->info.debugged_by = ZT_DEBUGGED_BY_NOBODY;
+    watch->info.is_stopped = 0;
+    memcpy(watch->info.reason, copy, sizeof copy);
     zt__unlock(&profiler->mutex);
 }
 
@@ -31115,15 +31118,6 @@ ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits);
    rest is noise that more samples do not remove. */
 ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series);
 
-/* Clears a result, and sets its name: `unnamed` if the configuration has none. */
-ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
-                                        const char *unnamed);
-
-/* Fills in a result, and marks samples that are outliers or were taken at another frequency.
-   `series->sorted` is overwritten. */
-ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series,
-                                     const zt_bench_config *config);
-
 /* Takes one sample, and the frequency of the device after it. A run without a sample is repeated. Returns
    0 if the last attempt fails, too. */
 ZT__PRIVATE int zt__measure_sample(zt__bench *bench);
@@ -31140,6 +31134,15 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
 /* Returns whether the work needs a profiler with a device, and there is none. Then benchmarks do nothing,
    as any function without a profiler. */
 ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_bench_config *config);
+
+/* Clears a result, and sets its name: `unnamed` if the configuration has none. */
+ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
+                                        const char *unnamed);
+
+/* Fills in a result, and marks samples that are outliers or were taken at another frequency.
+   `series->sorted` is overwritten. */
+ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series,
+                                     const zt_bench_config *config);
 
 /* ==== bench/bench.c ===================================================================================== */
 
@@ -31219,67 +31222,6 @@ ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *se
         return ZT_BENCH_FULL;
     }
     return zt__now_ns() >= rule->deadline ? ZT_BENCH_TIME : ZT_BENCH_NOT_RUN;
-}
-
-/* ---- results --------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
-                                        const char *unnamed) {
-    const char *name = unnamed;
-    if (config && (config->name || config->region)) {
-        name = config->name ? config->name : config->region;
-    }
-    memset(result, 0, sizeof *result);
-    zt__copy_text(result->name, sizeof result->name, name, strlen(name));
-    result->median = result->low = result->high = result->quartile1 = result->quartile3 = zt__nan();
-    result->min = result->max = result->precision = result->frequency_mhz = zt__nan();
-    result->counter_median = result->perturbation = zt__nan();
-    result->bytes_per_second = result->items_per_second = zt__nan();
-    result->region = UINT32_MAX;
-}
-
-/* Returns what a run does in a second, or NaN. `amount` is what it does, or 0; `ns` is its time. */
-static double zt__rate_of_run(double amount, double ns) {
-    double rate = zt__is_positive(amount) && zt__is_positive(ns) ? amount / ns * 1e9 : zt__nan();
-    return zt__is_finite(rate) ? rate : zt__nan();
-}
-
-ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series,
-                                     const zt_bench_config *config) {
-    uint32_t i, known = 0, count = series->count;
-    double spread;
-    if (count == 0) {
-        return;
-    }
-    result->count = count;
-    result->precision = zt__median_interval(series->sorted, count, &result->low, &result->high);
-    result->median = zt__quantile(series->sorted, count, 0.5);
-    result->quartile1 = zt__quantile(series->sorted, count, 0.25);
-    result->quartile3 = zt__quantile(series->sorted, count, 0.75);
-    result->min = series->sorted[0];
-    result->max = series->sorted[count - 1];
-    result->bytes_per_second = zt__rate_of_run(config->bytes_per_run, result->median);
-    result->items_per_second = zt__rate_of_run(config->items_per_run, result->median);
-    result->tolerance = config->tolerance;
-    for (i = 0; i < count; i++) {
-        if (!zt__is_nan(series->mhz[i])) {
-            series->sorted[known++] = series->mhz[i];
-        }
-    }
-    result->frequency_mhz = zt__quantile(series->sorted, known, 0.5);
-    spread = 1.5 * (result->quartile3 - result->quartile1);
-    for (i = 0; i < count; i++) {
-        double sample = series->samples[i], change = fabs(series->mhz[i] / result->frequency_mhz - 1);
-        result->samples[i] = sample;
-        if (sample < result->quartile1 - spread || sample > result->quartile3 + spread) {
-            result->marks[i] |= ZT_BENCH_OUTLIER;
-            result->outliers++;
-        }
-        if (!zt__is_nan(change) && change > config->max_change) {
-            result->marks[i] |= ZT_BENCH_CHANGED;
-            result->changed++;
-        }
-    }
 }
 
 /* ---- taking samples -------------------------------------------------------------------------------------- */
@@ -31467,6 +31409,69 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
 ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_bench_config *config) {
     return (!profiler || !profiler->device) && config && config->run && !config->measure;
 }
+
+/* ---- results --------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
+                                        const char *unnamed) {
+    const char *name = unnamed;
+    if (config && (config->name || config->region)) {
+        name = config->name ? config->name : config->region;
+    }
+    memset(result, 0, sizeof *result);
+    zt__copy_text(result->name, sizeof result->name, name, strlen(name));
+    result->median = result->low = result->high = result->quartile1 = result->quartile3 = zt__nan();
+    result->min = result->max = result->precision = result->frequency_mhz = zt__nan();
+    result->counter_median = result->perturbation = zt__nan();
+    result->bytes_per_second = result->items_per_second = zt__nan();
+    result->region = UINT32_MAX;
+}
+
+/* Returns what a run does in a second, or NaN. `amount` is what it does, or 0; `ns` is its time. */
+static double zt__rate_of_run(double amount, double ns) {
+    double rate = zt__is_positive(amount) && zt__is_positive(ns) ? amount / ns * 1e9 : zt__nan();
+    return zt__is_finite(rate) ? rate : zt__nan();
+}
+
+ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series,
+                                     const zt_bench_config *config) {
+    uint32_t i, known = 0, count = series->count;
+    double spread;
+    if (count == 0) {
+        return;
+    }
+    result->count = count;
+    result->precision = zt__median_interval(series->sorted, count, &result->low, &result->high);
+    result->median = zt__quantile(series->sorted, count, 0.5);
+    result->quartile1 = zt__quantile(series->sorted, count, 0.25);
+    result->quartile3 = zt__quantile(series->sorted, count, 0.75);
+    result->min = series->sorted[0];
+    result->max = series->sorted[count - 1];
+    result->bytes_per_second = zt__rate_of_run(config->bytes_per_run, result->median);
+    result->items_per_second = zt__rate_of_run(config->items_per_run, result->median);
+    result->tolerance = config->tolerance;
+    for (i = 0; i < count; i++) {
+        if (!zt__is_nan(series->mhz[i])) {
+            series->sorted[known++] = series->mhz[i];
+        }
+    }
+    result->frequency_mhz = zt__quantile(series->sorted, known, 0.5);
+    spread = 1.5 * (result->quartile3 - result->quartile1);
+    for (i = 0; i < count; i++) {
+        double sample = series->samples[i], change = fabs(series->mhz[i] / result->frequency_mhz - 1);
+        result->samples[i] = sample;
+        if (sample < result->quartile1 - spread || sample > result->quartile3 + spread) {
+            result->marks[i] |= ZT_BENCH_OUTLIER;
+            result->outliers++;
+        }
+        if (!zt__is_nan(change) && change > config->max_change) {
+            result->marks[i] |= ZT_BENCH_CHANGED;
+            result->changed++;
+        }
+    }
+}
+
+/* ---- zt_bench ------------------------------------------------------------------------------------------ */
 
 ZT__PRIVATE const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
 
@@ -35630,4 +35635,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 3b8317948683572e */
+/* Joined from src/ by src/join.py: 1db34a0eea392197 */

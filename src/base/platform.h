@@ -18,7 +18,8 @@ typedef pthread_key_t zt__thread_key;
 #define ZT__THREAD_RESULT void *
 #define ZT__THREAD_CALL
 
-/* Modes of zt__open_file. Other programs that the application executes inherit none of the library's files. */
+/* Modes of zt__open_file. Other programs that the application executes inherit none of the library's
+   files. */
 typedef char zt__mode_character;
 #define ZT__TO_READ "rbe"
 #define ZT__TO_WRITE "wbe"
@@ -140,13 +141,13 @@ ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 
 #ifndef _WIN32
 
-/* Returns whether the program has more rights than the user who runs it: its file has another user's (set-user-ID),
-   or capabilities. */
+/* Returns whether the program has more rights than the user who runs it: its file has another user's
+   (set-user-ID), or capabilities. */
 ZT__PRIVATE int zt__has_extra_rights(void);
 #endif
 
-/* Returns a variable of the environment with which the user configures the library, or NULL. A program with more
-   rights than its user heeds none: they name files to write and programs to run. */
+/* Returns a variable of the environment with which the user configures the library, or NULL. A program with
+   more rights than its user heeds none: they name files to write and programs to run. */
 ZT__PRIVATE const char *zt__get_variable(const char *name);
 
 /* Stores a variable of the environment as other libraries of the process see it. A value that does not fit is
