@@ -3035,6 +3035,8 @@ typedef struct zt__file_properties {
 #define ZT__CXX_LIBRARIES "libstdc++-6.dll", "libc++.dll"
 #endif
 
+/* Time */
+
 ZT__PRIVATE uint64_t zt__now_ns(void);
 
 /* Returns how long the calling thread has used a processor. */
@@ -3045,6 +3047,8 @@ ZT__PRIVATE void zt__sleep(uint64_t ns);
 
 /* Converts a time to a date in UTC. Returns 0 if that fails. */
 ZT__PRIVATE int zt__convert_to_utc(time_t seconds, struct tm *utc);
+
+/* Threads */
 
 ZT__PRIVATE void zt__create_mutex(zt__mutex *mutex);
 
@@ -3102,6 +3106,8 @@ ZT__PRIVATE void *zt__get_thread_value(zt__thread_key key);
 
 /* Returns 0 without memory. */
 ZT__PRIVATE int zt__set_thread_value(zt__thread_key key, void *value);
+
+/* The process */
 
 ZT__PRIVATE long zt__get_process_id(void);
 
@@ -3188,6 +3194,8 @@ ZT__PRIVATE unsigned zt__begin_utf8(FILE *file);
 
 ZT__PRIVATE void zt__end_utf8(unsigned before);
 
+/* Symbols, and the end of the process */
+
 /* Stores the address of a function, or NULL, in the function pointer at `function`. If `library` is NULL, the
    program and the global scope are searched. Returns 0 if the library is not loaded. */
 ZT__PRIVATE int zt__find_symbol(const char *library, const char *name, void *function);
@@ -3232,6 +3240,8 @@ ZT__PRIVATE void zt__sleep(uint64_t ns) {
 ZT__PRIVATE int zt__convert_to_utc(time_t seconds, struct tm *utc) {
     return gmtime_r(&seconds, utc) != NULL;
 }
+
+/* Threads */
 
 ZT__PRIVATE void zt__create_mutex(zt__mutex *mutex) {
     pthread_mutex_init(mutex, NULL);
@@ -3593,6 +3603,8 @@ ZT__PRIVATE unsigned zt__begin_utf8(FILE *file) {
 ZT__PRIVATE void zt__end_utf8(unsigned before) {
     (void)before;
 }
+
+/* Symbols, and the end of the process */
 
 ZT__PRIVATE int zt__find_symbol(const char *library, const char *name, void *function) {
     void *handle = dlopen(library, library ? RTLD_LAZY | RTLD_NOLOAD : RTLD_LAZY);
@@ -5517,6 +5529,8 @@ ZT__PRIVATE int zt__convert_to_utc(time_t seconds, struct tm *utc) {
     return gmtime_s(utc, &seconds) == 0;
 }
 
+/* Threads */
+
 ZT__PRIVATE void zt__create_mutex(zt__mutex *mutex) {
     InitializeSRWLock(mutex);
 }
@@ -6752,7 +6766,7 @@ ZT__PRIVATE void zt__write_figures(zt__writer *writer, const zt__figure_table *t
 
 /* ==== metrics/driver.h ================================================================================== */
 
-/* Functions that a loader may lack, the driver of a device, and the arguments of zt_open. */
+/* Functions that a loader may lack, the driver of a device, and checks of what is opened. */
 
 /* A loader may lack these, because most are newer than Level Zero 1.0. So they are looked up at run time. */
 #define ZT__OPTIONAL_FUNCTIONS(X)                                                                            \
@@ -6803,13 +6817,13 @@ ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t 
    devices of each, and their sub-devices. */
 ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device);
 
-/* Checks the arguments of zt_open and zt_stream_open. `allocator` may be NULL. */
+/* Checks the arguments that zt_open and zt_stream_open have in common. `allocator` may be NULL. */
 ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t context,
                                           ze_device_handle_t device, const zt_allocator *allocator);
 
 /* ==== metrics/driver.c ================================================================================== */
 
-/* Functions that a loader may lack, the driver of a device, and the arguments of zt_open. */
+/* Functions that a loader may lack, the driver of a device, and checks of what is opened. */
 
 ZT__PRIVATE void zt__load_driver(zt__driver *driver) {
 #define X(name, parameters) zt__find_loader_symbol(#name, (void *)&driver->name);
@@ -31098,6 +31112,7 @@ typedef struct zt__bench {
     zt__series *series;
 } zt__bench;
 
+/* Adds a sample, also to those that are sorted. There must be room. */
 ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz);
 
 /* Stores the confidence interval of the median, by the sign test. Returns half its width as a share of
@@ -35635,4 +35650,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 1db34a0eea392197 */
+/* Joined from src/ by src/join.py: 810de7461ccf6ee6 */

@@ -59,6 +59,8 @@ typedef struct zt__file_properties {
 #define ZT__CXX_LIBRARIES "libstdc++-6.dll", "libc++.dll"
 #endif
 
+/* Time */
+
 ZT__PRIVATE uint64_t zt__now_ns(void);
 
 /* Returns how long the calling thread has used a processor. */
@@ -69,6 +71,8 @@ ZT__PRIVATE void zt__sleep(uint64_t ns);
 
 /* Converts a time to a date in UTC. Returns 0 if that fails. */
 ZT__PRIVATE int zt__convert_to_utc(time_t seconds, struct tm *utc);
+
+/* Threads */
 
 ZT__PRIVATE void zt__create_mutex(zt__mutex *mutex);
 
@@ -126,6 +130,8 @@ ZT__PRIVATE void *zt__get_thread_value(zt__thread_key key);
 
 /* Returns 0 without memory. */
 ZT__PRIVATE int zt__set_thread_value(zt__thread_key key, void *value);
+
+/* The process */
 
 ZT__PRIVATE long zt__get_process_id(void);
 
@@ -211,6 +217,8 @@ ZT__PRIVATE int zt__get_terminal_width(void);
 ZT__PRIVATE unsigned zt__begin_utf8(FILE *file);
 
 ZT__PRIVATE void zt__end_utf8(unsigned before);
+
+/* Symbols, and the end of the process */
 
 /* Stores the address of a function, or NULL, in the function pointer at `function`. If `library` is NULL, the
    program and the global scope are searched. Returns 0 if the library is not loaded. */

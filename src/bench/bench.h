@@ -34,6 +34,7 @@ typedef struct zt__bench {
     zt__series *series;
 } zt__bench;
 
+/* Adds a sample, also to those that are sorted. There must be room. */
 ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz);
 
 /* Stores the confidence interval of the median, by the sign test. Returns half its width as a share of
