@@ -239,8 +239,7 @@
            ZT_AUTO=run.csv,run.trace.json ZT_KERNELS="gemm*,!*_tail" ZT_COPIES=1 ./program
 
        examples/preload.c is a library that calls zt_auto when it is loaded. With LD_PRELOAD it profiles
-       programs that were not built with zetools. A process that ends by a signal, or in another way without
-       exit, writes no report.
+       programs that were not built with zetools. Without exit, as after a signal, no report is written.
 
    STREAMS
 
@@ -315,7 +314,8 @@
        Exceptions:
 
        - Nothing else uses a profiler, a stream or a debugger while it is closed. But zt_stream_close and
-         zt_debug_close end calls that wait, and attached streams may be read and closed.
+         zt_debug_close end calls that wait, and streams that are attached to the profiler may be read and
+         closed.
        - One ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time.
        - A tracer, hot spots or a watch of a profiler are started and stopped by one thread at a time, and
          zt_open and zt_stream_open are not called for one device by two threads at once.
@@ -740,9 +740,9 @@ struct zt_region_info {
     uint32_t differs; /* differences between the passes, as ZT_DIFFERS_ bits; 0: none */
     uint32_t parent;  /* the region that it is directly inside; UINT32_MAX: none, or not the same each time.
                          See NESTING */
-    double own_ns;    /* GPU time of all samples outside of the regions inside it. NaN: not known */
-    double total_ns;  /* GPU time of all samples. A sample inside another one of the region does not count
-                         again. NaN: not known */
+    double own_ns;    /* GPU time of all samples, less that of the regions inside it. NaN: not known */
+    double total_ns;  /* GPU time of all samples. Where the region is inside itself, only the outer sample
+                         counts. NaN: not known */
     uint64_t bytes;   /* that traced copies and fills of this name have moved, as far as known */
     double bytes_per_second; /* `bytes`, divided by the GPU time of these copies and fills. NaN: not known */
     uint64_t with_metrics;   /* samples in `count` that have metrics; see COUNTS */
@@ -762,7 +762,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
 
 /* How the values of a metric are combined over samples. */
 typedef enum zt_aggregation {
-    ZT_AGGREGATE_SUM,  /* sum, and mean of a sample */
+    ZT_AGGREGATE_SUM,  /* sum, and mean over the samples */
     ZT_AGGREGATE_MEAN, /* mean, weighted by GPU time; no sum */
     ZT_AGGREGATE_FLAG, /* sum: in how many samples it was set */
     ZT_AGGREGATE_NONE  /* count, minimum and maximum alone */
@@ -954,7 +954,7 @@ struct zt_path_info {
     uint32_t parent; /* the path of the region that it is directly inside. UINT32_MAX: none */
     uint64_t count;  /* samples that were collected there, with a GPU time */
     double total_ns; /* the sum of their GPU times */
-    double own_ns;   /* the part of total_ns outside of the regions inside it. NaN: not known */
+    double own_ns;   /* total_ns, less that of the paths directly inside. NaN: not known */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -1195,8 +1195,8 @@ struct zt_kernel_shape {
     uint32_t group_count[3]; /* 0: not known to the host */
     uint64_t launches;
     uint32_t groups_per_subslice; /* how many work-groups fit into a subslice. UINT32_MAX: not known */
-    double occupancy;             /* the share of a subslice's threads that these fill, from 0 to 1. NaN: not
-                                     known */
+    double occupancy;             /* the share of a subslice's places for threads that these work-groups fill,
+                                     from 0 to 1. NaN: not known */
     double waves; /* how many times a launch fills the device; below 1: not even once. NaN: not known */
 };
 
@@ -1308,7 +1308,7 @@ struct zt_stream_config {
 /* One row: the metrics of one period. */
 struct zt_row {
     uint64_t time_ns;   /* when the period began, by CLOCK_MONOTONIC of the host */
-    uint64_t device_ns; /* the same by the clock of the device's metrics. It continues when that overflows */
+    uint64_t device_ns; /* the same by the clock of the device's metrics. It goes on when that overflows */
     uint64_t length_ns; /* how long the period lasted */
     int gap;            /* not 0: rows are missing before this one, dropped by the device or not
                            calculated */
@@ -2031,7 +2031,7 @@ ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread t
 
 /* Finds the kernel and the source line of an instruction, by the modules that the process has loaded. Works
    also when the session is over. Runs a program to find the source line, as for hot spots, which takes a few
-   milliseconds the first time; see PROGRAM DEBUG.
+   milliseconds the first time; see DEBUG SESSIONS.
    Returns SUCCESS if the kernel is known; NOT_AVAILABLE if it is not. */
 ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_debug_place *place);
 
@@ -2135,8 +2135,8 @@ struct zt_config {
                             alone. NULL: those that `metrics` needs, else "ComputeBasic", else the first
                             event-based group of the device. ZT_GROUPS in the environment overrides this. */
     const char *metrics; /* Metrics: names separated by commas, up to 64. Groups that have them are measured,
-                            beside those of `groups`. These are few, but not always the fewest, because not
-                            all combinations are tried: to choose, name them in `groups`. NULL: `groups`
+                            beside those of `groups`. They are few, but not always the fewest, because not
+                            all combinations are tried: to choose them, name them in `groups`. NULL: `groups`
                             alone decides. ZT_METRICS in the environment overrides this. */
     const char *columns; /* Columns of the table, and counters and arguments of the trace, comma-separated:
                             metrics; of the GPU time "median", "p95", "min" and "max"; the latencies "queued"
@@ -2210,8 +2210,8 @@ ZT_API zt_auto_config zt_auto_config_default(void);
 
 /* ---- what a device can measure ------------------------------------------------------------------------- */
 
-/* A metric group: the same type as zet_metric_group_handle_t. Only the implementation includes the header of
-   that, because it is slow to compile. */
+/* A metric group: the same type as zet_metric_group_handle_t. The header of that type is slow to compile, so
+   only the implementation includes it. */
 typedef struct _zet_metric_group_handle_t *zt_group;
 
 #ifndef ZETOOLS_DISABLE
@@ -35332,9 +35332,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        The time of a region counts from the moment when the watch finds that it was submitted and that all
        before it on its list has ended: up to an eighth of hang_ns, or a second, late. So it includes waits
-       for events and for other lists. Not seen are
+       for events and for other lists. Of nested regions, the innermost is reported. Not seen are
 
-       - regions that are begun and not ended. Of nested regions, the innermost is reported
+       - regions that are begun and not ended
        - recorded lists that are executed without zt_execute while nothing traces
        - on loaders before 1.16, immediate lists, unless they were created while tracing
        - regions that were dropped, launches that zt_trace_config leaves out, and all other work
@@ -35346,9 +35346,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        work was resumed, which ends debugging. After a fault most drivers lose the device; a fault that
        arrives after the loss is reported without a region.
 
-       While it watches, the library is attached as a debugger of this process (see PROGRAM DEBUG), and
-       acknowledges events at once, so modules run as without it. If the process may not debug itself, the
-       library starts a helper, unless the file of the program gives it privileges, as setcap does:
+       A watch is attached as a debugger of this process (see PROGRAM DEBUG), and acknowledges events at
+       once, so modules run as without it. If the process may not debug itself, the watch starts a helper,
+       unless the file of the program gives the program privileges, as setcap does:
 
        - The helper is the same program once more, in which a constructor of this header serves instead of
          main. If the header is in a shared library, the helper is a shell with this library preloaded.
@@ -35361,9 +35361,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        If nobody can debug the process, the reason is logged, and is in the report and in zt_watch_get_info.
        At the next hang the watch tries again.
 
-       While no region hangs, the watch wakes up eight times in hang_ns, at least once a second and, while
-       it is attached, ten times. It queries one event of each list that has work, and locks the profiler
-       briefly.
+       While no region hangs, the watch wakes up eight times in hang_ns, but at least once a second, and ten
+       times a second while it is attached. It queries one event of each list that has work, and locks the
+       profiler briefly.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35596,4 +35596,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 67b72e9d23e10253 */
+/* Joined from src/ by src/join.py: fe3c57001eba1d96 */
