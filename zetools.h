@@ -544,7 +544,7 @@ typedef struct zt_debug_register zt_debug_register;         /* a register */
 
 /* ---- the first screen ---------------------------------------------------------------------------------- */
 
-/* Open a profiler, make regions of the work, collect, report, close:
+/* Open a profiler, make regions of the work, collect, report, close. USE has a complete program.
 
        zt_profiler *profiler;
        zt_open(context, device, NULL, &profiler);
@@ -585,10 +585,9 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
 ZT_API const char *zt_get_last_error(const zt_profiler *profiler);
 
 /* ZT_REGION(profiler, list, name) statement
-       makes a region of the statement: it begins the region before it, and ends it after it. In C++ and GNU C
-       the region ends however the statement is left: at its end, by break, goto, return or an exception. In
-       ISO C, return and goto leave it open. `break` and `continue` leave the statement, and not a loop around
-       it.
+       makes a region of the statement. In C++ and GNU C the region ends however the statement is left: at its
+       end, by break, goto, return or an exception. In ISO C, return and goto leave the region open. `break`
+       and `continue` leave the statement, and not a loop around it.
    ZT_SCOPE(profiler, list, name);
        makes a region of the rest of the block, in C++ and GNU C. In C++, an object of the class zt_scope,
        which is constructed with the same arguments, is a region for as long as it lives. */
@@ -2251,7 +2250,7 @@ ZT_API const char *zt_version(void);
 
 #ifndef ZETOOLS_DISABLE
 
-/* Without a profiler, a region costs one comparison. */
+/* Inline, so that without a profiler a region costs one comparison. */
 static inline ZT__UNUSED zt_region zt__open_region(zt_profiler *profiler, ze_command_list_handle_t list,
                                                    const char *name) {
     static const zt_region none = {NULL, 0, 0, 0};
@@ -2290,33 +2289,30 @@ struct zt__all_passes {
 
 #define ZT__REGION(scope, profiler, list, name)                                                              \
     for (zt_scope scope(profiler, list, name); zt__begin_body(&scope.region);)
-#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #define ZT_SCOPE(profiler, list, name) zt_scope ZT__NAME(zt__scope)(profiler, list, name)
 #define ZT__PASSES(passes, profiler) for (zt__all_passes passes(profiler); zt_passes_next(&passes.state);)
-#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 #elif defined(__GNUC__)
 #define ZT__GUARD __attribute__((cleanup(zt__close_region)))
 #define ZT__REGION(region, profiler, list, name)                                                             \
     for (zt_region region ZT__GUARD = zt__open_region(profiler, list, name); zt__begin_body(&region);)
-#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #define ZT_SCOPE(profiler, list, name)                                                                       \
     zt_region ZT__NAME(zt__scope)                                                                            \
     ZT__GUARD ZT__UNUSED = zt__open_region(profiler, list, name)
 #define ZT__PASSES(passes, profiler)                                                                         \
     for (zt_passes passes __attribute__((cleanup(zt_passes_end))) = zt_passes_begin(profiler);               \
          zt_passes_next(&passes);)
-#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 #else
 #define ZT__PASSES(passes, profiler)                                                                         \
     for (zt_passes passes = zt_passes_begin(profiler); zt_passes_next(&passes);)
-#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 /* `break` leaves the inner loop. */
 #define ZT__REGION(region, profiler, list, name)                                                             \
     for (zt_region region = zt__open_region(profiler, list, name); region.body == 0;                         \
          zt__close_region(&region))                                                                          \
         for (; zt__begin_body(&region);)
-#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #endif
+
+#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
+#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 
 #endif /* ZETOOLS_DISABLE */
 
@@ -35596,4 +35592,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: fe3c57001eba1d96 */
+/* Joined from src/ by src/join.py: be8ec68ad13d3d55 */
