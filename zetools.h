@@ -2744,9 +2744,9 @@ extern "C" {
 
 #define ZT__COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
-/* zt__load() acquires and zt__store() releases. zt__add() returns the sum, and zt__exchange() what was there.
-   zt__increment_if() increments a number if it is `expected`, and returns whether it did: of several threads
-   that try, one succeeds. */
+/* zt__load() acquires and zt__store() releases. zt__add() returns the sum, and zt__exchange() the number that
+   was there. zt__increment_if() increments a number if it is `expected`, and returns whether it did: of
+   several threads that try, one succeeds. */
 
 #if defined(__GNUC__) || defined(__clang__)
 
@@ -2768,7 +2768,7 @@ extern "C" {
 
 #elif defined(_MSC_VER) && _MSC_VER >= 1939 && defined(_M_X64)
 
-/* On this processor cl reads a volatile number with acquire, and writes it with release. */
+/* On x64, cl reads volatile numbers with acquire, and writes them with release. */
 
 #ifdef __cplusplus
 
@@ -2799,8 +2799,6 @@ ZT__PRIVATE int zt__count_bits(uint64_t bits);
 /* ==== base/compiler.c =================================================================================== */
 
 /* What compilers do differently: atomic operations, values of a thread, checked formats. */
-
-/* ---- compilers ------------------------------------------------------------------------------------------- */
 
 #if defined(__GNUC__) || defined(__clang__)
 
@@ -2919,14 +2917,13 @@ ZT__PRIVATE int zt__is_positive(double value);
 /* Returns whether a text is a number of 32 bits, in digits. NULL is not. */
 ZT__PRIVATE int zt__is_uint32(const char *text);
 
-/* Reads a number, which has a point in any locale, up to a comma or the end. Returns 0 if it is none. */
+/* Reads a number, up to a comma or the end of the text, and moves `*text` behind it. The decimal point is a
+   point in any locale. Returns 0 if it is no finite number of at least 0. */
 ZT__PRIVATE int zt__read_number(const char **text, double *number);
 
 /* ==== base/numbers.c ==================================================================================== */
 
 /* NaN, and reading numbers. */
-
-/* ---- numbers --------------------------------------------------------------------------------------------- */
 
 /* These functions test the bits, because with -ffast-math a comparison does not recognise NaN. */
 
@@ -2982,28 +2979,20 @@ ZT__PRIVATE int zt__read_number(const char **text, double *number) {
 
 #ifndef _WIN32
 
-/* Threads */
-
 typedef pthread_mutex_t zt__mutex;
+typedef pthread_cond_t zt__condition;
+typedef pthread_t zt__system_thread;
+typedef pthread_key_t zt__thread_key;
 
 #define ZT__MUTEX_INITIALIZER PTHREAD_MUTEX_INITIALIZER
 
-typedef pthread_cond_t zt__condition;
-
-/* A function that a thread runs is defined as ZT__PRIVATE ZT__THREAD_RESULT ZT__THREAD_CALL name(void *). */
-typedef pthread_t zt__system_thread;
-
+/* A function that a thread runs is defined as static ZT__THREAD_RESULT ZT__THREAD_CALL name(void *). */
 #define ZT__THREAD_RESULT void *
-
 #define ZT__THREAD_CALL
 
-/* Values that each thread has of its own. When a thread ends, its value is freed, in whichever copy of this header
-   it was allocated, and even if that was unloaded. */
-typedef pthread_key_t zt__thread_key;
-
-/* Other programs that the application executes inherit none of the library's files. */
+/* Modes of zt__open_file. Other programs that the application executes inherit none of the library's files. */
+typedef char zt__mode_character;
 #define ZT__TO_READ "rbe"
-
 #define ZT__TO_WRITE "wbe"
 
 typedef struct zt__file_properties {
@@ -3014,41 +3003,31 @@ typedef struct zt__file_properties {
 } zt__file_properties;
 
 #define ZT__LOADER "libze_loader.so.1"
-
 #define ZT__CXX_LIBRARIES "libstdc++.so.6", "libc++abi.so.1"
 
 #else
 
-/* Threads */
-
 typedef SRWLOCK zt__mutex;
+typedef CONDITION_VARIABLE zt__condition;
+typedef HANDLE zt__system_thread;
+typedef DWORD zt__thread_key;
 
 #define ZT__MUTEX_INITIALIZER SRWLOCK_INIT
 
-typedef CONDITION_VARIABLE zt__condition;
-
-/* While a thread runs, the DLL that has its code stays loaded, even if the program unloads it. It is not started by
-   _beginthreadex, which keeps the DLL loaded in some C libraries and not in others. */
-typedef HANDLE zt__system_thread;
-
 #define ZT__THREAD_RESULT unsigned
-
 #define ZT__THREAD_CALL __stdcall
 
-#define ZT__LOADER "ze_loader.dll"
-
-#define ZT__CXX_LIBRARIES "libstdc++-6.dll", "libc++.dll"
-
-typedef DWORD zt__thread_key;
-
+typedef wchar_t zt__mode_character;
 #define ZT__TO_READ L"rbN"
-
 #define ZT__TO_WRITE L"wbN"
 
 typedef struct zt__file_properties {
     uint64_t size;
     int is_regular, is_directory;
 } zt__file_properties;
+
+#define ZT__LOADER "ze_loader.dll"
+#define ZT__CXX_LIBRARIES "libstdc++-6.dll", "libc++.dll"
 #endif
 
 ZT__PRIVATE uint64_t zt__now_ns(void);
@@ -3056,10 +3035,10 @@ ZT__PRIVATE uint64_t zt__now_ns(void);
 /* Returns how long the calling thread has used a processor. */
 ZT__PRIVATE uint64_t zt__get_thread_cpu_ns(void);
 
-/* A sleep of less than a millisecond only yields the processor. */
+/* On Windows, a sleep of less than a millisecond only yields the processor. */
 ZT__PRIVATE void zt__sleep(uint64_t ns);
 
-/* Stores a date in UTC. Returns 0 if it has none. */
+/* Converts a time to a date in UTC. Returns 0 if that fails. */
 ZT__PRIVATE int zt__convert_to_utc(time_t seconds, struct tm *utc);
 
 ZT__PRIVATE void zt__create_mutex(zt__mutex *mutex);
@@ -3068,6 +3047,7 @@ ZT__PRIVATE void zt__destroy_mutex(zt__mutex *mutex);
 
 ZT__PRIVATE void zt__lock(zt__mutex *mutex);
 
+/* Returns 0 if any thread holds the mutex. */
 ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex);
 
 ZT__PRIVATE void zt__unlock(zt__mutex *mutex);
@@ -3078,13 +3058,14 @@ ZT__PRIVATE void zt__destroy_condition(zt__condition *condition);
 
 ZT__PRIVATE void zt__signal_condition(zt__condition *condition);
 
-/* Sleeps with the mutex unlocked, until the condition is signalled or zt__now_ns() is `deadline`. */
+/* Sleeps with the mutex unlocked, until the condition is signalled or zt__now_ns() is `deadline`. May return
+   earlier. */
 ZT__PRIVATE void zt__await_condition(zt__condition *condition, zt__mutex *mutex, uint64_t deadline);
 
-/* Starts a thread, to which no signals of the application are delivered, but those of its own faults: functions
-   of the application run on it, and may rely on a handler. Returns 0 if the system refuses. */
-ZT__PRIVATE int zt__create_thread(zt__system_thread *thread, ZT__THREAD_RESULT (*function)(void *),
-                                  void *argument);
+/* Starts a thread. It blocks all signals but those of its own faults: functions of the application run on it,
+   and may rely on a handler for these. Returns 0 if the system refuses. */
+ZT__PRIVATE int zt__create_thread(zt__system_thread *thread,
+                                  ZT__THREAD_RESULT(ZT__THREAD_CALL *function)(void *), void *argument);
 
 ZT__PRIVATE void zt__join_system_thread(zt__system_thread thread);
 
@@ -3093,18 +3074,21 @@ ZT__PRIVATE int zt__is_calling_thread(zt__system_thread thread);
 /* Identifies the calling thread, in the same way in every copy of this header. */
 ZT__PRIVATE uintptr_t zt__this_thread(void);
 
-/* Reads the number that the system gives the calling thread. Returns 0 if /proc is not there. */
+/* Returns the number that the system gives the calling thread; 0 without /proc. */
 ZT__PRIVATE uint32_t zt__read_thread_number(void);
 
 /* Stores the name that the system shows for a thread of this process; "" if it has ended. */
 ZT__PRIVATE void zt__read_thread_name(uint32_t thread, char *name, size_t size);
 
-/* Returns memory filled with zeros, or NULL. */
+/* Allocates a value of a thread: memory filled with zeros, which any copy of this header can free. Returns
+   NULL without memory. */
 ZT__PRIVATE void *zt__allocate_thread_value(size_t size);
 
 ZT__PRIVATE void zt__free_thread_value(void *value);
 
-/* Threads call the function when they end. So the DLL that has it stays loaded until the process ends. */
+/* Creates a key, under which each thread has a value of its own. With `frees_values`, the value of a thread
+   that ends is freed, even if the copy of this header that allocated it was unloaded. Returns 0 if no key is
+   left. */
 ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values);
 
 ZT__PRIVATE void zt__delete_key(zt__thread_key key);
@@ -3119,10 +3103,11 @@ ZT__PRIVATE long zt__get_process_id(void);
 /* Returns whether there is no process of this number. */
 ZT__PRIVATE int zt__is_no_process(uint32_t process);
 
-/* Stores bytes that differ between the programs that one process executes after each other. */
+/* Stores bytes that identify the program which the process executes: exec changes them, although the process
+   keeps its number. */
 ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]);
 
-/* Has the function called in each forked child. Returns 0 without memory. */
+/* Registers a function to be called in each forked child. Returns 0 without memory. */
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 
 #ifndef _WIN32
@@ -3136,10 +3121,11 @@ ZT__PRIVATE int zt__has_extra_rights(void);
    rights than its user heeds none: they name files to write and programs to run. */
 ZT__PRIVATE const char *zt__get_variable(const char *name);
 
-/* Stores a variable of the environment as other libraries of the process see it; a long one is cut. Returns 0
-   if it is not set. */
+/* Stores a variable of the environment as other libraries of the process see it. A value that does not fit is
+   cut, or "". Returns 0 if the variable is not set. */
 ZT__PRIVATE int zt__read_variable(const char *name, char *text, size_t size);
 
+/* Sets a variable of the environment. One that is set already keeps its value, unless `replaces`. */
 ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int replaces);
 
 /* Returns whether the user may do what is reserved for privileged ones. */
@@ -3150,12 +3136,14 @@ ZT__PRIVATE void zt__read_program(char *program, size_t room);
 
 ZT__PRIVATE int zt__compare_ignoring_case(const char *a, const char *b);
 
+/* Files. Paths are UTF-8. A function that fails sets errno. */
+
 ZT__PRIVATE int zt__is_separator(char character);
 
 ZT__PRIVATE int zt__is_absolute(const char *path);
 
-/* A signal may interrupt the wait for somebody who reads from a pipe. */
-ZT__PRIVATE FILE *zt__open_file(const char *path, const char *mode);
+/* Opens a file. `mode` is ZT__TO_READ or ZT__TO_WRITE. */
+ZT__PRIVATE FILE *zt__open_file(const char *path, const zt__mode_character *mode);
 
 /* A zt_write_fn for a FILE. fwrite would lose bytes when a signal interrupts it. */
 ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *user);
@@ -3168,9 +3156,10 @@ ZT__PRIVATE int zt__rename_file(const char *from, const char *to);
 
 ZT__PRIVATE void zt__remove_file(const char *path);
 
-/* Creates a file of a name that is the caller's own. What has the name was left by another process or laid
-   there by another user: it is removed, and a link is not followed. Nobody may read it, not even for a moment,
-   who may not read `replaced`, a file of these properties, which it will replace; with NULL there is none. */
+/* Creates a file under a name that only the caller uses. What has the name already was left by another
+   process, or laid there by another user: it is removed, and a link is not followed. The new file will
+   replace the file `replaced`, which has these properties: nobody who may not read that one may read the new
+   one, not even for a moment. If there is none to replace, `properties` is NULL. */
 ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
                                   const zt__file_properties *properties);
 
@@ -3186,7 +3175,7 @@ ZT__PRIVATE int zt__get_working_directory(char *path, size_t size);
 /* Stores what a symbolic link contains. Returns its length, or 0 if the path is no link. */
 ZT__PRIVATE size_t zt__read_link(const char *path, char *target, size_t size);
 
-/* Returns the width of the terminal that standard output is, or 0. */
+/* Returns the width of the terminal that is standard output, or 0. */
 ZT__PRIVATE int zt__get_terminal_width(void);
 
 /* Prepares a file that may be a terminal for UTF-8. Returns what zt__end_utf8() needs. */
@@ -3194,8 +3183,8 @@ ZT__PRIVATE unsigned zt__begin_utf8(FILE *file);
 
 ZT__PRIVATE void zt__end_utf8(unsigned before);
 
-/* Stores the address of a function, or NULL, in the function pointer at `function`. NULL as library is the
-   program itself and, with it, the global scope. Returns 0 if the library is not loaded. */
+/* Stores the address of a function, or NULL, in the function pointer at `function`. If `library` is NULL, the
+   program and the global scope are searched. Returns 0 if the library is not loaded. */
 ZT__PRIVATE int zt__find_symbol(const char *library, const char *name, void *function);
 
 /* Returns whether the system has ended all other threads, because the process ends. */
@@ -3280,8 +3269,8 @@ ZT__PRIVATE void zt__await_condition(zt__condition *condition, zt__mutex *mutex,
     pthread_cond_timedwait(condition, mutex, &until);
 }
 
-ZT__PRIVATE int zt__create_thread(zt__system_thread *thread, ZT__THREAD_RESULT (*function)(void *),
-                                  void *argument) {
+ZT__PRIVATE int zt__create_thread(zt__system_thread *thread,
+                                  ZT__THREAD_RESULT(ZT__THREAD_CALL *function)(void *), void *argument) {
     static const int faults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
     zt__signal_set blocked, before;
     int is_created;
@@ -3419,7 +3408,7 @@ ZT__PRIVATE int zt__compare_ignoring_case(const char *a, const char *b) {
     return strcasecmp(a, b);
 }
 
-/* Files. Paths are UTF-8. What fails sets errno. */
+/* Files */
 
 ZT__PRIVATE int zt__is_separator(char character) {
     return character == '/';
@@ -3429,9 +3418,9 @@ ZT__PRIVATE int zt__is_absolute(const char *path) {
     return *path == '/';
 }
 
-ZT__PRIVATE FILE *zt__open_file(const char *path, const char *mode) {
+ZT__PRIVATE FILE *zt__open_file(const char *path, const zt__mode_character *mode) {
     FILE *file;
-    do {
+    do { /* a signal may interrupt the wait for a reader of a pipe */
         file = fopen(path, mode);
     } while (!file && errno == EINTR);
     return file;
@@ -3453,7 +3442,7 @@ static void zt__block_write_signals(zt__write_signals *signals) {
     pthread_sigmask(SIG_BLOCK, &blocked, &signals->before);
 }
 
-/* Removes the signal of a write that has failed, and leaves one that was pending before. Keeps errno. */
+/* Removes the signal that a failed write has raised, unless it was pending before. Keeps errno. */
 static void zt__unblock_write_signals(const zt__write_signals *signals) {
     const struct timespec at_once = {0, 0};
     int reason = errno, number = reason == EPIPE ? SIGPIPE : reason == EFBIG ? SIGXFSZ : 0;
@@ -3468,9 +3457,9 @@ static void zt__unblock_write_signals(const zt__write_signals *signals) {
     errno = reason;
 }
 
-/* Returns 0 if all was written. What the application has written before is flushed first. C libraries discard
-   it if a signal interrupts that, so this waits for room before: a pipe then has enough for the usual
-   buffer. */
+/* Returns 0 if all was written. What the application has written to `file` is flushed first. A C library
+   discards it if a signal interrupts the flush, so this waits until there is room: a pipe then has enough for
+   the usual buffer. */
 static int zt__write_to_descriptor(FILE *file, int descriptor, const char *next, size_t size) {
     struct pollfd writable = {descriptor, POLLOUT, 0};
     while (poll(&writable, 1, -1) < 0 && errno == EINTR) {
@@ -3525,8 +3514,8 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
     remove(path);
 }
 
-/* Gives a new file, which is its owner's alone, the group, the access list and the permissions of another.
-   Where the system refuses one of them, fewer may use the new file than the other. */
+/* Gives a new file, which only its owner may use, the group, the access list and the permissions of the file
+   `from`. Where the system refuses one of them, fewer may use the new file than the other. */
 static void zt__copy_access(int file, const char *from, const zt__file_properties *properties) {
     static const char name[] = "system.posix_acl_access";
     char list[4096];
@@ -3535,8 +3524,9 @@ static void zt__copy_access(int file, const char *from, const zt__file_propertie
     if (size > 0 && has_group) {
         fsetxattr(file, name, list, (size_t)size, 0); /* has the permissions, too */
     } else if (size < 0 && (errno == ENODATA || errno == ENOTSUP)) {
-        mode_t all = properties->permissions, shared = all & all >> 3 & 7; /* by the group and by others */
-        fremovexattr(file, name); /* that its directory gives to new files */
+        mode_t all = properties->permissions;
+        mode_t shared = all & all >> 3 & 7; /* what both the group and others may do */
+        fremovexattr(file, name);           /* the list that its directory gives to new files */
         fchmod(file, has_group ? all : (all & 0700) | shared << 3 | shared);
     }
 }
@@ -3617,9 +3607,8 @@ ZT__PRIVATE int zt__has_lost_threads(void) {
 
 /* ==== base/map.h ======================================================================================== */
 
-/* The one hash table. */
+/* The hash table that all parts use. */
 
-/* Maps keys, which are strings of bytes, to values. Open addressing, at most half full. */
 typedef struct zt__map_entry {
     uint64_t hash;
     const void *key; /* not copied: it must live as long as the entry */
@@ -3627,6 +3616,7 @@ typedef struct zt__map_entry {
     void *value; /* NULL: the entry is free */
 } zt__map_entry;
 
+/* Maps keys, which are strings of bytes, to values. Open addressing, at most half full. */
 typedef struct zt__map {
     zt__map_entry *entries;
     uint32_t capacity; /* a power of two, or 0 */
@@ -3639,12 +3629,14 @@ ZT__PRIVATE uint64_t zt__hash(const void *key, size_t length);
 /* Returns the value of a key, or NULL. */
 ZT__PRIVATE void *zt__map_find(const zt__map *map, const void *key, size_t length);
 
+/* Returns whether there is no room for one more key. */
 ZT__PRIVATE int zt__map_is_full(const zt__map *map);
 
 /* Adds a key that is not in the map. The map must not be full. */
 ZT__PRIVATE void zt__map_add(zt__map *map, const void *key, size_t length, void *value);
 
-/* Removes a key. Then enters again those that follow it, because a search for them stops at a free entry. */
+/* Removes a key, and enters those that follow it again, because a search for them would stop at the free
+   entry. */
 ZT__PRIVATE void zt__map_remove(zt__map *map, const void *key, size_t length);
 
 /* Makes room for one more key. The mutex that guards the map is held. It is unlocked while the allocator
@@ -3653,14 +3645,12 @@ ZT__PRIVATE int zt__map_make_room(zt__map *map, const zt_allocator *allocator, z
 
 ZT__PRIVATE void zt__map_free(zt__map *map, const zt_allocator *allocator);
 
-/* Frees a map and its values, in each of which its key may be. */
+/* Frees a map and its values. The key of a value may be part of it. */
 ZT__PRIVATE void zt__map_free_values(zt__map *map, const zt_allocator *allocator);
 
 /* ==== base/map.c ======================================================================================== */
 
-/* The one hash table. */
-
-/* ---- the hash table -------------------------------------------------------------------------------------- */
+/* The hash table that all parts use. */
 
 ZT__PRIVATE uint64_t zt__hash(const void *key, size_t length) {
     const unsigned char *next = (const unsigned char *)key, *end = next + length;
@@ -3771,7 +3761,7 @@ ZT__PRIVATE void zt__map_free_values(zt__map *map, const zt_allocator *allocator
 
 /* Lists of names, patterns, the nearest names, UTF-8. */
 
-/* Ends a text that a driver has written to an array, which a faulty driver fills to its last byte. */
+/* Ends a text in an array, which a faulty driver may have filled to the last byte. */
 #define ZT__END_TEXT(array) ((array)[sizeof(array) - 1] = 0)
 
 /* The names nearest to a wrong one, as text for a message. */
@@ -3793,6 +3783,10 @@ typedef struct zt__character {
 ZT__PRIVATE int zt__next_name(const char **list, const char **name, size_t *length);
 
 ZT__PRIVATE int zt__has_names(const char *list);
+
+/* Returns whether the value of a variable switches something off: it is NULL, has no names, or is "0" or
+   "off". */
+ZT__PRIVATE int zt__is_off(const char *value);
 
 /* Returns whether a text equals the first `length` bytes of another. */
 ZT__PRIVATE int zt__equals(const char *text, const char *other, size_t length);
@@ -3825,9 +3819,6 @@ ZT__PRIVATE int zt__next_shown_character(const char **text, zt__character *chara
 /* Returns how many columns of a terminal a text occupies. */
 ZT__PRIVATE size_t zt__shown_width(const char *text);
 
-/* Returns whether a variable requests nothing. */
-ZT__PRIVATE int zt__is_off(const char *value);
-
 /* ==== base/text.c ======================================================================================= */
 
 /* Lists of names, patterns, the nearest names, UTF-8. */
@@ -3855,6 +3846,10 @@ ZT__PRIVATE int zt__has_names(const char *list) {
     const char *name;
     size_t length;
     return list && zt__next_name(&list, &name, &length);
+}
+
+ZT__PRIVATE int zt__is_off(const char *value) {
+    return !zt__has_names(value) || strcmp(value, "0") == 0 || zt__compare_ignoring_case(value, "off") == 0;
 }
 
 ZT__PRIVATE int zt__equals(const char *text, const char *other, size_t length) {
@@ -3917,7 +3912,8 @@ ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, 
                                          zt__name_fn name_at) {
     enum { SHOWN = 3, LONGEST = 63 };
     const char *shown[SHOWN] = {NULL};
-    uint32_t distances[SHOWN] = {UINT32_MAX, UINT32_MAX, UINT32_MAX}, row[LONGEST + 1];
+    uint32_t distances[SHOWN] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    uint32_t row[LONGEST + 1]; /* distances of a beginning of `wanted` to all beginnings of the name */
     uint32_t n, i, j, columns;
     size_t used = 0;
     zt__nearest nearest;
@@ -3947,6 +3943,7 @@ ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, 
                 row[j + 1] = diagonal + 1 < best ? diagonal + 1 : best;
             }
         }
+        /* Insert the name before those that are farther. */
         for (i = SHOWN; i > 0 && row[columns] < distances[i - 1]; i--) {
             if (i < SHOWN) {
                 shown[i] = shown[i - 1];
@@ -3969,7 +3966,7 @@ ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, 
 
 ZT__PRIVATE int zt__next_character(const char **text, zt__character *character) {
     const unsigned char *bytes = (const unsigned char *)*text;
-    uint32_t code = bytes[0], least = 0;
+    uint32_t code = bytes[0], least = 0; /* the smallest code of this length */
     size_t i, length = 1;
     int is_valid = bytes[0] < 0x80 || (bytes[0] >= 0xC0 && bytes[0] <= 0xF4);
     if (!bytes[0]) {
@@ -4002,6 +3999,7 @@ ZT__PRIVATE int zt__next_character(const char **text, zt__character *character) 
 
 ZT__PRIVATE int zt__next_shown_character(const char **text, zt__character *character, size_t *width) {
     enum { OBEYED = -1 };
+    /* The characters whose width is not 1, in ascending order. A terminal obeys some of them. */
     static const struct {
         uint32_t first, last;
         int width;
@@ -4041,15 +4039,11 @@ ZT__PRIVATE size_t zt__shown_width(const char *text) {
     return sum;
 }
 
-ZT__PRIVATE int zt__is_off(const char *value) {
-    return !zt__has_names(value) || strcmp(value, "0") == 0 || zt__compare_ignoring_case(value, "off") == 0;
-}
-
 /* ==== base/paths.h ====================================================================================== */
 
 /* Paths of files: names, suffixes and formats, lists of reports. */
 
-/* The suffixes of reports. The longest come first. */
+/* A suffix of reports, and what it stands for. */
 typedef struct zt__suffix {
     const char *text;
     zt_format format;
@@ -4064,14 +4058,15 @@ typedef struct zt__file_path {
 /* Returns what follows the last separator of a path. */
 ZT__PRIVATE const char *zt__file_name(const char *path);
 
+/* Returns the suffix of a report that a path ends with, or NULL. */
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path);
 
 /* Finds the format that the suffix of a path stands for. Returns 0 if it stands for none. Without a
    suffix, or with a number as suffix, the format is a table. */
 ZT__PRIVATE int zt__find_format(const char *path, zt_format *format);
 
-/* Returns the stream that a path stands for, or NULL. If standard error is redirected to a file, the path
-   leads to that file, which must not be replaced. */
+/* Returns the standard stream that a path stands for, or NULL. A stream is not opened by such a path, because
+   it may be redirected to a file, which must not be replaced. */
 ZT__PRIVATE FILE *zt__find_standard_stream(const char *path);
 
 /* Returns a path with %p and %q{NAME} replaced: by the process ID, and by a variable of the
@@ -4089,8 +4084,6 @@ ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n);
 
 /* Paths of files: names, suffixes and formats, lists of reports. */
 
-/* ---- names of files -------------------------------------------------------------------------------------- */
-
 ZT__PRIVATE const char *zt__file_name(const char *path) {
     const char *name = path;
     for (; *path; path++) {
@@ -4102,6 +4095,7 @@ ZT__PRIVATE const char *zt__file_name(const char *path) {
 }
 
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
+    /* A suffix stands before those that it ends with. */
     static const zt__suffix suffixes[] = {
         {".instances.csv", ZT_FORMAT_INSTANCES, 1},
         {".folded", ZT_FORMAT_FOLDED, 0},
@@ -4122,17 +4116,17 @@ ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
     return NULL;
 }
 
-/* Returns the end of a path from its last dot, or "". */
-static const char *zt__after_last_dot(const char *path) {
+/* Returns the end of a file name from its last dot on, or "". */
+static const char *zt__from_last_dot(const char *path) {
     const char *name = zt__file_name(path), *dot = strrchr(name, '.');
     return dot ? dot : path + strlen(path);
 }
 
 ZT__PRIVATE int zt__find_format(const char *path, zt_format *format) {
     const zt__suffix *suffix = zt__find_suffix(path);
-    const char *unknown = zt__after_last_dot(path);
+    const char *ending = zt__from_last_dot(path);
     *format = suffix ? suffix->format : ZT_FORMAT_TABLE;
-    return suffix || !*unknown || strspn(unknown + 1, "0123456789") == strlen(unknown + 1);
+    return suffix || !*ending || strspn(ending + 1, "0123456789") == strlen(ending + 1);
 }
 
 ZT__PRIVATE FILE *zt__find_standard_stream(const char *path) {
@@ -4187,7 +4181,7 @@ ZT__PRIVATE int zt__next_path(const char **list, zt__file_path *path) {
 
 ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
     const zt__suffix *suffix = zt__find_suffix(path->text);
-    const char *tail = zt__after_last_dot(path->text);
+    const char *tail = zt__from_last_dot(path->text);
     zt__file_path given = *path;
     zt__file_properties target;
     if (suffix) {
@@ -4205,8 +4199,8 @@ ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
 
 /* Waits with a deadline, mutexes that know their thread, and the library's own threads. */
 
-/* A wait with a deadline for something that has to be polled. Most waits are for a short kernel, and a sleep
-   takes longer than that. So the first polls follow each other without a sleep. */
+/* A wait with a deadline for what has to be polled. The first polls follow each other without a sleep,
+   because most waits are for a short kernel, and a sleep takes longer than that. */
 typedef struct zt__wait {
     uint64_t deadline;
     uint64_t spin_until; /* 0 before the first poll */
@@ -4226,7 +4220,8 @@ typedef struct zt__thread {
     int running; /* it was started, and not yet joined. Atomic, like the next two */
     int stop_requested, ended;
     int is_abandoned; /* at exit it hung: it must not call the driver or the application any more. Atomic */
-    struct zt__thread_list *list; /* of the copy that has started it; another may stop it */
+    struct zt__thread_list *list; /* that it is in: of the copy of this header that has started it. Another
+                                     copy may stop it */
     struct zt__thread *next;
     int (*step)(void *user);
     void *user;
@@ -4245,7 +4240,7 @@ typedef struct zt__thread_list {
     int is_exiting; /* no more threads are started */
 } zt__thread_list;
 
-/* The time `timeout_ns` from now, without overflow. */
+/* Returns the time `timeout_ns` from now, or UINT64_MAX if that would overflow. */
 ZT__PRIVATE uint64_t zt__deadline(uint64_t timeout_ns);
 
 ZT__PRIVATE zt__wait zt__wait_until(uint64_t deadline);
@@ -4314,6 +4309,8 @@ ZT__PRIVATE int zt__wait_again(zt__wait *wait) {
     }
     return 1;
 }
+
+/* ---- threads and mutexes --------------------------------------------------------------------------------- */
 
 /* This thread's number in the system; 0: not read yet. */
 ZT__PRIVATE ZT__THREAD_LOCAL uint32_t zt__thread_number;
@@ -4493,7 +4490,7 @@ ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), vo
 
 /* ==== base/programs.h =================================================================================== */
 
-/* Functions of the loader that are found by name, names of C++, and programs that the library runs. */
+/* Functions of the loader by name, demangled names of C++, and programs that the library runs. */
 
 /* A program that this process runs for a report. */
 typedef struct zt__tool {
@@ -4528,8 +4525,8 @@ ZT__PRIVATE char *zt__demangle(const char *name);
    wait for all of its children, or ignore them; then waitpid fails. */
 ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline);
 
-/* Starts the program with no signal blocked. The calling thread may be one of the library's, which block nearly
-   all. Returns 0 if that fails. */
+/* Lets a program start with no signal blocked: the calling thread may be one of the library's, which block
+   nearly all. Returns 0 if that fails. */
 ZT__PRIVATE int zt__unblock_signals(posix_spawnattr_t *attributes);
 #endif
 
@@ -4541,7 +4538,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool);
 
 /* ==== base/programs.c =================================================================================== */
 
-/* Functions of the loader that are found by name, names of C++, and programs that the library runs. */
+/* Functions of the loader by name, demangled names of C++, and programs that the library runs. */
 
 /* ---- symbols --------------------------------------------------------------------------------------------- */
 
@@ -4572,7 +4569,7 @@ ZT__PRIVATE char *zt__demangle(const char *name) {
 
 #ifndef _WIN32
 
-/* The descriptor of `object` in the program, and its path. */
+/* The descriptor of `object` in the program; ZT__TOOL_OBJECT is its path. */
 enum { ZT__TOOL_DESCRIPTOR = 9 };
 
 ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline) {
@@ -4606,7 +4603,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int pipes[2], descriptors[3], has_actions, has_attributes, failed = 1, is_too_long = 0;
-    uint64_t now, killed_at = 0;
+    uint64_t now, killed_at = 0; /* at once, unless it has closed its output */
     size_t used = 0;
     uint32_t i;
     pid_t process = 0;
@@ -4648,6 +4645,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
         }
     }
 
+    /* Read its output until it is closed, and pass on each complete line. */
     while (!failed && (now = zt__now_ns()) < tool->deadline) {
         struct pollfd readable = {pipes[0], POLLIN, 0};
         ssize_t size = 0;
@@ -4661,7 +4659,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
         if ((ready < 0 || size < 0) && errno != EINTR) {
             break;
         }
-        if (ready > 0 && size == 0) { /* it has closed its output */
+        if (ready > 0 && size == 0) { /* the end of its output */
             killed_at = tool->deadline;
             break;
         }
@@ -4694,10 +4692,11 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
 
 /* The block that all copies of this header in a process share, and what belongs to a thread. */
 
-/* All copies of this header in a process (see PROCESSES) share one block of memory. They find it by an
-   environment variable, as OpenMP runtimes do. Its value consists of the process identifier, a hash of random
-   bytes that exec changes, and the address of the block. The hash is needed because exec keeps both the
-   identifier and the environment. The number in the variable's name changes with the layout of the block. */
+/* All copies of this header in a process share one block of memory (COPIES OF THE HEADER in the manual). They
+   find it by an environment variable, as OpenMP runtimes do. Its value consists of the process identifier, a
+   hash of random bytes that exec changes, and the address of the block. The hash is needed because exec keeps
+   both the identifier and the environment. The number in the variable's name changes with the layout of the
+   block. */
 
 enum { ZT__MAX_PROFILERS = 256, ZT__MAX_ACTIVE_GROUPS = 64 };
 
@@ -4719,7 +4718,7 @@ typedef struct zt__process {
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
-    uint32_t reporting, automatic;             /* profilers with reports of ZT_REPORT, of zt_auto. Atomic */
+    uint32_t reporting, automatic;             /* reports numbered so far: of ZT_REPORT, of zt_auto. Atomic */
 } zt__process;
 
 /* Runs a statement whose driver calls the tracer ignores. Calls of the tools interface (zet...) do not need
@@ -4741,9 +4740,10 @@ typedef struct zt__thread_messages {
     zt__message_text copy; /* what zt_get_last_error has returned for a profiler or stream */
 } zt__thread_messages;
 
-/* Returns the block of this process, or NULL if there is none, as in a forked child that has opened nothing. A
-   child may close what its parent has opened. That sets no variable, because another thread of the parent may
-   have held the C library's lock of the environment at the fork. */
+/* Returns the block of this process, or NULL if there is none, as in a forked child that has opened nothing.
+   Unlike zt__get_process, it sets no variable of the environment: a child may close what its parent has
+   opened, and another thread of the parent may have held the C library's lock of the environment at the
+   fork. */
 ZT__PRIVATE zt__process *zt__find_process(void);
 
 /* Returns the block of this process, and creates it if there is none. Returns NULL without memory. */
@@ -4831,8 +4831,8 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     has_messages = has_depth && zt__create_key(&created->messages, 1);
     if (has_messages) {
         zt__create_mutex(&created->mutex);
-        /* A forked child has other numbers than its parent, and so ignores regions that the parent has begun.
-         */
+        /* The profilers of a forked child have other numbers than those of its parent, so regions that the
+           parent has begun are ignored. */
         created->serial = (uint32_t)zt__get_process_id() * 2654435761u;
         identity = zt__identify_process();
         snprintf(value, sizeof value, "%s%p", identity.text, (void *)created);
@@ -4869,7 +4869,7 @@ ZT__PRIVATE void zt__change_depth(int by) {
     zt__process *process = zt__get_process();
     if (process) {
         uintptr_t depth = (uintptr_t)zt__get_thread_value(process->depth);
-        if (by > 0 || depth > 0) { /* the begin of a section is not counted without memory */
+        if (by > 0 || depth > 0) { /* without memory, its begin was not counted */
             zt__set_thread_value(process->depth, (void *)(depth + (uintptr_t)(intptr_t)by));
         }
     }
@@ -5140,15 +5140,16 @@ typedef struct zt__diagnostics {
     int device_lost; /* atomic */
 } zt__diagnostics;
 
-/* The log functions that this thread is in, from the innermost. */
+/* The log functions that this thread is in: a list, from the innermost. */
 typedef struct zt__log_call {
     const zt__diagnostics *diagnostics;
     const struct zt__log_call *outer;
 } zt__log_call;
 
 /* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of a profiler or
-   stream; if `diagnostics` is NULL, as that of the thread. Logs it if it is the first of its kind.
-   Returns `result`, which is not SUCCESS. The log function is a callback: no mutex may be held. */
+   stream, and logs it if it is the first of its kind. If `diagnostics` is NULL, stores it as the last one of
+   the thread, and prints it if ZT_LOG asks for that. Returns `result`, which is not SUCCESS. The log function
+   is a callback: no mutex may be held. */
 #define zt__report(diagnostics, identifier, ...)                                                             \
     zt__report_message(diagnostics, ZT__##identifier, zt__format_##identifier, __VA_ARGS__)
 
@@ -5165,7 +5166,7 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format, unsigned result,
                        ...);
 
-/* Returns whether `call` was called from the log function of these diagnostics. Reports that. */
+/* Returns whether `call` was called from the log function of these diagnostics, and reports it if so. */
 ZT__PRIVATE int zt__is_inside_log(zt__diagnostics *diagnostics, const char *call);
 
 /* Returns whether a call has reported that the device is lost. */
@@ -5189,7 +5190,7 @@ ZT__PRIVATE ze_result_t zt__report_null_handle(zt__diagnostics *diagnostics, con
 ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const char *call,
                                              const char *what);
 
-/* Creates the block of the process, if there is none, for what is being opened. */
+/* Ensures that the block which all copies share exists (base/shared.h). Reports a failure. */
 ZT__PRIVATE ze_result_t zt__check_process(zt__diagnostics *diagnostics, const char *call);
 
 /* Returns the last message of a profiler or stream; if `diagnostics` is NULL, that of the thread. It stays
@@ -5198,7 +5199,7 @@ ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics);
 
 ZT__PRIVATE ze_result_t zt__get_last_result(zt__diagnostics *diagnostics);
 
-/* Makes the last message of a profiler or stream that is destroyed next that of the thread. */
+/* Copies the last message of a profiler or stream, which is destroyed next, to the thread. */
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result);
 
 /* ==== base/diagnostics.c ================================================================================ */
@@ -5343,7 +5344,7 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
                        ...) {
     zt__message_text now;
     zt__log_call call;
-    int log;
+    int is_first; /* of its kind */
     va_list arguments;
     va_start(arguments, result);
     vsnprintf(now.text, sizeof now.text, format, arguments);
@@ -5361,10 +5362,10 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     }
     zt__lock(diagnostics->mutex);
     diagnostics->last = now;
-    log = !diagnostics->logged[message];
-    diagnostics->logged[message] |= (uint8_t)log;
+    is_first = !diagnostics->logged[message];
+    diagnostics->logged[message] |= (uint8_t)is_first;
     zt__unlock(diagnostics->mutex);
-    if (log && diagnostics->log) {
+    if (is_first && diagnostics->log) {
         call.diagnostics = diagnostics;
         call.outer = zt__log_calls;
         zt__log_calls = &call;
@@ -5478,10 +5479,6 @@ ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t 
 
 #ifdef _WIN32
 
-/* ---- Windows --------------------------------------------------------------------------------------------- */
-
-/* The functions of this branch are those of the other one, where they are described. */
-
 /* Time */
 
 ZT__PRIVATE uint64_t zt__now_ns(void) {
@@ -5494,7 +5491,7 @@ ZT__PRIVATE uint64_t zt__now_ns(void) {
     return now / hz * 1000000000u + now % hz * 1000000000u / hz;
 }
 
-static uint64_t zt__to_number(FILETIME time) {
+static uint64_t zt__filetime_value(FILETIME time) {
     return (uint64_t)time.dwHighDateTime << 32 | time.dwLowDateTime;
 }
 
@@ -5503,7 +5500,7 @@ ZT__PRIVATE uint64_t zt__get_thread_cpu_ns(void) {
     if (!GetThreadTimes(GetCurrentThread(), &created, &ended, &kernel, &user)) {
         return 0;
     }
-    return (zt__to_number(kernel) + zt__to_number(user)) * 100;
+    return (zt__filetime_value(kernel) + zt__filetime_value(user)) * 100;
 }
 
 ZT__PRIVATE void zt__sleep(uint64_t ns) {
@@ -5560,6 +5557,8 @@ typedef struct zt__thread_start {
     HMODULE module;
 } zt__thread_start;
 
+/* While a thread runs, the DLL that has its code stays loaded, even if the program unloads it. Threads are
+   not started by _beginthreadex, which keeps the DLL loaded in some C libraries and not in others. */
 static DWORD WINAPI zt__start_of_thread(void *argument) {
     zt__thread_start start = *(zt__thread_start *)argument;
     free(argument);
@@ -5653,18 +5652,25 @@ ZT__PRIVATE void *zt__allocate_thread_value(size_t size) {
     return HeapAlloc(GetProcessHeap(), HEAP_ZERO_MEMORY, size);
 }
 
-ZT__PRIVATE void NTAPI zt__free_thread_value(void *value) {
+ZT__PRIVATE void zt__free_thread_value(void *value) {
     HeapFree(GetProcessHeap(), 0, value);
+}
+
+/* Called by a thread that ends, with its value. */
+static void NTAPI zt__free_ended_value(void *value) {
+    zt__free_thread_value(value);
 }
 
 ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values) {
     HMODULE module;
+    /* Threads call zt__free_ended_value when they end, so the DLL that has it stays loaded until the process
+       ends. */
     if (frees_values &&
         !GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN,
-                            (LPCSTR)(uintptr_t)zt__free_thread_value, &module)) {
+                            (LPCSTR)(uintptr_t)zt__free_ended_value, &module)) {
         return 0;
     }
-    *key = FlsAlloc(frees_values ? zt__free_thread_value : NULL);
+    *key = FlsAlloc(frees_values ? zt__free_ended_value : NULL);
     return *key != FLS_OUT_OF_INDEXES;
 }
 
@@ -5759,7 +5765,7 @@ ZT__PRIVATE int zt__is_absolute(const char *path) {
     return zt__is_separator(*path) || (*path && path[1] == ':');
 }
 
-ZT__PRIVATE FILE *zt__open_file(const char *path, const wchar_t *mode) {
+ZT__PRIVATE FILE *zt__open_file(const char *path, const zt__mode_character *mode) {
     zt__wide_path wide;
     return zt__to_wide(path, &wide) ? _wfopen(wide.text, mode) : NULL;
 }
@@ -5875,7 +5881,8 @@ ZT__PRIVATE void zt__end_utf8(unsigned before) {
     }
 }
 
-/* When the process ends, DLLs are told last. A lock of theirs may then be held by a thread that is gone. */
+/* When the process ends, its other threads end before DLLs are notified. One of them may have held a lock of
+   the DLL. */
 ZT__PRIVATE int zt__has_lost_threads(void) {
     BOOLEAN(NTAPI * is_ending)(void);
     return zt__find_symbol("ntdll.dll", "RtlDllShutdownInProgress", (void *)&is_ending) && is_ending &&
@@ -6201,7 +6208,8 @@ typedef struct zt__table_column {
     const char *heading; /* lines, separated by line feeds; the last lines of all headings are in one row */
     int is_text;         /* aligned to the left; numbers are aligned to the right */
     size_t longest;      /* wider texts are shortened to this width. 0: none is */
-    size_t width; /* filled in by zt__measure_table. Without headings, it may be 0: then it is left out */
+    size_t width; /* filled in when the table is written. 0: all texts are empty, and the column is left
+                     out */
 } zt__table_column;
 
 typedef struct zt__table {
@@ -6219,8 +6227,8 @@ typedef struct zt__table {
 /* Writes headings, a line below them, and the rows. */
 ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table);
 
-/* Returns the columns of a line, at least 40: on standard output, those of the terminal if it is one, or COLUMNS
-   of the environment; else 80. */
+/* Returns how many columns a line has, at least 40: on standard output, those of the terminal if it is one,
+   or COLUMNS of the environment; else 80. */
 ZT__PRIVATE size_t zt__get_room(int to_standard_output);
 
 /* ==== base/tables.c ===================================================================================== */
@@ -6353,7 +6361,7 @@ ZT__PRIVATE size_t zt__get_room(int to_standard_output) {
 
 /* ==== base/figures.h ==================================================================================== */
 
-/* Tables of numbers: one unit, prefix and number of digits for a column. The layout is that of tables. */
+/* Tables of figures: each column has one unit, prefix and number of decimals. base/tables.h writes them. */
 
 /* A column of figures. All of them have the same unit and the same number of decimals. */
 typedef struct zt__figure_column {
@@ -6368,7 +6376,7 @@ typedef struct zt__figure_column {
 
 typedef struct zt__figure_row {
     const char *name;
-    char *demangled;       /* the same pointer, if the row owns the text; else NULL */
+    char *demangled;       /* `name`, if the row owns it; else NULL */
     size_t indent;         /* blanks before it */
     const double *figures; /* NaN: not measured */
     uint32_t index;        /* of what the row describes */
@@ -6387,13 +6395,15 @@ typedef struct zt__figure_table {
 /* Appends a time to a sentence, in a unit that suits it: "12.3 ms", "2002 s". */
 ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns);
 
-/* Chooses the largest unit in which the smallest figure of one column is at least 0.1, or 1 in a precise
-   table; or a larger one, if the largest figure of another column would have eight digits or more. */
+/* Chooses the time unit of a table: the largest in which the smallest figure `smallest_of` is at least 0.1,
+   or 1 in a precise table; or a larger one, if the largest figure `largest_of` would have eight digits or
+   more. Both are indices of a figure in a row. */
 ZT__PRIVATE void zt__choose_time_unit(zt__figure_table *table, uint32_t smallest_of, uint32_t largest_of);
 
 /* Adds a column. Times are shown in the time unit of the table. Other figures that add up get a prefix that
    suits the largest: "bytes" becomes "MB", and "/s" becomes "M/s". Figures that do not add up keep their
-   units. A column without figures is left out, unless its rank is 0. Returns as zt__make_heading. */
+   units. A column without figures is left out, unless its rank is 0. Returns 0 if the heading is hard to
+   read: shortened, or broken inside of a word. */
 ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const char *name, const char *units,
                                 int adds_up, int rank);
 
@@ -6410,9 +6420,7 @@ ZT__PRIVATE void zt__write_figures(zt__writer *writer, const zt__figure_table *t
 
 /* ==== base/figures.c ==================================================================================== */
 
-/* Tables of numbers: one unit, prefix and number of digits for a column. The layout is that of tables. */
-
-/* ---- tables of figures ----------------------------------------------------------------------------------- */
+/* Tables of figures: each column has one unit, prefix and number of decimals. base/tables.h writes them. */
 
 static const struct {
     const char *name;
@@ -6421,7 +6429,8 @@ static const struct {
 
 ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns) {
     uint32_t unit = 0;
-    while (unit + 1 < ZT__COUNT_OF(zt__time_units) && ns >= zt__time_units[unit + 1].ns * 0.9995) {
+    while (unit + 1 < ZT__COUNT_OF(zt__time_units) &&
+           ns >= zt__time_units[unit + 1].ns * 0.9995) { /* else 1000 */
         unit++;
     }
     zt__append_number(text, room, ns / zt__time_units[unit].ns);
@@ -32504,6 +32513,8 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
         if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) { /* no access to the device node */
             advice = "This user may not use the device: add them to the group of /dev/dri/renderD*, which is "
                      "render or video.";
+        } else if (zt__get_variable("ZE_ENABLE_ALT_DRIVERS")) {
+            advice = "The driver is the one that ZE_ENABLE_ALT_DRIVERS names: check its path.";
         }
         return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
     }
@@ -35592,4 +35603,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: be8ec68ad13d3d55 */
+/* Joined from src/ by src/join.py: dd081e631a052336 */

@@ -4,7 +4,9 @@
 # Usage: tests/analysis.sh [PROGRAM...]    the plain test programs for valgrind
 set -u
 cd "$(dirname "$0")/.." || exit 1
-build=build/analysis
+mkdir -p "${BUILD:-build}"
+top=$(cd "${BUILD:-build}" && pwd)
+build=$top/analysis
 mkdir -p "$build/include"
 passed=0 failed=0
 
@@ -49,7 +51,7 @@ check cppcheck cppcheck -q --std=c99 --enable=warning,performance,portability --
 
 # Blocks that are still referenced are no leaks: some tests are meant to exit with threads alive.
 memcheck() { # PROGRAM [ARGUMENT...]
-    ZET_ENABLE_METRICS=1 ZE_ENABLE_ALT_DRIVERS="$PWD/build/libze_softgpu.so" timeout 300 valgrind -q --error-exitcode=9 \
+    ZET_ENABLE_METRICS=1 ZE_ENABLE_ALT_DRIVERS="$top/libze_softgpu.so" timeout 300 valgrind -q --error-exitcode=9 \
         --fair-sched=yes --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
         --suppressions=tests/valgrind.supp "$@"
 }
@@ -75,7 +77,7 @@ check valgrind-finds-lost finds lost
 check valgrind-finds-uninitialised finds uninitialised
 
 for program; do
-    check "valgrind-$program" memcheck "build/tests/$program"
+    check "valgrind-$program" memcheck "$top/tests/$program"
 done
 
 echo "$passed passed, $failed failed"

@@ -154,6 +154,8 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
         if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) { /* no access to the device node */
             advice = "This user may not use the device: add them to the group of /dev/dri/renderD*, which is "
                      "render or video.";
+        } else if (zt__get_variable("ZE_ENABLE_ALT_DRIVERS")) {
+            advice = "The driver is the one that ZE_ENABLE_ALT_DRIVERS names: check its path.";
         }
         return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
     }
