@@ -4718,7 +4718,8 @@ typedef struct zt__process {
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
-    uint32_t reporting, automatic;             /* reports numbered so far: of ZT_REPORT, of zt_auto. Atomic */
+    uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto: numbers for
+                                                  their files. Atomic */
 } zt__process;
 
 /* Runs a statement whose driver calls the tracer ignores. Calls of the tools interface (zet...) do not need
@@ -6773,7 +6774,7 @@ ZT__PRIVATE void zt__write_figures(zt__writer *writer, const zt__figure_table *t
     X(zetMetricGroupGetGlobalTimestampsExp,                                                                  \
       (zet_metric_group_handle_t group, ze_bool_t of_host, uint64_t * global, uint64_t * ticks))
 
-/* A pointer to each of these functions, or NULL if the loader lacks it. */
+/* Pointers to these functions; NULL where the loader lacks one. */
 typedef struct zt__driver {
 #define X(name, parameters) ze_result_t(ZE_APICALL *name) parameters;
     ZT__OPTIONAL_FUNCTIONS(X)
@@ -6790,6 +6791,7 @@ enum {
 
 ZT__PRIVATE void zt__load_driver(zt__driver *driver);
 
+/* Returns whether a device is a sub-device of another. */
 ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t root);
 
 /* Returns the driver of a device, or NULL. A device does not state its driver, so it is looked for among the
@@ -6880,8 +6882,6 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
 
 /* Why counters are not available. */
 
-/* ---- why counters are not available ----------------------------------------------------------------------- */
-
 ZT__PRIVATE void zt__describe_holder(const zt__active_group *active, zt__counter_holder *holder) {
     snprintf(holder->text, sizeof holder->text, "group '%s' of %s of this process", active->name,
              active->is_streamed ? "a stream" : "a profiler");
@@ -6900,14 +6900,14 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
         (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
         (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
-    /* By one of these, the system reserves counters for privileged users. */
+    /* Where the system keeps whether it reserves counters for privileged users. */
     static const char *const paths[] = {"/proc/sys/dev/xe/observation_paranoid",
                                         "/proc/sys/dev/i915/perf_stream_paranoid"};
     char files[160];
     zt__counter_holder other;
     zt__process *process;
     uint32_t i, found = 0;
-    int all_may = 1;
+    int all_may = 1; /* the system reserves counters for nobody */
     if (zt__means_device_loss(result)) {
         zt__report_device_loss(diagnostics, result, call);
         return ZT_DEVICE_LOST;
@@ -6947,8 +6947,8 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         zt__report(diagnostics, METRICS_UNAVAILABLE, result, call, name);
         return ZT_NOT_SUPPORTED;
     }
-    /* Some drivers do not allow regions and streams on one device: so it may be a stream of this process where
-       a profiler is refused, or a profiler where a stream is. */
+    /* Some drivers do not allow regions and streams on one device at a time: a profiler may have been refused
+       because of a stream of this process, or a stream because of a profiler. */
     snprintf(other.text, sizeof other.text, "another process, or a stream or query of this program's own");
     process = holder && holder->text[0] ? NULL : zt__get_process();
     if (process) {
@@ -6971,7 +6971,7 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
 
 /* The metric groups of a device and their metrics: look-up and listing. */
 
-/* All metric groups of a device. */
+/* All metric groups that a device lists. */
 typedef struct zt__catalog {
     uint32_t count;
     zet_metric_group_handle_t *handles;
@@ -7003,8 +7003,9 @@ ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt
 ZT__PRIVATE int zt__is_usable_group(const zt__catalog *catalog, uint32_t index,
                                     zet_metric_group_sampling_type_flags_t type);
 
-/* Returns the index of the first group with this name, or with any if that is NULL; UINT32_MAX if there is
-   none. The sampling type is needed because a device lists most groups twice, once for each type. */
+/* Returns the index of the first usable group with this name, or of the first one if `name` is NULL;
+   UINT32_MAX if there is none. The sampling type is needed because a device lists most groups twice, once for
+   each type. */
 ZT__PRIVATE uint32_t zt__find_group(const zt__catalog *catalog, const char *name, size_t length,
                                     zet_metric_group_sampling_type_flags_t type);
 
@@ -7026,13 +7027,13 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
 
 ZT__PRIVATE const char *zt__aggregation_name(zt_aggregation aggregation);
 
+ZT__PRIVATE const char *zt__metric_type_name(int type);
+
 /* Fills in the public description of a metric, in pass 0. Its strings are those of the group. */
 ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_metric *metric);
 
 /* Returns a value as a number, or NaN. Drivers may return a value of another type than that of its metric. */
 ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value);
-
-ZT__PRIVATE const char *zt__metric_type_name(int type);
 
 /* ==== metrics/groups.c ================================================================================== */
 
@@ -7211,6 +7212,12 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
 ZT__PRIVATE const char *zt__aggregation_name(zt_aggregation aggregation) {
     static const char *const names[] = {"sum", "mean", "flag", "none"};
     return names[aggregation];
+}
+
+ZT__PRIVATE const char *zt__metric_type_name(int type) {
+    static const char *const names[] = {
+        "duration", "event", "event_with_range", "throughput", "timestamp", "flag", "ratio", "raw"};
+    return type >= 0 && type < (int)ZT__COUNT_OF(names) ? names[type] : "other";
 }
 
 ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_metric *metric) {
@@ -7394,12 +7401,6 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
     return result;
 }
 
-ZT__PRIVATE const char *zt__metric_type_name(int type) {
-    static const char *const names[] = {
-        "duration", "event", "event_with_range", "throughput", "timestamp", "flag", "ratio", "raw"};
-    return type >= 0 && type < (int)ZT__COUNT_OF(names) ? names[type] : "other";
-}
-
 /* ==== metrics/activation.h ============================================================================== */
 
 /* Activation of metric groups, once in a process. */
@@ -7418,8 +7419,6 @@ ZT__PRIVATE ze_result_t zt__deactivate_group(ze_context_handle_t context, ze_dev
 /* ==== metrics/activation.c ============================================================================== */
 
 /* Activation of metric groups, once in a process. */
-
-/* ---- activation ------------------------------------------------------------------------------------------ */
 
 /* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
    another context. The mutex of the process is held. */
@@ -7523,8 +7522,6 @@ ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metri
 
 /* From a query's raw data to the values of metrics. */
 
-/* ---- calculation ----------------------------------------------------------------------------------------- */
-
 ZT__PRIVATE ze_result_t zt__calculate_reports(const zt__driver *driver, const zt__group *group,
                                               const uint8_t *raw, uint32_t count, zet_typed_value_t *values) {
     zt__process *process = zt__get_process();
@@ -7542,9 +7539,10 @@ ZT__PRIVATE ze_result_t zt__calculate_reports(const zt__driver *driver, const zt
         if (result == ZE_RESULT_SUCCESS && calculated != wanted) {
             result = ZE_RESULT_ERROR_INVALID_SIZE;
         }
-        count = 0;
+        count = 0; /* none is left for the loop */
     }
-    /* A report of a root device has a header and a set of values for each tile, so it is calculated alone. */
+    /* A report of a root device with tiles has a header and a set of values for each tile, so each report is
+       calculated alone. */
     for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++, raw += group->report_size, values += room) {
         uint32_t counts[ZT__MAX_TILES] = {0}, sets = group->tiles, total = room;
         result = driver->zetMetricGroupCalculateMultipleMetricValuesExp(
@@ -7701,7 +7699,7 @@ static const char *zt__covered_metric_at(const void *cover, uint32_t index) {
     return group->metrics[index].name;
 }
 
-/* Returns whether fewer than `most` groups of a group's domain are selected. */
+/* Returns whether fewer than `most` groups are selected of the domain that a group of the catalog has. */
 static int zt__domain_has_room(const zt__selector *selector, uint32_t index, uint32_t most) {
     uint32_t g, count = 0;
     for (g = 0; g < selector->selection->group_count; g++) {
@@ -7822,19 +7820,20 @@ static ze_result_t zt__select_by_metrics(zt__selector *selector) {
 
 /* ---- which groups are measured together ------------------------------------------------------------------ */
 
-/* Puts the groups into the order of their passes: those that the driver proposes, or else the first group of
-   a domain into the first pass, the second one into the second, and so on. If a pass is full, the group is in
-   the next one that is not. On failure the message was reported. */
+/* Distributes the groups over passes, and puts them into the order of these. The driver may propose passes.
+   Else the first group of a domain is in the first pass, the second one in the second, and so on; if a pass
+   is full, the group is in the next one that is not. On failure the message was reported. */
 static ze_result_t zt__plan_passes(zt__selector *selector) {
     zt__selection *selection = selector->selection;
     zt__group ordered[ZT__MAX_GROUPS];
     zet_metric_group_handle_t handles[ZT__MAX_GROUPS] = {NULL};
-    uint32_t pass_of[ZT__MAX_GROUPS], sizes[ZT__MAX_GROUPS] = {0}, together[ZT__MAX_GROUPS] = {0};
+    uint32_t pass_of[ZT__MAX_GROUPS], sizes[ZT__MAX_GROUPS] = {0}, group_counts[ZT__MAX_GROUPS] = {0};
     uint32_t g, earlier, pass, end, next = 0, passes = 0, found = 0, count = selection->group_count;
     uint32_t needed = 1, placed = 0, most = selector->config->max_passes;
-    int is_planned;
+    int is_planned; /* by the driver */
 
-    /* The driver knows of more conflicts than those of domains. It reorders `handles` by pass. */
+    /* The driver knows of more conflicts than those of domains. It puts `handles` into the order of passes,
+       and stores how many are in each. */
     for (g = 0; g < count; g++) {
         handles[g] = selection->groups[g].handle;
         pass_of[g] = UINT32_MAX;
@@ -7869,11 +7868,11 @@ static ze_result_t zt__plan_passes(zt__selector *selector) {
                     pass = pass_of[earlier] + 1; /* the groups of a domain are in ascending passes */
                 }
             }
-            while (together[pass] == ZT__MAX_GROUPS_IN_PASS) {
+            while (group_counts[pass] == ZT__MAX_GROUPS_IN_PASS) {
                 pass++;
             }
             pass_of[g] = pass;
-            together[pass]++;
+            group_counts[pass]++;
         }
     }
     for (g = 0; g < count; g++) {
@@ -8177,7 +8176,8 @@ static uint64_t zt__random_state(uint64_t seed, uint64_t n) {
 ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics, uint32_t pass,
                                 const double *row) {
     double weights[ZT_AGGREGATE_NONE + 1] = {0}; /* 0 for flags and for what is not combined */
-    uint64_t n = statistics->seen[pass]++, place = n, state;
+    uint64_t n = statistics->seen[pass]++, state;
+    uint64_t place = n; /* the row in which it is kept, if there is such a row */
     double *kept;
     uint32_t column;
     if (n == statistics->kept && n < statistics->capacity) {
@@ -8226,6 +8226,7 @@ ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__stati
                                       const zt__statistics *from) {
     uint64_t of_into = zt__samples_per_pass(into), of_from = zt__samples_per_pass(from);
     uint64_t state = zt__random_state(into->seed, of_into + of_from);
+    /* [0] is of `into`, and [1] of `from` */
     uint32_t i, kept[2], stay[2] = {0, 0};
     double left[2], step[2]; /* samples not drawn yet, and for how many samples each kept row stands */
     if (!from->moments) {
@@ -15413,8 +15414,9 @@ ZT__PRIVATE int zt__add_ranked_columns(const zt_profiler *profiler, const zt__ad
 /* The longest time between two reads of a thread that waits for rows. */
 enum { ZT__STREAM_WAIT_NS = 10000000 };
 
-/* Reports are read from the device into a ring, calculated there, and leave it as rows. With config.reader, a
-   thread of the stream reads, and the threads that call zt_stream_read deliver. Without it, they do both.
+/* Reports are read from the device into a ring, and leave it when they are calculated, as rows. With
+   config.reader, a thread of the stream reads, and the threads that call zt_stream_read calculate and
+   deliver. Without it, they do both.
 
    There are two locks. `reader` is locked first: the thread that holds it delivers rows, calls the driver and
    functions of the application, and alone uses the fields below `reader`. `data->mutex` guards bookkeeping,
@@ -15427,7 +15429,7 @@ struct zt_stream {
     zt__driver driver;
     const char *opened_by;  /* the call, for messages */
     int is_of_instructions; /* its reports are those of hot spots: they have no periods, and no rows */
-    int is_group_optional;  /* that no group samples instructions is not reported */
+    int is_group_optional;  /* if no group samples instructions, that is not reported */
     zt__diagnostics own_diagnostics;
     zt__diagnostics *diagnostics;                                      /* these, or those of the profiler */
     uint32_t time_metric, length_metric, marker_metric, reason_metric; /* or UINT32_MAX */
@@ -15615,17 +15617,17 @@ ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
     const zt_allocator *allocator = &stream->config.allocator;
     zt__stream_data *data = stream->data;
     uint32_t metrics = data->group.metric_count;
-    size_t limit = stream->config.memory_limit, of_row = metrics * sizeof *stream->values;
-    size_t at_once = limit / 4 / of_row, least = LEAST_ROWS * of_row + LEAST_RING;
+    size_t limit = stream->config.memory_limit, row_size = metrics * sizeof *stream->values;
+    size_t at_once = limit / 4 / row_size, least = LEAST_ROWS * row_size + LEAST_RING;
     int complete;
     if (limit < least) {
         return zt__report(stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, stream->opened_by,
                           (unsigned long long)limit, stream->info.group, (unsigned long long)least);
     }
     stream->max_calculated = at_once < MOST_ROWS ? (uint32_t)at_once : (uint32_t)MOST_ROWS;
-    stream->ring_size = limit - stream->max_calculated * of_row;
+    stream->ring_size = limit - stream->max_calculated * row_size;
     stream->info.memory = limit;
-    stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->max_calculated, of_row);
+    stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->max_calculated, row_size);
     stream->ring = (uint8_t *)zt__allocate(allocator, stream->ring_size, 1);
     stream->row = (double *)zt__allocate(allocator, metrics, sizeof *stream->row);
     complete = stream->values && stream->ring && stream->row;
@@ -15785,8 +15787,8 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
             return 0;
         }
         /* A read can end within a report, whose rest then comes first in the next read. After a failed
-           calculation this may not hold: so the partial report is discarded, and the next read is assumed to
-           begin with a report. */
+           calculation that need not hold: the partial report is discarded, and the next read is assumed to
+           begin with a whole one. */
         is_misaligned = zt__load(&stream->is_misaligned);
         zt__lock(&stream->data->mutex);
         if (is_misaligned) {
@@ -15864,7 +15866,7 @@ ZT__PRIVATE int zt__was_notified(zt_stream *stream) {
 
 /* ==== streams/rows.h ==================================================================================== */
 
-/* Calculates reports of the ring, and delivers them as rows with times of the host; the reader thread. */
+/* The reader thread; from reports in the ring to rows with times of the host, and their delivery. */
 
 /* What receives the rows of one read. */
 typedef struct zt__receiver {
@@ -15874,28 +15876,28 @@ typedef struct zt__receiver {
     int has_stopped;    /* `function` has returned nonzero */
 } zt__receiver;
 
-/* Called by the reader thread: sleeps until the device signals its event, which is polled four times as often
-   as it is expected; but no longer than ten milliseconds, because the device may signal nothing. */
+/* Called by the reader thread. Sleeps until the device signals its event, but no longer than ten
+   milliseconds, because it may signal nothing. The event is polled four times as often as it is expected. */
 ZT__PRIVATE void zt__sleep_until_notified(zt_stream *stream);
 
 /* The step of the reader thread. */
 ZT__PRIVATE int zt__run_reader_thread(void *user);
 
-/* Finds the next reports that lie one after the other in the ring, as many as can be calculated at once.
-   Returns how many there are. */
+/* Finds the next reports to calculate: those that lie one after the other in the ring, as many as can be
+   calculated at once. Returns how many there are. */
 ZT__PRIVATE uint32_t zt__find_waiting(zt_stream *stream, const uint8_t **raw);
 
 /* Reports that reports could not be calculated, and that the next read may not begin with a whole one. */
 ZT__PRIVATE void zt__report_not_calculated(zt_stream *stream, ze_result_t result, const char *call);
 
-/* Delivers all rows that there are: to `function`, and to the profiler of an attached stream. With
-   `reads_device`, reads from the device before, until it has no more; but not without end, as it may always
-   have more. */
+/* Delivers all rows that there are to the receiver, and to the profiler of an attached stream. With
+   `reads_device`, reads from the device before, until it has no more; but only so many times, as it may
+   always have more. */
 ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int reads_device);
 
 /* ==== streams/rows.c ==================================================================================== */
 
-/* Calculates reports of the ring, and delivers them as rows with times of the host; the reader thread. */
+/* The reader thread; from reports in the ring to rows with times of the host, and their delivery. */
 
 /* ---- the reader thread ----------------------------------------------------------------------------------- */
 
@@ -15951,6 +15953,7 @@ static void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     uint64_t wrapped = 0, stamp = 0, length = period, reported, end, later_ns;
     int has_stamp = zt__read_integer(row->values, stream->time_metric, &wrapped);
     int is_reported, in_future, in_next_wrap;
+    /* The time stamp, or one that is possible. */
     if (has_stamp) {
         wrapped = wrap ? wrapped % wrap : wrapped;
         stamp = wrap ? (wrapped + stream->stamp_offset) % wrap : wrapped + stream->stamp_offset;
@@ -15964,6 +15967,8 @@ static void zt__find_period(zt_stream *stream, zt__raw_row *row) {
             stream->stamp_offset = wrap ? (stamp + wrap - wrapped) % wrap : stamp - wrapped;
         }
     }
+
+    /* The end of the period. */
     if (!stream->has_end) {
         row->end_ns = opened_ns;
         if (has_stamp) {
@@ -15992,6 +15997,7 @@ static void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     if (stream->has_end) {
         row->since_end_ns = row->end_ns - stream->end_ns;
     }
+
     /* The length is what the device reports, but at most the time since the end of the row before. If the
        device reports no length, it is that time; but not after a failed calculation, when a row is missing
        there. */
@@ -16005,9 +16011,9 @@ static void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     }
 }
 
-/* Returns the name of the marker that ended a row, or NULL. In rows without a marker, the metric StreamMarker
-   has the number of the last marker, or one with another meaning. So if a row has the same number as the one
-   before, it has a marker only if the metric ReportReason shows this. */
+/* Returns the name of the marker that ended a row, or NULL. In a row without a marker, the metric
+   StreamMarker may still have the number of the last one, or another meaning. So a row with the same number
+   as the one before has a marker only if the metric ReportReason shows it. */
 static const char *zt__find_marker(zt_stream *stream, const zet_typed_value_t *values) {
     zt__stream_data *data = stream->data;
     uint64_t number = 0;
@@ -16063,9 +16069,9 @@ ZT__PRIVATE void zt__report_not_calculated(zt_stream *stream, ze_result_t result
     }
 }
 
-/* Gets the next row of the reports before `end`, which are calculated, with its times and whether it follows
-   a gap. Counts it as delivered if it is valid and `is_wanted`, else as discarded. Returns 0 if there is
-   none.
+/* Gets the next row, with its times and whether it follows a gap, of the reports whose number is below `end`.
+   Calculates reports if no calculated row is left. Counts the row as delivered if it is valid and
+   `is_wanted`, else as discarded. Returns 0 if there is no row.
 
    Drivers keep state between calls. The first call in a process returns one row less than there are reports.
    The first call for a later capture returns as many, but the first row begins in the capture before; it is
@@ -16205,7 +16211,8 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
 
 /* zt_stream_open, zt_stream_read, zt_stream_mark, zt_stream_close. */
 
-/* Creates a stream without anything of the device. `given` may be NULL. Returns NULL without memory. */
+/* Allocates a stream, and completes its configuration. Creates nothing on the device. `given` may be NULL.
+   Returns NULL without memory. */
 ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
                                          const zt_stream_config *given);
 
@@ -16237,7 +16244,7 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     zt__stream_data *data;
     uint64_t seed[2];
     zt__fill_stream_config(&config);
-    if (!config.notify_reports) { /* as many as come in ten milliseconds */
+    if (!config.notify_reports) { /* as many as come between two reads */
         uint32_t reports = ZT__STREAM_WAIT_NS / config.period_ns + 1;
         config.notify_reports = reports < MOST_REPORTS ? reports : (uint32_t)MOST_REPORTS;
     }
@@ -16628,9 +16635,14 @@ ZT__PRIVATE int zt__find_function_at(const zt__elf *elf, uint64_t address, zt__f
 
 #if defined(ZETOOLS_TRACER) || defined(ZETOOLS_DEBUG)
 
-/* ---- ELF ------------------------------------------------------------------------------------------------- */
-
-enum { ZT__ELF_SECTION = 64 }; /* bytes of an entry of the table of sections */
+enum {
+    ZT__ELF_SECTION = 64, /* bytes of an entry of the table of sections */
+    ZT__ELF_SYMBOL = 24,  /* bytes of an entry of a table of symbols */
+    ZT__ELF_PROGBITS = 1, /* types of sections */
+    ZT__ELF_SYMTAB = 2,
+    ZT__ELF_DYNSYM = 11,
+    ZT__ELF_FUNCTION = 2 /* the type of a symbol */
+};
 
 /* Reads an integer of up to 8 bytes. Returns 0 beyond the end. */
 static uint64_t zt__read_elf(const zt__elf *elf, uint64_t offset, uint32_t width) {
@@ -16687,13 +16699,13 @@ ZT__PRIVATE int zt__is_elf_text(const zt__elf *elf, uint64_t section, uint64_t o
 
 /* Reads a symbol of a function. Returns 0 if it is none, or its instructions are not in the file. */
 static int zt__read_function(const zt__elf *elf, uint64_t symbol, uint64_t *address, zt__code *code) {
-    const uint64_t function = 2, named = zt__read_elf(elf, symbol + 4, 1) & 15;
+    uint64_t type = zt__read_elf(elf, symbol + 4, 1) & 15;
     zt__elf_section section = zt__elf_section_at(elf, zt__read_elf(elf, symbol + 6, 2));
     uint64_t value = zt__read_elf(elf, symbol + 8, 8), place;
     code->size = zt__read_elf(elf, symbol + 16, 8);
     place = section.offset + (elf->is_relocatable ? value : value - section.address);
     *address = elf->is_relocatable ? section.address + value : value;
-    if (named != function || code->size == 0 || place > elf->size || elf->size - place < code->size) {
+    if (type != ZT__ELF_FUNCTION || code->size == 0 || place > elf->size || elf->size - place < code->size) {
         return 0;
     }
     code->hash = zt__hash(elf->bytes + place, (size_t)code->size);
@@ -16702,8 +16714,7 @@ static int zt__read_function(const zt__elf *elf, uint64_t symbol, uint64_t *addr
 
 ZT__PRIVATE int zt__find_in_elf(const zt__elf *elf, const char *name, const zt__code *wanted,
                                 uint64_t *address, zt__code *code) {
-    enum { SYMTAB = 2, DYNSYM = 11, SYMBOL = 24 };
-    int is_named = 0;
+    int is_found = 0;
     uint64_t i, symbol;
     for (i = 0; i < elf->section_count; i++) {
         zt__elf_section section = zt__elf_section_at(elf, i);
@@ -16711,35 +16722,36 @@ ZT__PRIVATE int zt__find_in_elf(const zt__elf *elf, const char *name, const zt__
             continue;
         }
         if (zt__is_elf_text(elf, elf->names, section.name, ".text.", name) && section.size > 0) {
-            is_named = 1;
+            is_found = 1;
             *address = section.address;
             code->size = section.size;
             code->hash = zt__hash(elf->bytes + section.offset, (size_t)section.size);
         }
-        if (section.type != SYMTAB && section.type != DYNSYM) {
+        if (section.type != ZT__ELF_SYMTAB && section.type != ZT__ELF_DYNSYM) {
             continue;
         }
-        for (symbol = section.offset; symbol + SYMBOL <= section.offset + section.size; symbol += SYMBOL) {
+        for (symbol = section.offset; symbol + ZT__ELF_SYMBOL <= section.offset + section.size;
+             symbol += ZT__ELF_SYMBOL) {
             uint64_t found;
             zt__code function;
-            int is_right = wanted && zt__read_elf(elf, symbol + 16, 8) == wanted->size;
+            int is_wanted = wanted && zt__read_elf(elf, symbol + 16, 8) == wanted->size;
             int has_name =
-                !is_named && zt__is_elf_text(elf, section.link, zt__read_elf(elf, symbol, 4), "", name);
-            if ((!is_right && !has_name) || !zt__read_function(elf, symbol, &found, &function)) {
+                !is_found && zt__is_elf_text(elf, section.link, zt__read_elf(elf, symbol, 4), "", name);
+            if ((!is_wanted && !has_name) || !zt__read_function(elf, symbol, &found, &function)) {
                 continue;
             }
-            is_right = is_right && function.hash == wanted->hash;
-            if (is_right || has_name) {
-                is_named = 1;
+            is_wanted = is_wanted && function.hash == wanted->hash;
+            if (is_wanted || has_name) {
+                is_found = 1;
                 *address = found;
                 *code = function;
             }
-            if (is_right) {
+            if (is_wanted) {
                 return 1;
             }
         }
     }
-    return is_named;
+    return is_found;
 }
 
 /* Returns a text of a section, which ends inside the file, or NULL. */
@@ -16754,25 +16766,26 @@ static const char *zt__elf_text(const zt__elf *elf, uint64_t section, uint64_t o
 }
 
 ZT__PRIVATE int zt__find_function_at(const zt__elf *elf, uint64_t address, zt__function *found) {
-    enum { PROGBITS = 1, SYMTAB = 2, DYNSYM = 11, SYMBOL = 24 };
-    static const char prefix[] = ".text.", others[] = ".text.Intel_Symbol_Table_Void_Program";
+    static const char prefix[] = ".text.";
+    static const char others[] = ".text.Intel_Symbol_Table_Void_Program"; /* functions of no kernel */
     uint64_t i, symbol;
     memset(found, 0, sizeof *found);
     for (i = 0; i < elf->section_count; i++) {
         zt__elf_section section = zt__elf_section_at(elf, i);
         const char *name = zt__elf_text(elf, elf->names, section.name);
-        if (section.type == PROGBITS && address - section.address < section.size && name &&
+        if (section.type == ZT__ELF_PROGBITS && address - section.address < section.size && name &&
             strncmp(name, prefix, sizeof prefix - 1) == 0 && strcmp(name, others) != 0) {
             found->name = name + sizeof prefix - 1;
             found->address = section.address;
             found->size = section.size;
             return 1;
         }
-        if ((section.type != SYMTAB && section.type != DYNSYM) || section.offset > elf->size ||
-            elf->size - section.offset < section.size) {
+        if ((section.type != ZT__ELF_SYMTAB && section.type != ZT__ELF_DYNSYM) ||
+            section.offset > elf->size || elf->size - section.offset < section.size) {
             continue;
         }
-        for (symbol = section.offset; symbol + SYMBOL <= section.offset + section.size; symbol += SYMBOL) {
+        for (symbol = section.offset; symbol + ZT__ELF_SYMBOL <= section.offset + section.size;
+             symbol += ZT__ELF_SYMBOL) {
             uint64_t begin;
             zt__code code;
             if (zt__read_function(elf, symbol, &begin, &code) && address - begin < code.size) {
@@ -16797,21 +16810,22 @@ ZT__PRIVATE int zt__find_function_at(const zt__elf *elf, uint64_t address, zt__f
 
    - The native binary of the module, when the first kernel of the module is created. An ELF file of Intel's
      compiler ("zebin") describes its kernels in the section .ze_info.
-   - zeKernelGetProperties, zeKernelGetBinaryExp and zetKernelGetProfileInfo, when the first launch of a
-     handle has been appended. By then, drivers also count the shared local memory of the arguments.
+   - zeKernelGetProperties, zeKernelGetBinaryExp and zetKernelGetProfileInfo, after the first launch of a
+     handle was appended, so that no launch waits for these calls. By then, drivers also count the shared local
+     memory of the arguments.
 
-   So no launch waits for it. Handles with the same name and the same facts are one kernel, which belongs to
-   the profiler of the list that it was appended to. */
+   Handles with the same name and the same facts are one kernel, which belongs to the profiler of the list to
+   which its launch was appended. */
 
 enum {
     ZT__MAX_KERNELS = 16384,  /* of a profiler; launches of others are counted */
     ZT__MAX_BINARY = 1 << 30, /* bytes. Longer native binaries are not read */
     ZT__REGISTER_FILE = 1024, /* registers that the threads of a vector engine share */
     ZT__BARRIERS_OF_SUBSLICE = 32,
-    ZT__MOST_TOKENS = 4096 /* bytes of what zetKernelGetProfileInfo stores */
+    ZT__PROFILE_INFO_BYTES = 4096 /* room for what zetKernelGetProfileInfo stores */
 };
 
-/* What is known of a kernel, in the order of zt_kernel_info, UINT32_MAX where it is not. Without padding,
+/* What is known of a kernel, in the order of zt_kernel_info; UINT32_MAX is not known. There is no padding,
    because kernels are compared byte by byte. */
 typedef struct zt__kernel_facts {
     uint64_t module; /* 0: not known */
@@ -16844,6 +16858,7 @@ typedef struct zt__kernels {
     zt__kernel *in_order[ZT__MAX_KERNELS];
 } zt__kernels;
 
+/* Returns facts of which none is known. */
 ZT__PRIVATE zt__kernel_facts zt__unknown_facts(void);
 
 #endif
@@ -16877,14 +16892,15 @@ typedef int (*zt__line_fn)(void *user, uint32_t index, const char *file, size_t 
 /* Addresses of a file with debug information, whose source lines are looked up. */
 typedef struct zt__line_search {
     const uint64_t *addresses;
-    uint32_t count, next; /* the address that the next line is for */
-    uint32_t found;
+    uint32_t count;
+    uint32_t next;  /* index of the address whose line is printed next */
+    uint32_t found; /* lines that `function` has kept */
     zt__line_fn function;
     void *user;
 } zt__line_search;
 
-/* Finds the lines of addresses in debug information. Programs are run until one of them finds lines: one that
-   exists may not know the device's format. Returns 0 if there is none, or no room for their files. */
+/* Finds the lines of addresses in debug information. Programs are run in turn until one of them finds lines:
+   a program that exists may not know the format of the device. Returns 0 if none could be run. */
 ZT__PRIVATE int zt__search_lines(zt__line_search *search, const uint8_t *debug, size_t size);
 
 #endif
@@ -16894,8 +16910,6 @@ ZT__PRIVATE int zt__search_lines(zt__line_search *search, const uint8_t *debug, 
 /* Source lines of addresses, by a program that reads debug information. */
 
 #if defined(ZETOOLS_TRACER) || defined(ZETOOLS_DEBUG)
-
-/* ---- source lines ---------------------------------------------------------------------------------------- */
 
 /* Called with each line that the tool prints, one for each address: "/path/file.cl:12", perhaps followed by a
    blank and more, or "??:0". */
@@ -16971,17 +16985,17 @@ typedef struct zt__loaded_kernel {
     const void *handle;        /* the key */
     ze_module_handle_t module; /* NULL: not known, like the next */
     ze_device_handle_t device;
-    int is_placed;        /* its address was looked up where hot spots were sampled when it was seen */
+    int is_placed;        /* its address was recorded for the hot spots that were sampled when it was seen */
     int may_be_destroyed; /* a call that destroys it has begun */
 
     /* for launches */
     struct zt__kernel_name *name; /* NULL: not known yet */
     uint32_t group_size[3];       /* 0: not known */
-    zt_profiler *counted_for;     /* whose kernel it is, so far; NULL: nobody's */
-    struct zt__kernel *counted;   /* NULL: there is no room for it */
+    zt_profiler *counted_for;     /* for which its launches were counted last; NULL: for none */
+    struct zt__kernel *counted;   /* its record there; NULL: there is no room for it */
 } zt__loaded_kernel;
 
-/* All that a tracer has seen, and that still exists. Belongs to the tracer. */
+/* What a tracer has seen, and what still exists. Belongs to the tracer. */
 typedef struct zt__loaded {
     const zt_allocator *allocator;
     int is_observed;          /* the tracer is live. Atomic, like the next */
@@ -17061,7 +17075,7 @@ ZT__PRIVATE void *zt__allocate_with_name(const zt_allocator *allocator, size_t s
     return record;
 }
 
-/* One of two calls of the driver, with the module and where to store size and bytes. */
+/* Calls one of two functions of the driver, which take the same arguments. */
 static ze_result_t zt__query_binary(ze_module_handle_t module, int is_debug, size_t *size, uint8_t *bytes) {
     return is_debug ? zetModuleGetDebugInfo((zet_module_handle_t)module,
                                             ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, size, bytes)
@@ -17112,7 +17126,7 @@ typedef struct zt__filling {
     int slm_limits, barriers_limit, registers_limit; /* why not more fit */
 } zt__filling;
 
-/* Computes how many work-groups fit into a subslice, as OCCUPANCY in the manual describes. Intel's driver
+/* Computes how many work-groups fit into a subslice, as KERNELS in the manual describes. Intel's driver
    computes the number of work-groups of a cooperative launch in the same way
    (KernelHelper::getMaxWorkGroupCount of intel/compute-runtime). */
 ZT__PRIVATE zt__filling zt__fill_subslice(const zt__device_limits *limits, const zt__kernel_facts *facts,
@@ -17208,7 +17222,8 @@ typedef struct zt__kernel_rule {
 } zt__kernel_rule;
 
 /* All rules that hold apply, but of those with the same first condition only the first. A figure that is not
-   known fulfils no condition. Sources of the thresholds and remedies, beside those of zt__rules:
+   known fulfils no condition. Sources of the thresholds and remedies, beside those of zt__rules in
+   results/advice.c:
    [oneAPI] Intel, "oneAPI GPU Optimization Guide": Registerization and Avoiding Register Spills; Small
             Register Mode vs. Large Register Mode; Thread Mapping and GPU Occupancy; Considerations for
             Selecting Work-Group Size. It advises against any spill. */
@@ -17335,13 +17350,14 @@ ZT__PRIVATE void zt__advise_kernel(const zt__device_limits *limits, const zt__ke
 
 #ifdef ZETOOLS_TRACER
 
-/* Returns the record of a kernel, for which the driver is queried: the one of the same name and facts, which
-   is added if there is none. `described` is what its module states. The name is empty if the driver fails.
-   Returns NULL without memory, or if there are too many. No mutex is held. */
+/* Returns the record of a kernel: the one with the same name and facts, which is added if there is none.
+   `described` is what its module states; the driver is queried for the rest. The name is empty if the driver
+   fails. Returns NULL without memory, or if there are too many. No mutex is held. */
 ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_handle_t handle,
                                                const zt__kernel_facts *described);
 
-/* Counts a launch of a kernel; NULL is one for which there is no room. `shape` has the sizes. */
+/* Counts a launch of a kernel, with the sizes in `shape`. `kernel` is NULL if there is no room for its
+   record. */
 ZT__PRIVATE void zt__count_kernel(zt_profiler *profiler, zt__kernel *kernel, const zt_kernel_shape *shape);
 
 #endif
@@ -17361,12 +17377,12 @@ typedef struct zt__register_file_size {
     uint32_t registers;
 } zt__register_file_size;
 
-/* Queries the driver for what a kernel is made of. What it does not know stays as it is. */
+/* Queries the driver for what a kernel is made of. Facts that it does not know stay as they are. */
 static void zt__query_kernel(const zt__driver *driver, ze_kernel_handle_t kernel, zt__kernel_facts *facts) {
     zt__register_file_size file = {(ze_structure_type_t)0x00030012, NULL, UINT32_MAX};
     union {
         zet_profile_properties_t properties;
-        uint8_t bytes[ZT__MOST_TOKENS];
+        uint8_t bytes[ZT__PROFILE_INFO_BYTES];
     } profile;
     zet_profile_free_register_token_t token;
     zet_profile_register_sequence_t sequence;
@@ -17624,7 +17640,7 @@ typedef struct zt__described_kernel {
     zt__kernel_facts facts;
 } zt__described_kernel;
 
-/* A module: what is left of its native binary. */
+/* What is kept of the native binary of a module. */
 typedef struct zt__described_module {
     uint64_t hash; /* of the native binary; 0: not known */
     char *text;    /* of .ze_info, without a 0 at its end */
@@ -17634,8 +17650,8 @@ typedef struct zt__described_module {
 
 ZT__PRIVATE void zt__free_described_module(const zt_allocator *allocator, zt__described_module *module);
 
-/* Reads what the native binary of a module states of its kernels: nothing, if the driver returns none, or
-   without memory for it. Returns NULL without memory for the record. No mutex is held. */
+/* Reads what the native binary of a module states of its kernels. That is nothing if the driver returns no
+   binary, or there is no memory for it. Returns NULL without memory for the record. No mutex is held. */
 ZT__PRIVATE zt__described_module *zt__describe_module(const zt_allocator *allocator,
                                                       ze_module_handle_t handle);
 
@@ -17649,8 +17665,6 @@ ZT__PRIVATE zt__kernel_facts zt__describe_kernel(const zt__described_module *mod
 /* The section .ze_info: what the compiler states of kernels. */
 
 #ifdef ZETOOLS_TRACER
-
-/* ---- .ze_info -------------------------------------------------------------------------------------------- */
 
 /* A line of .ze_info, which is YAML in block style: "  - key: value", or "key: value". */
 typedef struct zt__yaml_line {
@@ -17700,11 +17714,12 @@ static int zt__next_yaml_line(const char **text, const char *end, zt__yaml_line 
     return 0;
 }
 
-/* Reads the kernels of a .ze_info into `kernels`, or only counts them if it is NULL. Returns their number. In
-   execution_env, the documentation of the format has 0 as the default of barrier_count and slm_size. */
+/* Reads the kernels of a .ze_info into `kernels`, or only counts them if it is NULL. Returns their number. */
 static uint32_t zt__read_ze_info(const char *text, size_t size, zt__described_kernel *kernels) {
     const char *end = text + size;
-    size_t item = SIZE_MAX, members = 0, environment = 0;
+    size_t item = SIZE_MAX; /* column of the '-' of kernels; SIZE_MAX: none yet */
+    size_t members = 0;     /* column of their keys */
+    size_t environment = 0; /* column of the keys of execution_env; 0: none yet */
     int in_kernels = 0, in_environment = 0;
     uint32_t count = 0;
     zt__yaml_line line;
@@ -17732,7 +17747,7 @@ static uint32_t zt__read_ze_info(const char *text, size_t size, zt__described_ke
         if (line.column == members) {
             in_environment = zt__equals("execution_env", line.key, line.key_length);
             environment = 0;
-            if (in_environment) {
+            if (in_environment) { /* these defaults are documented */
                 facts->barriers = facts->slm_bytes = 0;
             } else if (zt__equals("name", line.key, line.key_length)) {
                 kernels[count - 1].name = line.value;
@@ -29625,9 +29640,10 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
 
 #ifdef ZETOOLS_DEBUG
 
-/* A watch has a thread. It looks which regions the device does not finish, and has a debugger by which it
-   stops the threads of the device when one hangs. That debugger is served by functions that run on the same
-   thread or, where a process may not debug itself, in a helper process. */
+/* A watch is a thread that looks which regions the device does not finish. When one hangs, it stops the
+   threads of the device by a debugger, and reports where they are. The debugger is used by the functions
+   here, which serve requests of the watch: on its thread or, where a process may not debug itself, in a
+   helper process. */
 
 typedef enum zt__watch_call {
     ZT__WATCH_ATTACH,
@@ -29675,9 +29691,9 @@ typedef struct zt__watch_server {
     ze_device_handle_t device;
     const int *is_ending;     /* nobody waits for long answers any more. Atomic */
     zt__watch_answer *answer; /* of the request that is being served */
-    int has_pending_fault;    /* a page fault while other threads were being stopped, */
-    uint64_t pending_address; /* its address, */
-    uint32_t pending_reason;  /* and its reason */
+    int has_pending_fault;    /* a page fault came while threads were being stopped, with: */
+    uint64_t pending_address;
+    uint32_t pending_reason;
 } zt__watch_server;
 
 /* Serves a request: on the thread of the watch, or in a helper. */
@@ -29692,8 +29708,6 @@ ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_reque
 
 #ifdef ZETOOLS_DEBUG
 
-/* ---- what a watch wants of a debugger -------------------------------------------------------------------- */
-
 /* Copies the last message of the debugger, without its identifier. */
 static void zt__copy_debug_error(const zt__watch_server *server) {
     const char *text = zt_debug_get_last_error(server->debugger), *end = strstr(text, "] ");
@@ -29701,7 +29715,8 @@ static void zt__copy_debug_error(const zt__watch_server *server) {
     zt__copy_text(server->answer->reason, sizeof server->answer->reason, text, strlen(text));
 }
 
-/* Finds a device or sub-device by its UUID, as another process has it. Returns NULL if there is none. */
+/* Finds a device or sub-device by its UUID, which is the same in every process. Returns NULL if there is
+   none. */
 static ze_device_handle_t zt__find_watched_device(const uint8_t uuid[ZE_MAX_DEVICE_UUID_SIZE]) {
     enum { MOST_DRIVERS = 16, MOST_DEVICES = 64, MOST_TILES = 16 };
     ze_driver_handle_t drivers[MOST_DRIVERS] = {NULL}; /* not all that are counted need be there */
@@ -29736,7 +29751,7 @@ static ze_device_handle_t zt__find_watched_device(const uint8_t uuid[ZE_MAX_DEVI
     return NULL;
 }
 
-/* A zt_debug_fn. Records what an event means in the answer. Stops the delivery at a fault. */
+/* A zt_debug_fn. Records in the answer what an event means. Stops the delivery at a fault. */
 static int zt__note_event(zt_debugger *debugger, const zt_debug_event *event, void *user) {
     zt__watch_answer *answer = ((zt__watch_server *)user)->answer;
     (void)debugger;
@@ -29757,7 +29772,7 @@ static int zt__compare_addresses(const void *a, const void *b) {
     return *first < *second ? -1 : *first > *second;
 }
 
-/* Serves ZT__WATCH_STOP. What is known is in the answer even if a call has failed; then there is a reason. */
+/* Serves ZT__WATCH_STOP. If a call fails, the answer has the reason, and what is known all the same. */
 static void zt__serve_stop(zt__watch_server *server, const zt__watch_request *request) {
     zt_debugger *debugger = server->debugger;
     zt__watch_answer *answer = server->answer;
@@ -29787,8 +29802,8 @@ static void zt__serve_stop(zt__watch_server *server, const zt__watch_request *re
     answer->stopped = count;
     answer->elsewhere = count - known;
 
-    /* Instructions are in the order of their threads. Of too many, the one with fewest threads is counted as
-       elsewhere. */
+    /* Group equal addresses to places, those with the most threads first. If there are too many places, the
+       threads of the last one are counted as elsewhere. */
     if (known > 0) {
         qsort(addresses, known, sizeof *addresses, zt__compare_addresses);
     }
@@ -29835,7 +29850,7 @@ static void zt__serve_stop(zt__watch_server *server, const zt__watch_request *re
         zt__copy_debug_error(server);
     }
 
-    /* The threads are resumed already, as this may run a program. */
+    /* Look the places up when the threads are resumed already, because this may run a program. */
     for (i = 0; i < answer->place_count && !zt__load(server->is_ending); i++) {
         zt__found_place *place = &answer->places[i];
         zt_debug_place found;
@@ -29906,26 +29921,28 @@ ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_reque
 
 #ifndef _WIN32
 
-/* The helper is the program once more: the file that has this code is started with a variable of the
-   environment, by which a constructor knows that it is to serve, before main is called. It talks through a
-   socket that it inherits, and that nobody else can open. */
+/* The helper runs the same code: the file that has it is started with a variable of the environment, by which
+   a constructor knows, before main is called, that it is to serve. Helper and program talk through a socket
+   that the helper inherits, and that nobody else can open. */
 
 enum { ZT__HELPER_DESCRIPTOR = 9, ZT__HELPER_LOOK_MS = 500 };
 
 #define ZT__HELPER_VARIABLE "ZETOOLS_HELPER_1"
 
-/* The command line of a helper. */
+/* The command line of a helper. `file` has this code, `linker` is the dynamic linker, and `program` is what is
+   executed, with `arguments`. */
 typedef struct zt__helper_command {
-    char file[4096 + 64], linker[4096 + 64], program[4096 + 64], arguments_of_program[8192];
+    char file[4096 + 64], linker[4096 + 64], program[4096 + 64];
+    char arguments_of_program[8192]; /* of this process; some of `arguments` may point here */
     const char *arguments[10];
 } zt__helper_command;
 
-/* Returns the bytes of a message that are there. */
+/* Returns the bytes of an answer that are sent: up to its last place. */
 ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer);
 
-/* Finds what has to be started for zt__become_helper to run. A program that contains it is started again.
-   A shared library that contains it is preloaded into a shell that has nothing to do: the program must not
-   run again, whatever else happens. Returns 0 if that is not known. */
+/* Finds what has to be started for zt__become_helper to run. A program that contains it is started again. A
+   shared library that contains it is preloaded into a shell that has nothing to do, because the program must
+   not run again, whatever else happens. Returns 0 if that is not known. */
 ZT__PRIVATE int zt__find_helper(zt__helper_command *command);
 
 #endif
@@ -29939,8 +29956,6 @@ ZT__PRIVATE int zt__find_helper(zt__helper_command *command);
 #ifdef ZETOOLS_DEBUG
 
 #ifndef _WIN32
-
-/* ---- the helper ------------------------------------------------------------------------------------------ */
 
 #ifndef SO_PEERCRED
 
@@ -29958,14 +29973,14 @@ ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer) {
     return offsetof(zt__watch_answer, places) + answer->place_count * sizeof *answer->places;
 }
 
-/* Runs before main, in every process that has this code. Unless the process was started to help, which the
-   socket tells, it does nothing. Else main is never called. The helper serves until the program has closed its
-   end of the socket, or has ended while a child of it keeps that end open. */
+/* Runs before main, in every process that has this code. It returns unless the process was started as a
+   helper, which the socket shows; then it never returns, so main is not called. The helper serves until the
+   program has closed its end of the socket, or has ended while a child of it keeps that end open. */
 __attribute__((constructor(101))) static void zt__become_helper(void) {
     const int socket = ZT__HELPER_DESCRIPTOR;
-    const char *value = getenv(ZT__HELPER_VARIABLE); /* also with extra rights */
+    const char *value = getenv(ZT__HELPER_VARIABLE); /* also with extra rights: see below */
     long program;
-    zt__peer peer; /* that has made the socket */
+    zt__peer peer; /* the process that has made the socket */
     socklen_t size = sizeof peer;
     DIR *directory;
     const struct dirent *entry;
@@ -30023,7 +30038,7 @@ __attribute__((constructor(101))) static void zt__become_helper(void) {
     _exit(0);
 }
 
-/* Finds the file from which an address of this process is loaded. Returns 0 if it is from none. */
+/* Finds the file that is mapped at an address of this process. Returns 0 if there is none. */
 static int zt__find_mapped_file(uintptr_t address, char *path, size_t size) {
     FILE *maps = fopen("/proc/self/maps", "re");
     char line[4096 + 256];
@@ -30051,7 +30066,7 @@ ZT__PRIVATE int zt__find_helper(zt__helper_command *command) {
         !zt__find_mapped_file((uintptr_t)&zt__become_helper, command->file, sizeof command->file)) {
         return 0;
     }
-    command->linker[length] = 0;
+    command->linker[length] = 0; /* for now, the file that was executed */
     command->arguments[0] = command->file;
     strcpy(command->program, "/proc/self/exe");
     if (strcmp(command->linker, command->file) == 0) {
@@ -30059,7 +30074,7 @@ ZT__PRIVATE int zt__find_helper(zt__helper_command *command) {
     }
     command->arguments[0] = command->linker;
     if (base == 0) {
-        /* The program was started by naming the dynamic linker: "ld.so [--library-path PATH] PROGRAM". */
+        /* What was executed is the dynamic linker itself: "ld.so [--library-path PATH] PROGRAM". */
         char *text = command->arguments_of_program, *next;
         FILE *file = fopen("/proc/self/cmdline", "re");
         size_t used = file ? fread(text, 1, sizeof command->arguments_of_program - 4, file) : 0;
@@ -30123,9 +30138,9 @@ typedef struct zt__watch {
     zt_watch_config config;
     char *path; /* of the file; NULL: none */
     zt__thread thread;
-    int is_attached;    /* the first attempt to attach is over. Atomic, like the next */
-    int is_explaining;  /* threads are being stopped, or their places looked up */
-    zt_watch_info info; /* guarded by the profiler's mutex */
+    int has_tried_to_attach; /* the first attempt is over. Atomic, like the next */
+    int is_explaining;       /* threads are being stopped, or their places looked up */
+    zt_watch_info info;      /* guarded by the profiler's mutex */
 
     /* used by the thread alone, while it runs */
     zt__watch_server server;
@@ -30133,11 +30148,12 @@ typedef struct zt__watch {
     long helper; /* 0: it has not reported yet */
     ze_command_list_handle_t *lists;
     uint32_t list_capacity;
-    uint64_t not_before_ns; /* what runs is counted from this time on: a hang has ended then */
+    uint64_t not_before_ns; /* nothing counts as running since before: then a hang ended, or a fault was
+                               reported */
     int is_hanging;         /* `hang` was reported, and has not ended */
     zt__running hang;
-    int has_page_fault;  /* one was reported, */
-    uint64_t last_fault; /* and this was the address of the last one */
+    int has_page_fault;  /* the last fault that was reported was a page fault */
+    uint64_t last_fault; /* its address */
     zt__watch_answer answer;
     zt_hang_place places[ZT_MAX_PLACES];
     char text[ZT__WATCH_TEXT];
@@ -30153,46 +30169,44 @@ ZT__PRIVATE int zt__is_ending(zt__watch *watch);
 
 #ifdef ZETOOLS_DEBUG
 
-/* ---- the watch ------------------------------------------------------------------------------------------- */
-
 ZT__PRIVATE int zt__is_ending(zt__watch *watch) {
     return zt__load(&watch->thread.stop_requested);
 }
 
-/* Why no helper answers, if the watch is ending. */
+/* The reason why there is no answer, if the watch is ending. */
 ZT__PRIVATE const char *const zt__watch_stopped = "the watch was stopped meanwhile";
 
 #endif
 
 /* ==== watch/client.h ==================================================================================== */
 
-/* Starts the helper of a watch, and asks it, or the debugger of this process. */
+/* How a watch debugs: by the debugger of this process, or by a helper process that is started here. */
 
 #ifdef ZETOOLS_DEBUG
 
-/* Serves a request in this process or in the helper, which may take `timeout_ns`. Returns 0 if the helper
-   does not answer. */
-ZT__PRIVATE int zt__ask(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns);
+/* Has a request served in this process, or in the helper, and stores the answer in `watch->answer`. Returns 0
+   if the helper does not answer within `timeout_ns`. */
+ZT__PRIVATE int zt__request_answer(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns);
 
-/* Ends debugging. Threads that are stopped are resumed. */
+/* Ends debugging, and records the reason. Threads that are stopped are resumed. */
 ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason);
 
-/* Attaches, in this process or in a helper, and records which. */
+/* Attaches, in this process or else in a helper, and records which, or why neither can. */
 ZT__PRIVATE void zt__begin_debugging(zt__watch *watch);
 
 #endif
 
 /* ==== watch/client.c ==================================================================================== */
 
-/* Starts the helper of a watch, and asks it, or the debugger of this process. */
+/* How a watch debugs: by the debugger of this process, or by a helper process that is started here. */
 
 #ifdef ZETOOLS_DEBUG
 
-/* ---- asking the helper ----------------------------------------------------------------------------------- */
+/* ---- requests to the helper ---------------------------------------------------------------------------- */
 
 #ifndef _WIN32
 
-enum { ZT__WATCH_LOOK_MS = 50 };
+enum { ZT__WATCH_LOOK_MS = 50 }; /* how often a wait looks whether the watch is to end */
 
 /* Waits for an answer of the helper until the deadline, or until the watch is to end. Returns 0 if there is
    none. */
@@ -30213,8 +30227,8 @@ static int zt__await_answer(zt__watch *watch, uint64_t deadline) {
            watch->answer.place_count <= ZT_MAX_PLACES && (size_t)size == zt__answer_size(&watch->answer);
 }
 
-/* Closes the connection. The helper ends then, and its debugger resumes what is stopped. One that does not
-   end is killed: while its end of the socket is open, its number belongs to it. */
+/* Closes the connection. The helper then resumes what is stopped, and ends. One that does not end is killed:
+   while its end of the socket is open, no other process has its number. */
 static void zt__dismiss_helper(zt__watch *watch) {
     enum { LONGEST_NS = 1000000000 };
     uint64_t deadline = zt__deadline(LONGEST_NS);
@@ -30238,8 +30252,8 @@ static void zt__dismiss_helper(zt__watch *watch) {
     watch->helper = 0;
 }
 
-/* Starts a helper with its end of the socket. What would preload libraries or start tracing is left out of
-   its environment. Returns 0 if that fails. */
+/* Starts a helper, which inherits its end of the socket as ZT__HELPER_DESCRIPTOR. Variables that would
+   preload libraries or start tracing are left out of its environment. Returns 0 if that fails. */
 static int zt__spawn_helper(zt__helper_command *command, int end, pid_t *process) {
     static const char *const left_out[] = {"LD_PRELOAD=", "ZT_AUTO=", ZT__HELPER_VARIABLE "="};
     char variable[64];
@@ -30285,7 +30299,7 @@ static int zt__spawn_helper(zt__helper_command *command, int end, pid_t *process
     return !failed;
 }
 
-/* Starts a helper, and waits until it is there. Returns NULL, or why there is none. */
+/* Starts a helper, and waits until it answers. Returns NULL, or why there is none. */
 static const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
     enum { LEAST = ZT__HELPER_DESCRIPTOR + 1, CHILD_NS = 2000000000 };
     zt__helper_command *command = (zt__helper_command *)calloc(1, sizeof *command);
@@ -30294,14 +30308,14 @@ static const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
     pid_t child = 0;
     if (!command) {
         failure = "out of memory";
-    } else if (zt__has_extra_rights()) { /* it would have them, too: zt__become_helper does not serve then */
+    } else if (zt__has_extra_rights()) { /* a helper would have them, too, and not serve */
         failure = "this program has more rights than its user, and cannot be started as one";
     } else if (zt__get_variable(ZT__HELPER_VARIABLE)) {
         failure = "this process is one itself, or " ZT__HELPER_VARIABLE " is set by accident";
     } else if (!zt__find_helper(command)) {
         failure = "the file that it would be started from is not known";
     } else if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
-        end = fcntl(ends[1], F_DUPFD_CLOEXEC, LEAST); /* above that of the helper */
+        end = fcntl(ends[1], F_DUPFD_CLOEXEC, LEAST); /* above ZT__HELPER_DESCRIPTOR */
         close(ends[1]);
         started = end >= 0 && zt__spawn_helper(command, end, &child);
     }
@@ -30310,7 +30324,7 @@ static const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
         close(end);
     }
     if (started) {
-        zt__await_child(child, zt__deadline(CHILD_NS)); /* it leaves the helper behind, and ends */
+        zt__await_child(child, zt__deadline(CHILD_NS)); /* it forks the helper, and ends */
         watch->socket = ends[0];
         if (zt__await_answer(watch, deadline)) {
             watch->helper = (long)watch->answer.process;
@@ -30326,14 +30340,14 @@ static const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
 }
 
 /* Sends a request to the helper. Returns 0 if there is no answer before the deadline. */
-static int zt__ask_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
+static int zt__request_from_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
     return send(watch->socket, request, sizeof *request, MSG_NOSIGNAL) == (ssize_t)sizeof *request &&
            zt__await_answer(watch, deadline);
 }
 
 #else
 
-static int zt__ask_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
+static int zt__request_from_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
     (void)watch, (void)request, (void)deadline;
     return 0;
 }
@@ -30348,9 +30362,9 @@ static const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
 }
 #endif
 
-ZT__PRIVATE int zt__ask(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns) {
+ZT__PRIVATE int zt__request_answer(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns) {
     if (watch->socket >= 0) {
-        return zt__ask_helper(watch, request, zt__deadline(timeout_ns));
+        return zt__request_from_helper(watch, request, zt__deadline(timeout_ns));
     }
     zt__serve_watch(&watch->server, request, &watch->answer);
     while (zt__load(&watch->thread.is_abandoned)) { /* until the process ends */
@@ -30362,7 +30376,7 @@ ZT__PRIVATE int zt__ask(zt__watch *watch, const zt__watch_request *request, uint
 
 ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason) {
     zt_profiler *profiler = watch->profiler;
-    char copy[sizeof watch->info.reason]; /* the answer of the helper may have it */
+    char copy[sizeof watch->info.reason]; /* `reason` may be in the answer, which is overwritten */
     snprintf(copy, sizeof copy, "%s", reason);
     zt_debug_close(watch->server.debugger);
     watch->server.debugger = NULL;
@@ -30386,7 +30400,7 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
     memset(&request, 0, sizeof request);
     request.call = ZT__WATCH_ATTACH;
     request.process = (uint32_t)zt__get_process_id();
-    zt__ask(watch, &request, 0);
+    zt__request_answer(watch, &request, 0);
     if (watch->answer.result == ZE_RESULT_SUCCESS) {
         by = ZT_DEBUGGED_BY_ITSELF;
     } else {
@@ -30402,7 +30416,7 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
             properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
             ZT__INTERNAL(zeDeviceGetProperties(profiler->device, &properties));
             memcpy(request.device, properties.uuid.id, sizeof request.device);
-            if (zt__ask(watch, &request, timeout_ns)) {
+            if (zt__request_answer(watch, &request, timeout_ns)) {
                 by = watch->answer.result == ZE_RESULT_SUCCESS ? ZT_DEBUGGED_BY_HELPER : by;
                 failure = watch->answer.reason;
             } else {
@@ -30430,13 +30444,16 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
 
 #ifdef ZETOOLS_DEBUG
 
-/* Finds the first region of a list that the device has not finished, and records in the list which that is and
-   since when. Events are queried without the mutex: a slot may be collected and used again meanwhile, but its
-   event lives until zt_close. An event of the application that it keeps lives while `watch_queries_kept` is
-   set: zt__save_kept_stamps waits. Returns 0 if there is none. */
+/* Finds the first region of a list that the device has not finished, and records in the list which it is and
+   since when. Returns 0 if there is none.
+
+   Events are queried without the mutex. A slot may be collected and used again meanwhile, but its event lives
+   until zt_close. An event of the application that a slot keeps lives while `watch_queries_kept` is set,
+   because zt__save_kept_stamps waits for that. */
 ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t handle,
                                  zt__running *running);
 
+/* Returns whether a region is still the first of its list that the device has not finished. */
 ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running);
 
 /* Reports that a region hangs, or that the device has faulted. `running` may be NULL. */
@@ -30455,8 +30472,8 @@ ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running,
 
 /* ---- regions that run ------------------------------------------------------------------------------------ */
 
-/* Queries whether the device has finished a region. A call that fails does not tell that it has. That a launch
-   has ended whose event cannot be read any more is not known: such a launch is not watched. */
+/* Queries whether the device has finished a region. If the call fails, it has not. A launch whose event
+   cannot be read any more (`event` is NULL) counts as finished, so that it is not watched. */
 static int zt__has_ended(const zt_profiler *profiler, const zt__running *region) {
     zt__sample_times times;
     const char *call;
@@ -30477,11 +30494,13 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
                                  zt__running *running) {
     zt__running pending[ZT__BATCH];
     zt__list *list;
-    uint32_t i, count, first;
+    uint32_t i, count, first; /* `first`: index of the first that has not ended */
     do {
         const zt__slot *slot;
         uint64_t now;
         count = 0;
+
+        /* Copy the slots that were not seen to have ended, up to a batch. */
         zt__lock(&profiler->mutex);
         list = zt__find_list(profiler, handle);
         for (slot = list ? list->first : NULL; slot && count < ZT__BATCH; slot = slot->next) {
@@ -30508,6 +30527,8 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
         if (count == 0) {
             return 0;
         }
+
+        /* Record which have ended, and since when the next one is the first. */
         first = 0;
         while (first < count && zt__has_ended(profiler, &pending[first])) {
             first++;
@@ -30545,6 +30566,10 @@ ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running) {
     zt__running now;
     return zt__find_running(watch->profiler, running->list, &now) && now.number == running->number &&
            now.submission_ns == running->submission_ns;
+}
+
+ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
+    return now > running->since_ns && now - running->since_ns >= watch->config.hang_ns;
 }
 
 /* ---- reports --------------------------------------------------------------------------------------------- */
@@ -30713,8 +30738,8 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
     hang.others = others;
     hang.places = watch->places;
 
-    /* Stop the threads of the device, and find where they are. What could not be debugged before may be by
-       now. */
+    /* Stop the threads of the device, and find where they are. A process that could not be debugged before
+       may be by now. */
     zt__store(&watch->is_explaining, 1);
     if (watch->info.debugged_by == ZT_DEBUGGED_BY_NOBODY) {
         zt__begin_debugging(watch);
@@ -30728,7 +30753,7 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
     request.is_fault = hang.is_fault;
     request.leave_stopped = watch->config.leave_stopped;
     if (hang.debugged_by != ZT_DEBUGGED_BY_NOBODY &&
-        !zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
+        !zt__request_answer(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
         hang.debugged_by = ZT_DEBUGGED_BY_NOBODY;
         snprintf(reason, sizeof reason, "%s",
                  zt__is_ending(watch) ? zt__watch_stopped : "the helper process does not answer");
@@ -30766,16 +30791,12 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
     zt__unlock(&profiler->mutex);
     zt__log_hang(watch, &hang, path.text);
     if (watch->config.function) {
-        call.diagnostics = &profiler->diagnostics; /* it must not do what a log function must not */
+        call.diagnostics = &profiler->diagnostics; /* it must not call what a log function must not */
         call.outer = zt__log_calls;
         zt__log_calls = &call;
         watch->config.function(&hang, watch->config.user);
         zt__log_calls = call.outer;
     }
-}
-
-ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
-    return now > running->since_ns && now - running->since_ns >= watch->config.hang_ns;
 }
 
 #endif
@@ -30820,13 +30841,13 @@ static uint32_t zt__find_busy_lists(zt__watch *watch) {
     }
 }
 
-/* What the thread does, from its begin to its end: it alone uses the debugger. */
+/* The only step of the thread: it runs until the watch is to end, and alone uses the debugger. */
 static int zt__run_watch(void *user) {
     enum { LEAST_NS = 1000000, MOST_ATTACHED_NS = 100000000, MOST_NS = 1000000000, ANSWER_S = 5 };
     zt__watch *watch = (zt__watch *)user;
     zt__watch_answer *answer = &watch->answer;
     zt__begin_debugging(watch);
-    zt__store(&watch->is_attached, 1);
+    zt__store(&watch->has_tried_to_attach, 1);
     while (!zt__is_ending(watch)) {
         int is_attached = watch->info.debugged_by != ZT_DEBUGGED_BY_NOBODY;
         uint64_t period_ns = watch->config.hang_ns / 8, most_ns = is_attached ? MOST_ATTACHED_NS : MOST_NS;
@@ -30849,7 +30870,7 @@ static int zt__run_watch(void *user) {
         request.timeout_ns = period_ns;
         if (!is_attached) {
             zt__sleep_thread(&watch->thread, period_ns);
-        } else if (!zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
+        } else if (!zt__request_answer(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
             answer->has_faulted = answer->has_page_fault = 0;
             if (!zt__is_ending(watch)) {
                 zt__end_debugging(watch, "the helper process has ended, or does not answer");
@@ -30862,8 +30883,8 @@ static int zt__run_watch(void *user) {
             continue;
         }
 
-        /* Find the region to report: of those that have run too long, or else of all that run, the one that
-           was submitted first. On a lost device no call tells which ones run. Faults are reported even so: a
+        /* Find the region to report: the one that was submitted first, of those that have run too long, or
+           else of all that run. On a lost device no call shows which ones run. Faults are reported even so: a
            driver may deliver one after it has called the device lost, and its threads are stopped until they
            are resumed. */
         is_lost = zt__is_device_lost(&watch->profiler->diagnostics);
@@ -30910,7 +30931,7 @@ static int zt__run_watch(void *user) {
 
 /* Ends the watch. Returns 0 if its thread does not end. */
 static int zt__end_watch(zt_profiler *profiler) {
-    enum { MOST_TRIES = 12 }; /* of 2 seconds each, while programs look source lines up */
+    enum { MOST_TRIES = 12 }; /* of 2 seconds each, as programs may be looking source lines up */
     zt__watch *watch = zt__load(&profiler->watch);
     uint32_t i;
     for (i = 0; i < MOST_TRIES; i++) {
@@ -31000,7 +31021,7 @@ ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config
     }
     watch->config = complete;
     watch->config.path = NULL;
-    watch->is_attached = watch->is_hanging = watch->has_page_fault = 0;
+    watch->has_tried_to_attach = watch->is_hanging = watch->has_page_fault = 0;
     watch->not_before_ns = zt__now_ns();
     if (!zt__start_thread(&watch->thread, zt__run_watch, watch)) {
         return zt__report(&profiler->diagnostics, NO_WATCH_THREAD, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "");
@@ -31009,7 +31030,7 @@ ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config
     watch->info.is_watching = 1;
     zt__unlock(&profiler->mutex);
     wait = zt__wait_until(zt__deadline(ATTACH_S * UINT64_C(1000000000)));
-    while (!zt__load(&watch->is_attached) && zt__wait_again(&wait)) {
+    while (!zt__load(&watch->has_tried_to_attach) && zt__wait_again(&wait)) {
     }
     return ZE_RESULT_SUCCESS;
 }
@@ -31062,7 +31083,7 @@ typedef struct zt__stop_rule {
 
 typedef struct zt__bench {
     const char *call;
-    zt_bench_config config;   /* nothing is 0 that has a default */
+    zt_bench_config config;   /* complete: no figure is 0 that has a default */
     const char *region;       /* whose GPU time is a sample. NULL: the first of the work, once it has run */
     zt_profiler *profiler;    /* the application's, or NULL */
     zt_profiler *stopwatch;   /* measures times alone, without queries; NULL with config.measure */
@@ -31084,13 +31105,13 @@ ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits);
 
 /* Returns which condition is met, or ZT_BENCH_NOT_RUN if more samples are needed.
 
-   After every sample, the interval might be narrow by chance and end the benchmark too early. So it is
-   compared with config.precision only when there are a quarter more samples. Twice as many samples should
-   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not
-   remove. */
+   The interval is compared with config.precision only when there are a quarter more samples than at the last
+   comparison: one that is compared after every sample is at times narrow by chance, which would end the
+   benchmark too early. Twice as many samples should narrow it by 29%. If they narrow it by less than 5%, the
+   rest is noise that more samples do not remove. */
 ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series);
 
-/* Clears a result, with its name. `unnamed` is the name if the configuration has none. */
+/* Clears a result, and sets its name: `unnamed` if the configuration has none. */
 ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
                                         const char *unnamed);
 
@@ -31138,6 +31159,7 @@ ZT__PRIVATE double zt__median_interval(double *sorted, uint32_t count, double *l
     for (i = 0; i < count; i++) {
         term /= 2; /* 2^-1000 at the least, which a double still holds */
     }
+    /* `term` is the chance that i samples lie below the true median, and `below` that of at most i. */
     for (i = 0; i < count / 2; i++) {
         below += term;
         if (below > 0.0125) {
@@ -31283,8 +31305,8 @@ static double zt__report_no_sample(const zt__bench *bench, const char *why) {
     return zt__nan();
 }
 
-/* Runs the work once with a profiler. Returns the GPU time of its region. If a sample of the run is
-   missing, reports that and returns NaN. */
+/* Runs the work once with a profiler. Returns the GPU time of its region in this run. If a sample is missing,
+   reports that and returns NaN. */
 static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     zt_region_info before, after;
     zt_counts counts_before = zt_get_counts(profiler), counts;
@@ -31507,9 +31529,7 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
 
 /* The table of benchmarks. */
 
-/* ---- tables of results ----------------------------------------------------------------------------------- */
-
-/* The figures of a row: these, the metrics as rates, and the derived columns of results/advice. */
+/* The figures of a row: these, the metrics as rates, and the derived columns of results/ranking. */
 enum {
     ZT__BENCH_MEDIAN,
     ZT__BENCH_INTERVAL,
@@ -31620,7 +31640,7 @@ typedef struct zt__bench_file {
     const char *date, *device, *driver_version, *core_clock_mhz; /* of the first line */
 } zt__bench_file;
 
-/* Reads a file. On failure the message was reported. The caller frees text and benchmarks. */
+/* Reads a file. On failure the message was reported. In either case the caller frees `text` and `benches`. */
 ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file);
 
 /* ==== bench/files.c ===================================================================================== */
@@ -31638,7 +31658,8 @@ typedef struct zt__benches {
     zt_format format; /* a table, or CSV */
 } zt__benches;
 
-/* The layout of files of benchmarks, and their columns. `layout` stays the first one in any layout. */
+/* The layout of files of benchmarks, and their columns. The column `layout` is the first one in every
+   layout. */
 enum { ZT__BENCH_LAYOUT = 1 };
 
 static const char zt__bench_columns[] =
@@ -31773,7 +31794,8 @@ typedef struct zt__csv_record {
 } zt__csv_record;
 
 /* Reads the line that begins at `*next`, and moves `*next` behind what was read. Quotes are removed in place.
-   Returns 0 if it is no line of CSV, or if the text ends before the line does: then `*next` is at its end. */
+   Returns 0 if it is no line of CSV, or if the text ends before the line does; in the latter case `*next` is
+   at the end of the text. */
 static int zt__read_csv_record(char **next, zt__csv_record *record) {
     char *from = *next, *to, end = ',';
     for (record->count = 0; end == ',' && record->count < ZT__COUNT_OF(record->fields); record->count++) {
@@ -31814,7 +31836,7 @@ static double zt__number_of(const char *field) {
     return zt__read_number(&field, &number) && !*field ? number : zt__nan();
 }
 
-/* Reads a line of a file. Returns 0 if it is damaged. */
+/* Adds the benchmark of a line to those of a file. Returns 0 if the line is damaged. */
 static int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_record *header,
                                   const zt__csv_record *record) {
     zt__earlier_bench *bench = &file->benches[file->count];
@@ -32019,12 +32041,12 @@ typedef struct zt__changes {
     uint32_t row_count;
     zt_bench_changes counts;
     double least_tolerance, greatest_tolerance; /* 0: nothing is compared */
-    char conditions[1024];                      /* sentences about what is another than in the file */
-    uint32_t at_other_frequency;                /* benchmarks that ran so, and the first of them */
-    char first_frequency[160];
+    char conditions[1024];                      /* sentences about what differs from the file */
+    uint32_t at_other_frequency;                /* benchmarks that ran at another frequency */
+    char first_frequency[160];                  /* a sentence about the first of them */
 } zt__changes;
 
-/* Adds a sentence about what is another than in the file, if both are known. */
+/* Adds a sentence about a condition that differs from the file, if both are known. */
 static void zt__add_condition(zt__changes *changes, const char *what, const char *unit, const char *before,
                               const char *now) {
     if (*before && *now && strcmp(before, now) != 0) {
@@ -32036,9 +32058,9 @@ static void zt__add_condition(zt__changes *changes, const char *what, const char
 
 /* Adds a row, and counts it. One of the two may be NULL, or not measured: then its median is not positive.
 
-   The ratio of two medians is wrong by what each of them is. As they are independent, the squares of these
-   shares add up (Zou and Donner, "Construction of confidence limits about effect measures: a general
-   approach", 2008). An interval that reaches 0 has no such share; then no change is shown. */
+   The relative errors of the two medians are independent, so that of their ratio has the sum of their squares
+   (Zou and Donner, "Construction of confidence limits about effect measures: a general approach", 2008). An
+   earlier interval that reaches 0 has no relative error; then no change is shown. */
 static void zt__add_change(zt__changes *changes, const zt__earlier_bench *before,
                            const zt_bench_result *now) {
     uint32_t *const counters[] = {&changes->counts.same, &changes->counts.faster, &changes->counts.slower,
@@ -32249,7 +32271,7 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
 
 /* ==== open/requests.h =================================================================================== */
 
-/* Reports and settings that the environment asks for: ZT_REPORT, ZT_PEAKS. */
+/* Reports and settings that the environment requests: ZT_REPORT, ZT_PEAKS. */
 
 /* A list of reports is what ZT_REPORT and ZT_AUTO contain: paths, separated by commas. */
 
@@ -32262,9 +32284,9 @@ ZT__PRIVATE int zt__shows_timeline(const char *list);
 /* Reports the first path of a list whose suffix stands for no format. */
 ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const char *call, const char *list);
 
-/* Writes the reports of a list for the n-th profiler of the process, which is closed next. Messages go to
-   standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table goes to standard
-   error instead. */
+/* Writes the reports of a list, for the n-th profiler of the process that has such a list. It is closed next.
+   Messages go to standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table
+   goes to standard error instead. */
 ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n);
 
 /* Reads the variables of the environment that zt_open obeys, and keeps ZT_REPORT for zt_close. */
@@ -32272,9 +32294,9 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler);
 
 /* ==== open/requests.c =================================================================================== */
 
-/* Reports and settings that the environment asks for: ZT_REPORT, ZT_PEAKS. */
+/* Reports and settings that the environment requests: ZT_REPORT, ZT_PEAKS. */
 
-/* Prints the last message of a profiler, unless its log does. */
+/* Prints the last message of a profiler, unless its log function prints it. */
 static void zt__print_error(const zt_profiler *profiler) {
     if (profiler->diagnostics.log != zt__log_to_stderr) {
         zt__print_message("%s", zt_get_last_error(profiler));
@@ -32363,7 +32385,8 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     if (zt__is_off(list)) {
         return;
     }
-    profiler->report_number = zt__add(&zt__get_process()->reporting, 1); /* a profiler is registered there */
+    /* The block of the process is there, because the profiler is registered in it. */
+    profiler->report_number = zt__add(&zt__get_process()->reporting, 1);
     profiler->reports = zt__duplicate_text(&profiler->config.allocator, list);
     if (!profiler->reports) {
         zt__report_no_memory(&profiler->diagnostics, "zt_open", "the paths of reports");
@@ -32399,7 +32422,6 @@ static int zt__keep_text(const char **text) {
     return *text != NULL;
 }
 
-/* Frees the copies, and clears the rest. */
 static void zt__clear_auto(void) {
     zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.report);
     zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.groups);
@@ -32413,8 +32435,8 @@ static void zt__print_auto_note(zt__document *document, const char *text) {
     zt__print_message("zt_auto: %s", text);
 }
 
-/* Writes the reports. Runs at exit, before loader and driver are gone: functions of atexit run in reverse
-   order, and zt_auto has called zeInit before it registered this one. */
+/* Writes the reports. Runs at exit, while loader and driver are still there: functions of atexit run in
+   reverse order, and zt_auto has called zeInit before it registered this one. */
 static void zt__end_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     zt__traced_device *device;
@@ -32440,7 +32462,7 @@ static void zt__end_auto(void) {
             }
             zt__write_reports(device->profiler, zt__automatic.report,
                               zt__add(&zt__get_process()->automatic, 1));
-            if (zt_get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table says why itself */
+            if (zt_get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table states why */
                 zt__document document;
                 memset(&document, 0, sizeof document);
                 document.profiler = device->profiler;
@@ -32498,8 +32520,8 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
         return result;
     }
 
-    /* The driver looks for the first variable in zeInit. So do loaders for the second that cannot enable the
-       tracing layer later. */
+    /* zeInit reads these variables: the driver the first one, and the second one a loader that cannot enable
+       its tracing layer later. */
     if (config.trace.profile_flags || zt__get_variable("ZT_PROFILE_FLAGS")) {
         zt__set_variable("ZET_ENABLE_PROGRAM_INSTRUMENTATION", "1", 0);
     }
@@ -32528,7 +32550,7 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
     has_memory &= zt__keep_text(&kept->groups);
     has_memory &= zt__keep_text(&kept->metrics);
     has_memory &= zt__keep_text(&kept->columns);
-    complete = zt__complete_config(kept); /* for the defaults of the tracer; zt_open completes `kept` */
+    complete = zt__complete_config(kept); /* for the tracer; zt_open completes `kept` itself */
     if (has_memory) {
         tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
     }
@@ -32651,8 +32673,8 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
     if (!zt__describe_selection(profiler)) {
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     } else {
-        /* If another tool uses the counters, activation would take them from it: but drivers then refuse to
-           create a query pool. Other errors are left to the calls that follow. */
+        /* If another tool uses the counters, activation would take them from it, but a query pool is refused.
+           So one is created first. Other errors are left to the calls that follow. */
         memset(&desc, 0, sizeof desc);
         desc.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
         desc.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
@@ -32700,6 +32722,7 @@ static void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
     zt__unregister_profiler(profiler);
     zt__close_timeline(profiler);
+    /* Optional parts of a profiler, which set these functions when they are made. */
     if (profiler->free_watch) {
         profiler->free_watch(profiler);
     }
@@ -32715,8 +32738,8 @@ static void zt__destroy_profiler(zt_profiler *profiler) {
     zt__free_profiler(profiler);
 }
 
-/* Reads the resolution and width of the device's time stamps, and what reports have about device and program.
-   What of the latter cannot be found out stays unknown. */
+/* Reads the resolution and width of the device's time stamps, and the facts about device and program that
+   reports have. Facts that cannot be found out stay unknown. */
 static ze_result_t zt__read_device(zt_profiler *profiler) {
     const zt__driver *driver = &profiler->driver;
     zt__facts *facts = &profiler->facts;
@@ -32774,7 +32797,7 @@ static ze_result_t zt__read_device(zt_profiler *profiler) {
     return result;
 }
 
-/* As zt_open, with a complete configuration. */
+/* As zt_open, with a complete configuration. Earlier parts call it by `open_configured`. */
 static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_handle_t device,
                                        const zt_config *complete, zt_profiler **profiler) {
     zt_profiler *opened = zt__create_profiler(complete);
@@ -35603,4 +35626,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: dd081e631a052336 */
+/* Joined from src/ by src/join.py: 27935a97530e8757 */

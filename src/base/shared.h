@@ -32,7 +32,8 @@ typedef struct zt__process {
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
-    uint32_t reporting, automatic;             /* reports numbered so far: of ZT_REPORT, of zt_auto. Atomic */
+    uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto: numbers for
+                                                  their files. Atomic */
 } zt__process;
 
 /* Runs a statement whose driver calls the tracer ignores. Calls of the tools interface (zet...) do not need
