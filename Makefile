@@ -455,7 +455,7 @@ $(BUILD)/i386/%: private CXX = i686-linux-gnu-g++
 $(BUILD)/musl/%: private CC = musl-gcc
 $(BUILD)/musl/%: private CXX = musl-gcc -fno-exceptions -fno-rtti
 
-# README.md says why the others are not run.
+# CONTRIBUTING.md says why the others are not run.
 ARM64_TESTS := test_advice test_lists test_merge test_modules test_nesting test_open test_passes test_regions test_stamps \
     test_statistics test_trace
 I386_TESTS := $(ARM64_TESTS) test_auto test_bad_input test_every test_environment test_lost test_process test_reader \
@@ -489,7 +489,7 @@ $(BUILD)/musl/loader/functions.def: tests/softgpu/functions.def | $(BUILD)/musl/
 	mkdir -p $(@D)
 	sed 's/^SG_FUNCTION(\(ze[A-Z][^,]*, [^,]*, [^,]*, [^,]*, ze\)\([^,]*\),/SG_TRACED("zelTracer\2RegisterCallback", \1\2,/' $< >$@
 
-# What the device has on POSIX systems alone, and the tests of that; README.md says why.
+# What the device has on POSIX systems alone, and the tests of that; CONTRIBUTING.md says why.
 WINDOWS_DEVICE := $(filter-out agent debug elf registers remote sampling signals stop target,$(DEVICE)) windows
 WINDOWS_TESTS := test_advice test_bench test_callbacks test_every test_fast_math test_faults test_latency test_lists test_locks \
     test_lost test_merge test_nesting test_no_threads test_open test_passes test_regions test_soak test_softgpu \

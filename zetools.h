@@ -239,8 +239,7 @@
            ZT_AUTO=run.csv,run.trace.json ZT_KERNELS="gemm*,!*_tail" ZT_COPIES=1 ./program
 
        examples/preload.c is a library that calls zt_auto when it is loaded. With LD_PRELOAD it profiles
-       programs that were not built with zetools. A process that ends by a signal, or in another way without
-       exit, writes no report.
+       programs that were not built with zetools. Without exit, as after a signal, no report is written.
 
    STREAMS
 
@@ -315,7 +314,8 @@
        Exceptions:
 
        - Nothing else uses a profiler, a stream or a debugger while it is closed. But zt_stream_close and
-         zt_debug_close end calls that wait, and attached streams may be read and closed.
+         zt_debug_close end calls that wait, and streams that are attached to the profiler may be read and
+         closed.
        - One ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time.
        - A tracer, hot spots or a watch of a profiler are started and stopped by one thread at a time, and
          zt_open and zt_stream_open are not called for one device by two threads at once.
@@ -544,7 +544,7 @@ typedef struct zt_debug_register zt_debug_register;         /* a register */
 
 /* ---- the first screen ---------------------------------------------------------------------------------- */
 
-/* Open a profiler, make regions of the work, collect, report, close:
+/* Open a profiler, make regions of the work, collect, report, close. USE has a complete program.
 
        zt_profiler *profiler;
        zt_open(context, device, NULL, &profiler);
@@ -585,10 +585,9 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
 ZT_API const char *zt_get_last_error(const zt_profiler *profiler);
 
 /* ZT_REGION(profiler, list, name) statement
-       makes a region of the statement: it begins the region before it, and ends it after it. In C++ and GNU C
-       the region ends however the statement is left: at its end, by break, goto, return or an exception. In
-       ISO C, return and goto leave it open. `break` and `continue` leave the statement, and not a loop around
-       it.
+       makes a region of the statement. In C++ and GNU C the region ends however the statement is left: at its
+       end, by break, goto, return or an exception. In ISO C, return and goto leave the region open. `break`
+       and `continue` leave the statement, and not a loop around it.
    ZT_SCOPE(profiler, list, name);
        makes a region of the rest of the block, in C++ and GNU C. In C++, an object of the class zt_scope,
        which is constructed with the same arguments, is a region for as long as it lives. */
@@ -740,9 +739,9 @@ struct zt_region_info {
     uint32_t differs; /* differences between the passes, as ZT_DIFFERS_ bits; 0: none */
     uint32_t parent;  /* the region that it is directly inside; UINT32_MAX: none, or not the same each time.
                          See NESTING */
-    double own_ns;    /* GPU time of all samples outside of the regions inside it. NaN: not known */
-    double total_ns;  /* GPU time of all samples. A sample inside another one of the region does not count
-                         again. NaN: not known */
+    double own_ns;    /* GPU time of all samples, less that of the regions inside it. NaN: not known */
+    double total_ns;  /* GPU time of all samples. Where the region is inside itself, only the outer sample
+                         counts. NaN: not known */
     uint64_t bytes;   /* that traced copies and fills of this name have moved, as far as known */
     double bytes_per_second; /* `bytes`, divided by the GPU time of these copies and fills. NaN: not known */
     uint64_t with_metrics;   /* samples in `count` that have metrics; see COUNTS */
@@ -762,7 +761,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
 
 /* How the values of a metric are combined over samples. */
 typedef enum zt_aggregation {
-    ZT_AGGREGATE_SUM,  /* sum, and mean of a sample */
+    ZT_AGGREGATE_SUM,  /* sum, and mean over the samples */
     ZT_AGGREGATE_MEAN, /* mean, weighted by GPU time; no sum */
     ZT_AGGREGATE_FLAG, /* sum: in how many samples it was set */
     ZT_AGGREGATE_NONE  /* count, minimum and maximum alone */
@@ -954,7 +953,7 @@ struct zt_path_info {
     uint32_t parent; /* the path of the region that it is directly inside. UINT32_MAX: none */
     uint64_t count;  /* samples that were collected there, with a GPU time */
     double total_ns; /* the sum of their GPU times */
-    double own_ns;   /* the part of total_ns outside of the regions inside it. NaN: not known */
+    double own_ns;   /* total_ns, less that of the paths directly inside. NaN: not known */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -1195,8 +1194,8 @@ struct zt_kernel_shape {
     uint32_t group_count[3]; /* 0: not known to the host */
     uint64_t launches;
     uint32_t groups_per_subslice; /* how many work-groups fit into a subslice. UINT32_MAX: not known */
-    double occupancy;             /* the share of a subslice's threads that these fill, from 0 to 1. NaN: not
-                                     known */
+    double occupancy;             /* the share of a subslice's places for threads that these work-groups fill,
+                                     from 0 to 1. NaN: not known */
     double waves; /* how many times a launch fills the device; below 1: not even once. NaN: not known */
 };
 
@@ -1308,7 +1307,7 @@ struct zt_stream_config {
 /* One row: the metrics of one period. */
 struct zt_row {
     uint64_t time_ns;   /* when the period began, by CLOCK_MONOTONIC of the host */
-    uint64_t device_ns; /* the same by the clock of the device's metrics. It continues when that overflows */
+    uint64_t device_ns; /* the same by the clock of the device's metrics. It goes on when that overflows */
     uint64_t length_ns; /* how long the period lasted */
     int gap;            /* not 0: rows are missing before this one, dropped by the device or not
                            calculated */
@@ -2031,7 +2030,7 @@ ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread t
 
 /* Finds the kernel and the source line of an instruction, by the modules that the process has loaded. Works
    also when the session is over. Runs a program to find the source line, as for hot spots, which takes a few
-   milliseconds the first time; see PROGRAM DEBUG.
+   milliseconds the first time; see DEBUG SESSIONS.
    Returns SUCCESS if the kernel is known; NOT_AVAILABLE if it is not. */
 ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_debug_place *place);
 
@@ -2135,8 +2134,8 @@ struct zt_config {
                             alone. NULL: those that `metrics` needs, else "ComputeBasic", else the first
                             event-based group of the device. ZT_GROUPS in the environment overrides this. */
     const char *metrics; /* Metrics: names separated by commas, up to 64. Groups that have them are measured,
-                            beside those of `groups`. These are few, but not always the fewest, because not
-                            all combinations are tried: to choose, name them in `groups`. NULL: `groups`
+                            beside those of `groups`. They are few, but not always the fewest, because not
+                            all combinations are tried: to choose them, name them in `groups`. NULL: `groups`
                             alone decides. ZT_METRICS in the environment overrides this. */
     const char *columns; /* Columns of the table, and counters and arguments of the trace, comma-separated:
                             metrics; of the GPU time "median", "p95", "min" and "max"; the latencies "queued"
@@ -2210,8 +2209,8 @@ ZT_API zt_auto_config zt_auto_config_default(void);
 
 /* ---- what a device can measure ------------------------------------------------------------------------- */
 
-/* A metric group: the same type as zet_metric_group_handle_t. Only the implementation includes the header of
-   that, because it is slow to compile. */
+/* A metric group: the same type as zet_metric_group_handle_t. The header of that type is slow to compile, so
+   only the implementation includes it. */
 typedef struct _zet_metric_group_handle_t *zt_group;
 
 #ifndef ZETOOLS_DISABLE
@@ -2251,7 +2250,7 @@ ZT_API const char *zt_version(void);
 
 #ifndef ZETOOLS_DISABLE
 
-/* Without a profiler, a region costs one comparison. */
+/* Inline, so that without a profiler a region costs one comparison. */
 static inline ZT__UNUSED zt_region zt__open_region(zt_profiler *profiler, ze_command_list_handle_t list,
                                                    const char *name) {
     static const zt_region none = {NULL, 0, 0, 0};
@@ -2290,33 +2289,30 @@ struct zt__all_passes {
 
 #define ZT__REGION(scope, profiler, list, name)                                                              \
     for (zt_scope scope(profiler, list, name); zt__begin_body(&scope.region);)
-#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #define ZT_SCOPE(profiler, list, name) zt_scope ZT__NAME(zt__scope)(profiler, list, name)
 #define ZT__PASSES(passes, profiler) for (zt__all_passes passes(profiler); zt_passes_next(&passes.state);)
-#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 #elif defined(__GNUC__)
 #define ZT__GUARD __attribute__((cleanup(zt__close_region)))
 #define ZT__REGION(region, profiler, list, name)                                                             \
     for (zt_region region ZT__GUARD = zt__open_region(profiler, list, name); zt__begin_body(&region);)
-#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #define ZT_SCOPE(profiler, list, name)                                                                       \
     zt_region ZT__NAME(zt__scope)                                                                            \
     ZT__GUARD ZT__UNUSED = zt__open_region(profiler, list, name)
 #define ZT__PASSES(passes, profiler)                                                                         \
     for (zt_passes passes __attribute__((cleanup(zt_passes_end))) = zt_passes_begin(profiler);               \
          zt_passes_next(&passes);)
-#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 #else
 #define ZT__PASSES(passes, profiler)                                                                         \
     for (zt_passes passes = zt_passes_begin(profiler); zt_passes_next(&passes);)
-#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 /* `break` leaves the inner loop. */
 #define ZT__REGION(region, profiler, list, name)                                                             \
     for (zt_region region = zt__open_region(profiler, list, name); region.body == 0;                         \
          zt__close_region(&region))                                                                          \
         for (; zt__begin_body(&region);)
-#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #endif
+
+#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
+#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 
 #endif /* ZETOOLS_DISABLE */
 
@@ -8402,9 +8398,7 @@ enum {
 };
 
 /* The library's own tests define this to stop where an invariant does not hold. */
-
 #ifndef ZT__INVARIANT
-
 #define ZT__INVARIANT(condition) ((void)0)
 #endif
 
@@ -8438,8 +8432,6 @@ typedef enum zt__slot_condition {
     ZT__STILL_USED, /* the device may still write to it */
     ZT__CONDITION_COUNT
 } zt__slot_condition;
-
-/* clang-format on */
 
 /* What measures a slot. */
 typedef enum zt__measurement {
@@ -8641,7 +8633,7 @@ struct zt__list {
     uint64_t watched_signalled_up_to, watched_signalled_ns;
 };
 
-/* A metric that, if it is not 0, reports that its sample is lost. */
+/* A metric of a report: if it is not 0, the sample is lost. */
 typedef struct zt__lost_flag {
     uint32_t column;
     zt_cause cause;
@@ -8796,10 +8788,10 @@ struct zt_profiler {
     zt__thread thread;           /* collects, with config.thread */
     int watch_queries_kept;      /* the watch queries events of the application that slots keep */
 
-    /* data and functions of later chapters */
+    /* data of later floors, and functions that these set because this floor has to call them */
     struct zt__timeline *timeline;
     struct zt__stream_data *attached_streams; /* also those that are closed; guarded by the mutex */
-    uint32_t streamed_count;
+    uint32_t streamed_count;                  /* metrics of all of them */
     struct zt__tracer *tracer;
     void (*before_collection)(zt_profiler *profiler); /* no mutex held */
     void (*batch_collected)(zt_profiler *profiler);   /* no mutex held */
@@ -8863,6 +8855,7 @@ ZT__PRIVATE const unsigned char zt__states_after_reading[ZT__CONDITION_COUNT][3]
     /* NOT_RESET */  {ZT__SLOT_PARTIAL, ZT__SLOT_PARTIAL, ZT__SLOT_RETIRED},
     /* STILL_USED */ {ZT__SLOT_RETIRED, ZT__SLOT_RETIRED, ZT__SLOT_RETIRED},
 };
+/* clang-format on */
 
 /* ---- the profiler ---------------------------------------------------------------------------------------- */
 
@@ -8898,8 +8891,6 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler);
 /* ==== regions/columns.c ================================================================================= */
 
 /* Where GPU time, metrics, tiles, passes and latencies are in the row of a sample. Not the columns of reports. */
-
-/* ---- columns --------------------------------------------------------------------------------------------- */
 
 ZT__PRIVATE uint32_t zt__pass_time_column(const zt_profiler *profiler, uint32_t pass) {
     return profiler->pass_count == 1 ? 0 : 1 + profiler->metric_count + pass;
@@ -9053,8 +9044,6 @@ ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler);
 
 /* Creates, frees and registers profilers. */
 
-/* ---- creating and registering ---------------------------------------------------------------------------- */
-
 ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete) {
     zt_profiler *profiler = (zt_profiler *)zt__allocate(&complete->allocator, 1, sizeof *profiler);
     uint32_t pass;
@@ -9172,11 +9161,13 @@ ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
 
 ZT__PRIVATE const char *zt__shown_name(const char *name);
 
+/* What follows is called with the mutex held. What adds something unlocks it while memory is allocated. */
+
 /* Returns the region with this name, added if it is new; or NULL and the cause if it cannot be added. */
 ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, const char *name,
                                                       zt_cause *cause);
 
-/* Paths are in blocks, so that they need not move. */
+/* Returns a path by its index. Paths are in blocks, so that they need not move. */
 ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index);
 
 /* Returns the path of a region inside another path, added if it is new, or NULL without memory. If regions
@@ -9403,6 +9394,8 @@ ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t 
 
 /* The states of slots, the slots of a list, and what a slot has of the device. */
 
+/* States and chains: with the mutex held, except zt__count_states, which locks it. */
+
 /* Counts one more sample on a path as begun, or with -1 one less. */
 ZT__PRIVATE void zt__count_begun(zt_profiler *profiler, zt__path *path, int change);
 
@@ -9420,6 +9413,10 @@ ZT__PRIVATE int zt__is_submitted(const zt__slot *slot);
 /* Returns whether the event of a PARTIAL slot shows when the last execution of its commands is complete. */
 ZT__PRIVATE int zt__shows_end(const zt__slot *slot);
 
+/* Returns whether the list of a slot also ran without zt_execute. If that list was destroyed, the record may
+   already describe another list with its handle. */
+ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot);
+
 /* Returns whether dropped regions of a list are on their way, and their events will show when they end. */
 ZT__PRIVATE int zt__awaits_ends(const zt__list *list);
 
@@ -9433,8 +9430,11 @@ ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, const zt__slot *slot, zt_
 ZT__PRIVATE void zt__count_dropped(zt_profiler *profiler, zt__region_record *region, const zt__list *list,
                                    uint64_t since_ns, zt_cause cause);
 
-/* Locks the mutex, unlike the others here. */
 ZT__PRIVATE void zt__count_states(const zt_profiler *profiler, uint64_t counts[ZT__SLOT_STATE_COUNT]);
+
+/* Removes a slot from the open ones of its list. If regions inside it are still open, they overlap with it,
+   and the own time is known neither for it nor for the region around it. */
+ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot);
 
 /* Binds a slot that has ended to its list. */
 ZT__PRIVATE void zt__bind_slot(zt__slot *slot);
@@ -9451,6 +9451,8 @@ ZT__PRIVATE zt__slot *zt__pop_free_slot(zt__pass *pass);
 /* Frees a slot that is not in the chain of a list. */
 ZT__PRIVATE void zt__free_slot(zt_profiler *profiler, zt__slot *slot);
 
+/* What slots have of the device: no mutex is held. */
+
 ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block);
 
 /* Resets the event and the queries of a slot. On failure, `*call` is the call that failed. */
@@ -9459,14 +9461,6 @@ ZT__PRIVATE ze_result_t zt__reset_handles(const zt__pass *pass, const zt__slot *
 /* Makes one more block of slots for a pass. On failure, `*call` is the call that failed. If there are
    config.max_slots already, returns OUT_OF_DEVICE_MEMORY with `*call` NULL. */
 ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, const char **call);
-
-/* Returns whether the list of a slot also ran without zt_execute. If that list was destroyed, the record may
-   already describe another list with its handle. With the mutex held. */
-ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot);
-
-/* Removes a slot from the open ones of its list. If regions inside it are still open, they overlap with it,
-   and the own time is known neither for it nor for the region around it. With the mutex held. */
-ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot);
 
 /* ==== regions/slots.c =================================================================================== */
 
@@ -9514,6 +9508,12 @@ ZT__PRIVATE int zt__is_submitted(const zt__slot *slot) {
 
 ZT__PRIVATE int zt__shows_end(const zt__slot *slot) {
     return slot->state == ZT__SLOT_PARTIAL && slot->shows_end && !slot->list->overlaps;
+}
+
+ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot) {
+    const zt__list *list = slot->list;
+    return slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
+                                                : list->destroyed_was_unobserved;
 }
 
 ZT__PRIVATE int zt__awaits_ends(const zt__list *list) {
@@ -9567,7 +9567,19 @@ ZT__PRIVATE void zt__count_states(const zt_profiler *profiler, uint64_t counts[Z
     zt__unlock(&locked->mutex);
 }
 
-/* ---- the chain of a list: with the mutex held ------------------------------------------------------------ */
+/* ---- the slots of a list, and free ones: with the mutex held --------------------------------------------- */
+
+ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot) {
+    zt__slot **place = &slot->list->innermost;
+    if (*place != slot) {
+        (slot->outer ? slot->outer->path : &profiler->root)->is_own_unknown = 1;
+        slot->path->is_own_unknown = 1;
+    }
+    for (; *place != slot; place = &(*place)->outer) {
+        (*place)->path->outlives_outer = 1;
+    }
+    *place = slot->outer;
+}
 
 ZT__PRIVATE void zt__bind_slot(zt__slot *slot) {
     zt__list *list = slot->list;
@@ -9771,24 +9783,6 @@ ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, co
     return result;
 }
 
-ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot) {
-    const zt__list *list = slot->list;
-    return slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
-                                                : list->destroyed_was_unobserved;
-}
-
-ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot) {
-    zt__slot **place = &slot->list->innermost;
-    if (*place != slot) {
-        (slot->outer ? slot->outer->path : &profiler->root)->is_own_unknown = 1;
-        slot->path->is_own_unknown = 1;
-    }
-    for (; *place != slot; place = &(*place)->outer) {
-        (*place)->path->outlives_outer = 1;
-    }
-    *place = slot->outer;
-}
-
 /* ==== regions/first_query.h ============================================================================= */
 
 /* Activation of the groups of a pass, and the first query, which shows whether they work. */
@@ -9842,6 +9836,8 @@ ZT__PRIVATE ze_result_t zt__activate_groups(zt_profiler *profiler, const zt__pas
     return ZE_RESULT_SUCCESS;
 }
 
+/* ---- the first query ------------------------------------------------------------------------------------- */
+
 /* Waits until the device is done with the first query. A failed call is repeated a few times, because what
    the device uses must not be destroyed. */
 static ze_result_t zt__await_first_query(const zt__first_query *query, uint64_t deadline, const char **call) {
@@ -9863,7 +9859,7 @@ static ze_result_t zt__await_first_query(const zt__first_query *query, uint64_t 
     return result;
 }
 
-static void zt__destroy_own_queue(zt__first_query *query) {
+static void zt__destroy_first_query(zt__first_query *query) {
     if (query->list) {
         zeCommandListDestroy(query->list);
     }
@@ -9884,7 +9880,7 @@ ZT__PRIVATE int zt__finish_first_query(zt_profiler *profiler, zt__pass *pass, ui
         return 0;
     }
     query->slot->may_be_written = 0;
-    zt__destroy_own_queue(query);
+    zt__destroy_first_query(query);
     return 1;
 }
 
@@ -9982,7 +9978,7 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
     if (slot->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
         pass->first_query = query;
     } else {
-        zt__destroy_own_queue(&query);
+        zt__destroy_first_query(&query);
     }
     return result == ZE_RESULT_SUCCESS;
 }
@@ -9990,13 +9986,6 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
 /* ==== regions/reading.h ================================================================================= */
 
 /* Which slots are read, and what the driver returns of each. */
-
-/* One thread collects at a time. It works in batches of up to 64 slots:
-
-   1. With the mutex held, it moves the slots to READING, so that no other thread uses them.
-   2. Without the mutex, it reads and resets them, and calculates their reports in one call.
-   3. With the mutex held, it adds the samples to the statistics, and moves each slot to its next state.
-   4. Without the mutex, it logs messages and delivers the samples to the application. */
 
 /* A collection: which slots it reads, and how far it is. Its pointers stay valid while the mutex is unlocked,
    because only the thread that holds the collector removes slots from lists, and lists from the profiler. */
@@ -10038,7 +10027,7 @@ ZT__PRIVATE int zt__has_all_stamps(const uint64_t *stamps);
 
 /* Reads the slots of the batch, and resets those that are ready. A slot that is not ready ends the queries on
    its list, except in a thorough collection and of slots that are final. Where slots may become ready out of
-   order, MOST_NOT_READY of them end the queries. */
+   order, some tens of them do. */
 ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collection);
 
 /* ==== regions/reading.c ================================================================================= */
@@ -10225,7 +10214,7 @@ ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_
                                                 zt__sample_times *times, const char **call) {
     ze_kernel_timestamp_result_t tiles[ZT__MAX_TILES];
     uint32_t i, count = profiler->tiles_stamped;
-    /* Sums of two durations are below 2^63, whatever the time stamps are. */
+    /* Durations are cut to 62 bits, so that a sum of two is below 2^63, whatever the time stamps are. */
     uint64_t first, mask = profiler->kernel_tick_mask & UINT64_MAX >> 2;
     int64_t begin = 0, end = 0; /* ticks since `first` */
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -10570,7 +10559,7 @@ static void zt__count_reading(zt_profiler *profiler, zt__reading *reading, doubl
     zt__path *path = slot->path;
     zt__region_record *region = slot->region;
     double times[ZT__TIME_COLUMNS];
-    int shows_others = !slot->is_unordered; /* its event: those before it on the list have ended, too */
+    int shows_others = !slot->is_unordered; /* its event shows that slots before it have ended, too */
     /* zt__submit_slots counts a sample as lost when the next execution overlaps it. If the slot was read in
        between and its event has signalled again, both samples exist, so one loss is taken back. */
     int was_overwritten = reading->from == ZT__SLOT_ARMED && reading->has_signalled &&
@@ -10678,7 +10667,15 @@ static void zt__deliver_batch(zt_profiler *profiler) {
 /* ---- a collection: with the collector held --------------------------------------------------------------- */
 
 /* Collects from one list, or from all if `handle` is NULL. Every 64th collection from all is thorough: after
-   a reset without zt_reset, slots that never run would otherwise hide later ones. */
+   a reset without zt_reset, slots that never run would otherwise hide later ones. Works in batches of up to
+   64 slots:
+
+   1. zt__fill_batch, with the mutex held, moves slots to READING, so that no other thread uses them.
+   2. zt__read_batch and zt__calculate_batch, without the mutex, read the slots, reset them, and calculate
+      their reports in one call.
+   3. zt__count_reading, with the mutex held, adds the samples to the statistics. Then each slot moves to its
+      next state.
+   4. zt__deliver_batch, without the mutex, logs messages and passes the samples to the application. */
 static void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t handle, int thorough) {
     enum { THOROUGH_EVERY = 64, FEW_LISTS = 64 };
     zt__batch *batch = &profiler->batch;
@@ -10714,7 +10711,7 @@ static void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t h
         for (i = 0; i < batch->count; i++) {
             zt__count_reading(profiler, &batch->readings[i], batch->rows + (size_t)i * profiler->row_length);
         }
-        for (i = 0; i < batch->count; i++) { /* see THE LIFE OF A SLOT */
+        for (i = 0; i < batch->count; i++) { /* the page THE LIFE OF A SLOT has the table */
             const zt__reading *reading = &batch->readings[i];
             zt__slot *slot = reading->slot;
             /* `reading` describes the list as it was before the event was queried. A slot that became final
@@ -10881,7 +10878,7 @@ ZT__PRIVATE int zt__run_collecting_thread(void *user) {
     if (!profiler->thread_is_idle) {
         sleep_ns = 1000000;
     } else if (profiler->state_counts[ZT__SLOT_RECORDED] || profiler->state_counts[ZT__SLOT_ARMED]) {
-        sleep_ns = 50000000; /* these may run without zt_execute, which wakes the thread */
+        sleep_ns = 50000000; /* if these run without zt_execute, nothing wakes the thread */
     }
     zt__unlock(&profiler->mutex);
     zt__sleep_thread(&profiler->thread, sleep_ns);
@@ -10956,8 +10953,8 @@ ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     zt__register_profiler(profiler);
 }
 
-/* Returns whether a list may be immediate, or runs by other means: then it may be running. */
-static int zt__is_unobserved(const zt__list *list) {
+/* Returns whether a list may be running unseen: it runs without zt_execute, or may be immediate. */
+static int zt__may_run_unseen(const zt__list *list) {
     return list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED;
 }
 
@@ -10984,7 +10981,7 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
                 zt__count_lost(profiler, slot, ZT_LOST_NEVER_DELIVERED, 1);
                 break;
             case ZT__SLOT_RECORDED:
-                if (zt__is_unobserved(slot->list)) {
+                if (zt__may_run_unseen(slot->list)) {
                     break;
                 }
                 zt__unbind_slot(slot);
@@ -10993,7 +10990,7 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
             case ZT__SLOT_PARTIAL:
                 /* The device may still execute what it has on its list. */
                 may_run = zt__is_submitted(slot);
-                if (zt__is_unobserved(slot->list)) {
+                if (zt__may_run_unseen(slot->list)) {
                     may_run = slot->is_dropped && slot->needs_reset && !zt__is_complete(slot) &&
                               (slot->list->state == ZT__LIST_UNOBSERVED ||
                                slot->number > slot->list->ran_up_to); /* else it has run */
@@ -11006,7 +11003,7 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
             default:
                 continue;
             }
-            /* The launch signals an event of the application, and its list has no command of the library. */
+            /* Around a launch that signals an event of the application, the device writes nothing. */
             slot->may_be_written = slot->measurement != ZT__KEPT_EVENT_STAMPS;
             zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
         }
@@ -11072,8 +11069,6 @@ ZT__PRIVATE void zt__note_earlier_signals(zt_profiler *profiler, ze_command_list
 /* ==== regions/kept_events.c ============================================================================= */
 
 /* Events of the application that measure a launch: their stamps are read before the event changes. */
-
-/* ---- events of the application that slots keep ----------------------------------------------------------- */
 
 ZT__PRIVATE int zt__save_kept_stamps(zt_profiler *profiler, zt__slot *slot, ze_event_handle_t event,
                                      zt__event_change change) {
@@ -11193,8 +11188,6 @@ ZT__PRIVATE void zt__after_execution(zt_profiler *profiler, uint32_t count,
 /* ==== regions/execution.c =============================================================================== */
 
 /* zt_execute, and executions that a tracer observes. */
-
-/* ---- execution ------------------------------------------------------------------------------------------- */
 
 /* Returns whether a list has regions that are on their way, or samples of an execution without zt_execute.
    Such an execution has signalled the event of the last slot, since that ends after all others. If the list
@@ -11626,13 +11619,6 @@ ZT_API void zt_passes_end(zt_passes *passes) {
 
 /* zt_begin and zt_end. */
 
-/* How a list ends. */
-typedef enum zt__list_end {
-    ZT__BY_RESET,
-    ZT__BY_RELEASE, /* or because its handle has come back */
-    ZT__BY_DESTROY  /* and its handle may have come back since then */
-} zt__list_end;
-
 /* Queries whether a list is immediate. Returns UNKNOWN with loaders before 1.16, which lack the call. Each
    zt_begin queries it, because a handle can come back as a list of another kind. */
 ZT__PRIVATE zt__list_state zt__query_list_kind(const zt_profiler *profiler, ze_command_list_handle_t handle);
@@ -12047,6 +12033,13 @@ ZT_API void zt_end(zt_region *region) {
 /* ==== regions/resets.h ================================================================================== */
 
 /* zt_release and zt_reset: lists whose commands never run again. */
+
+/* How a list ends. */
+typedef enum zt__list_end {
+    ZT__BY_RESET,
+    ZT__BY_RELEASE, /* or because its handle has come back */
+    ZT__BY_DESTROY  /* and its handle may have come back since then */
+} zt__list_end;
 
 /* Updates what is known about a list when it is reset or destroyed. Slots that have ended are final, and the
    next collection frees them. Open regions are dropped. */
@@ -35386,9 +35379,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        The time of a region counts from the moment when the watch finds that it was submitted and that all
        before it on its list has ended: up to an eighth of hang_ns, or a second, late. So it includes waits
-       for events and for other lists. Not seen are
+       for events and for other lists. Of nested regions, the innermost is reported. Not seen are
 
-       - regions that are begun and not ended. Of nested regions, the innermost is reported
+       - regions that are begun and not ended
        - recorded lists that are executed without zt_execute while nothing traces
        - on loaders before 1.16, immediate lists, unless they were created while tracing
        - regions that were dropped, launches that zt_trace_config leaves out, and all other work
@@ -35400,9 +35393,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        work was resumed, which ends debugging. After a fault most drivers lose the device; a fault that
        arrives after the loss is reported without a region.
 
-       While it watches, the library is attached as a debugger of this process (see PROGRAM DEBUG), and
-       acknowledges events at once, so modules run as without it. If the process may not debug itself, the
-       library starts a helper, unless the file of the program gives it privileges, as setcap does:
+       A watch is attached as a debugger of this process (see PROGRAM DEBUG), and acknowledges events at
+       once, so modules run as without it. If the process may not debug itself, the watch starts a helper,
+       unless the file of the program gives the program privileges, as setcap does:
 
        - The helper is the same program once more, in which a constructor of this header serves instead of
          main. If the header is in a shared library, the helper is a shell with this library preloaded.
@@ -35415,9 +35408,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        If nobody can debug the process, the reason is logged, and is in the report and in zt_watch_get_info.
        At the next hang the watch tries again.
 
-       While no region hangs, the watch wakes up eight times in hang_ns, at least once a second and, while
-       it is attached, ten times. It queries one event of each list that has work, and locks the profiler
-       briefly.
+       While no region hangs, the watch wakes up eight times in hang_ns, but at least once a second, and ten
+       times a second while it is attached. It queries one event of each list that has work, and locks the
+       profiler briefly.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35650,4 +35643,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 810de7461ccf6ee6 */
+/* Joined from src/ by src/join.py: e4084b7fbe7862b9 */

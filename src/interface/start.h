@@ -97,7 +97,7 @@ typedef struct zt_debug_register zt_debug_register;         /* a register */
 
 /* ---- the first screen ---------------------------------------------------------------------------------- */
 
-/* Open a profiler, make regions of the work, collect, report, close:
+/* Open a profiler, make regions of the work, collect, report, close. USE has a complete program.
 
        zt_profiler *profiler;
        zt_open(context, device, NULL, &profiler);
@@ -138,10 +138,9 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
 ZT_API const char *zt_get_last_error(const zt_profiler *profiler);
 
 /* ZT_REGION(profiler, list, name) statement
-       makes a region of the statement: it begins the region before it, and ends it after it. In C++ and GNU C
-       the region ends however the statement is left: at its end, by break, goto, return or an exception. In
-       ISO C, return and goto leave it open. `break` and `continue` leave the statement, and not a loop around
-       it.
+       makes a region of the statement. In C++ and GNU C the region ends however the statement is left: at its
+       end, by break, goto, return or an exception. In ISO C, return and goto leave the region open. `break`
+       and `continue` leave the statement, and not a loop around it.
    ZT_SCOPE(profiler, list, name);
        makes a region of the rest of the block, in C++ and GNU C. In C++, an object of the class zt_scope,
        which is constructed with the same arguments, is a region for as long as it lives. */

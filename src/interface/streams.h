@@ -26,7 +26,7 @@ struct zt_stream_config {
 /* One row: the metrics of one period. */
 struct zt_row {
     uint64_t time_ns;   /* when the period began, by CLOCK_MONOTONIC of the host */
-    uint64_t device_ns; /* the same by the clock of the device's metrics. It continues when that overflows */
+    uint64_t device_ns; /* the same by the clock of the device's metrics. It goes on when that overflows */
     uint64_t length_ns; /* how long the period lasted */
     int gap;            /* not 0: rows are missing before this one, dropped by the device or not
                            calculated */

@@ -83,8 +83,8 @@ struct zt_kernel_shape {
     uint32_t group_count[3]; /* 0: not known to the host */
     uint64_t launches;
     uint32_t groups_per_subslice; /* how many work-groups fit into a subslice. UINT32_MAX: not known */
-    double occupancy;             /* the share of a subslice's threads that these fill, from 0 to 1. NaN: not
-                                     known */
+    double occupancy;             /* the share of a subslice's places for threads that these work-groups fill,
+                                     from 0 to 1. NaN: not known */
     double waves; /* how many times a launch fills the device; below 1: not even once. NaN: not known */
 };
 

@@ -239,8 +239,7 @@
            ZT_AUTO=run.csv,run.trace.json ZT_KERNELS="gemm*,!*_tail" ZT_COPIES=1 ./program
 
        examples/preload.c is a library that calls zt_auto when it is loaded. With LD_PRELOAD it profiles
-       programs that were not built with zetools. A process that ends by a signal, or in another way without
-       exit, writes no report.
+       programs that were not built with zetools. Without exit, as after a signal, no report is written.
 
    STREAMS
 
@@ -315,7 +314,8 @@
        Exceptions:
 
        - Nothing else uses a profiler, a stream or a debugger while it is closed. But zt_stream_close and
-         zt_debug_close end calls that wait, and attached streams may be read and closed.
+         zt_debug_close end calls that wait, and streams that are attached to the profiler may be read and
+         closed.
        - One ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time.
        - A tracer, hot spots or a watch of a profiler are started and stopped by one thread at a time, and
          zt_open and zt_stream_open are not called for one device by two threads at once.

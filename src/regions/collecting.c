@@ -157,7 +157,7 @@ static void zt__count_reading(zt_profiler *profiler, zt__reading *reading, doubl
     zt__path *path = slot->path;
     zt__region_record *region = slot->region;
     double times[ZT__TIME_COLUMNS];
-    int shows_others = !slot->is_unordered; /* its event: those before it on the list have ended, too */
+    int shows_others = !slot->is_unordered; /* its event shows that slots before it have ended, too */
     /* zt__submit_slots counts a sample as lost when the next execution overlaps it. If the slot was read in
        between and its event has signalled again, both samples exist, so one loss is taken back. */
     int was_overwritten = reading->from == ZT__SLOT_ARMED && reading->has_signalled &&
@@ -265,7 +265,15 @@ static void zt__deliver_batch(zt_profiler *profiler) {
 /* ---- a collection: with the collector held --------------------------------------------------------------- */
 
 /* Collects from one list, or from all if `handle` is NULL. Every 64th collection from all is thorough: after
-   a reset without zt_reset, slots that never run would otherwise hide later ones. */
+   a reset without zt_reset, slots that never run would otherwise hide later ones. Works in batches of up to
+   64 slots:
+
+   1. zt__fill_batch, with the mutex held, moves slots to READING, so that no other thread uses them.
+   2. zt__read_batch and zt__calculate_batch, without the mutex, read the slots, reset them, and calculate
+      their reports in one call.
+   3. zt__count_reading, with the mutex held, adds the samples to the statistics. Then each slot moves to its
+      next state.
+   4. zt__deliver_batch, without the mutex, logs messages and passes the samples to the application. */
 static void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t handle, int thorough) {
     enum { THOROUGH_EVERY = 64, FEW_LISTS = 64 };
     zt__batch *batch = &profiler->batch;
@@ -301,7 +309,7 @@ static void zt__run_collection(zt_profiler *profiler, ze_command_list_handle_t h
         for (i = 0; i < batch->count; i++) {
             zt__count_reading(profiler, &batch->readings[i], batch->rows + (size_t)i * profiler->row_length);
         }
-        for (i = 0; i < batch->count; i++) { /* see THE LIFE OF A SLOT */
+        for (i = 0; i < batch->count; i++) { /* the page THE LIFE OF A SLOT has the table */
             const zt__reading *reading = &batch->readings[i];
             zt__slot *slot = reading->slot;
             /* `reading` describes the list as it was before the event was queried. A slot that became final
@@ -468,7 +476,7 @@ ZT__PRIVATE int zt__run_collecting_thread(void *user) {
     if (!profiler->thread_is_idle) {
         sleep_ns = 1000000;
     } else if (profiler->state_counts[ZT__SLOT_RECORDED] || profiler->state_counts[ZT__SLOT_ARMED]) {
-        sleep_ns = 50000000; /* these may run without zt_execute, which wakes the thread */
+        sleep_ns = 50000000; /* if these run without zt_execute, nothing wakes the thread */
     }
     zt__unlock(&profiler->mutex);
     zt__sleep_thread(&profiler->thread, sleep_ns);

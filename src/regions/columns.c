@@ -6,8 +6,6 @@
 #include "base/memory.h"
 #include "regions/profiler.h"
 
-/* ---- columns --------------------------------------------------------------------------------------------- */
-
 ZT__PRIVATE uint32_t zt__pass_time_column(const zt_profiler *profiler, uint32_t pass) {
     return profiler->pass_count == 1 ? 0 : 1 + profiler->metric_count + pass;
 }

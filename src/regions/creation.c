@@ -12,8 +12,6 @@
 #include "metrics/statistics.h"
 #include "regions/profiler.h"
 
-/* ---- creating and registering ---------------------------------------------------------------------------- */
-
 ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete) {
     zt_profiler *profiler = (zt_profiler *)zt__allocate(&complete->allocator, 1, sizeof *profiler);
     uint32_t pass;

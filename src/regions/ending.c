@@ -43,8 +43,8 @@ ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
     zt__register_profiler(profiler);
 }
 
-/* Returns whether a list may be immediate, or runs by other means: then it may be running. */
-static int zt__is_unobserved(const zt__list *list) {
+/* Returns whether a list may be running unseen: it runs without zt_execute, or may be immediate. */
+static int zt__may_run_unseen(const zt__list *list) {
     return list->state == ZT__LIST_UNKNOWN || list->state == ZT__LIST_UNOBSERVED;
 }
 
@@ -71,7 +71,7 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
                 zt__count_lost(profiler, slot, ZT_LOST_NEVER_DELIVERED, 1);
                 break;
             case ZT__SLOT_RECORDED:
-                if (zt__is_unobserved(slot->list)) {
+                if (zt__may_run_unseen(slot->list)) {
                     break;
                 }
                 zt__unbind_slot(slot);
@@ -80,7 +80,7 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
             case ZT__SLOT_PARTIAL:
                 /* The device may still execute what it has on its list. */
                 may_run = zt__is_submitted(slot);
-                if (zt__is_unobserved(slot->list)) {
+                if (zt__may_run_unseen(slot->list)) {
                     may_run = slot->is_dropped && slot->needs_reset && !zt__is_complete(slot) &&
                               (slot->list->state == ZT__LIST_UNOBSERVED ||
                                slot->number > slot->list->ran_up_to); /* else it has run */
@@ -93,7 +93,7 @@ ZT__PRIVATE void zt__abandon_slots(zt_profiler *profiler, const char *call) {
             default:
                 continue;
             }
-            /* The launch signals an event of the application, and its list has no command of the library. */
+            /* Around a launch that signals an event of the application, the device writes nothing. */
             slot->may_be_written = slot->measurement != ZT__KEPT_EVENT_STAMPS;
             zt__move_slot(profiler, slot, ZT__SLOT_RETIRED);
         }

@@ -13,8 +13,6 @@
 #include "regions/profiler.h"
 #include "regions/slots.h"
 
-/* ---- execution ------------------------------------------------------------------------------------------- */
-
 /* Returns whether a list has regions that are on their way, or samples of an execution without zt_execute.
    Such an execution has signalled the event of the last slot, since that ends after all others. If the list
    was reset and recorded anew since then, the last slot is new, and the first one may be of the old

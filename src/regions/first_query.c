@@ -37,6 +37,8 @@ ZT__PRIVATE ze_result_t zt__activate_groups(zt_profiler *profiler, const zt__pas
     return ZE_RESULT_SUCCESS;
 }
 
+/* ---- the first query ------------------------------------------------------------------------------------- */
+
 /* Waits until the device is done with the first query. A failed call is repeated a few times, because what
    the device uses must not be destroyed. */
 static ze_result_t zt__await_first_query(const zt__first_query *query, uint64_t deadline, const char **call) {
@@ -58,7 +60,7 @@ static ze_result_t zt__await_first_query(const zt__first_query *query, uint64_t 
     return result;
 }
 
-static void zt__destroy_own_queue(zt__first_query *query) {
+static void zt__destroy_first_query(zt__first_query *query) {
     if (query->list) {
         zeCommandListDestroy(query->list);
     }
@@ -79,7 +81,7 @@ ZT__PRIVATE int zt__finish_first_query(zt_profiler *profiler, zt__pass *pass, ui
         return 0;
     }
     query->slot->may_be_written = 0;
-    zt__destroy_own_queue(query);
+    zt__destroy_first_query(query);
     return 1;
 }
 
@@ -177,7 +179,7 @@ ZT__PRIVATE int zt__run_first_query(zt_profiler *profiler, zt__pass *pass,
     if (slot->may_be_written && !zt__is_device_lost(&profiler->diagnostics)) {
         pass->first_query = query;
     } else {
-        zt__destroy_own_queue(&query);
+        zt__destroy_first_query(&query);
     }
     return result == ZE_RESULT_SUCCESS;
 }

@@ -11,8 +11,6 @@
 #include "regions/reading.h"
 #include "regions/slots.h"
 
-/* ---- events of the application that slots keep ----------------------------------------------------------- */
-
 ZT__PRIVATE int zt__save_kept_stamps(zt_profiler *profiler, zt__slot *slot, ze_event_handle_t event,
                                      zt__event_change change) {
     enum { LONGEST_NS = 1000000000 };

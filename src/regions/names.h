@@ -8,11 +8,13 @@
 
 ZT__PRIVATE const char *zt__shown_name(const char *name);
 
+/* What follows is called with the mutex held. What adds something unlocks it while memory is allocated. */
+
 /* Returns the region with this name, added if it is new; or NULL and the cause if it cannot be added. */
 ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, const char *name,
                                                       zt_cause *cause);
 
-/* Paths are in blocks, so that they need not move. */
+/* Returns a path by its index. Paths are in blocks, so that they need not move. */
 ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index);
 
 /* Returns the path of a region inside another path, added if it is new, or NULL without memory. If regions

@@ -32,6 +32,7 @@ ZT__PRIVATE const unsigned char zt__states_after_reading[ZT__CONDITION_COUNT][3]
     /* NOT_RESET */  {ZT__SLOT_PARTIAL, ZT__SLOT_PARTIAL, ZT__SLOT_RETIRED},
     /* STILL_USED */ {ZT__SLOT_RETIRED, ZT__SLOT_RETIRED, ZT__SLOT_RETIRED},
 };
+/* clang-format on */
 
 /* ---- the profiler ---------------------------------------------------------------------------------------- */
 

@@ -26,9 +26,7 @@ enum {
 };
 
 /* The library's own tests define this to stop where an invariant does not hold. */
-
 #ifndef ZT__INVARIANT
-
 #define ZT__INVARIANT(condition) ((void)0)
 #endif
 
@@ -62,8 +60,6 @@ typedef enum zt__slot_condition {
     ZT__STILL_USED, /* the device may still write to it */
     ZT__CONDITION_COUNT
 } zt__slot_condition;
-
-/* clang-format on */
 
 /* What measures a slot. */
 typedef enum zt__measurement {
@@ -265,7 +261,7 @@ struct zt__list {
     uint64_t watched_signalled_up_to, watched_signalled_ns;
 };
 
-/* A metric that, if it is not 0, reports that its sample is lost. */
+/* A metric of a report: if it is not 0, the sample is lost. */
 typedef struct zt__lost_flag {
     uint32_t column;
     zt_cause cause;
@@ -420,10 +416,10 @@ struct zt_profiler {
     zt__thread thread;           /* collects, with config.thread */
     int watch_queries_kept;      /* the watch queries events of the application that slots keep */
 
-    /* data and functions of later chapters */
+    /* data of later floors, and functions that these set because this floor has to call them */
     struct zt__timeline *timeline;
     struct zt__stream_data *attached_streams; /* also those that are closed; guarded by the mutex */
-    uint32_t streamed_count;
+    uint32_t streamed_count;                  /* metrics of all of them */
     struct zt__tracer *tracer;
     void (*before_collection)(zt_profiler *profiler); /* no mutex held */
     void (*batch_collected)(zt_profiler *profiler);   /* no mutex held */

@@ -191,7 +191,7 @@ ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_
                                                 zt__sample_times *times, const char **call) {
     ze_kernel_timestamp_result_t tiles[ZT__MAX_TILES];
     uint32_t i, count = profiler->tiles_stamped;
-    /* Sums of two durations are below 2^63, whatever the time stamps are. */
+    /* Durations are cut to 62 bits, so that a sum of two is below 2^63, whatever the time stamps are. */
     uint64_t first, mask = profiler->kernel_tick_mask & UINT64_MAX >> 2;
     int64_t begin = 0, end = 0; /* ticks since `first` */
     ze_result_t result = ZE_RESULT_SUCCESS;

@@ -6,13 +6,6 @@
 #include "base/system.h"
 #include "regions/profiler.h"
 
-/* One thread collects at a time. It works in batches of up to 64 slots:
-
-   1. With the mutex held, it moves the slots to READING, so that no other thread uses them.
-   2. Without the mutex, it reads and resets them, and calculates their reports in one call.
-   3. With the mutex held, it adds the samples to the statistics, and moves each slot to its next state.
-   4. Without the mutex, it logs messages and delivers the samples to the application. */
-
 /* A collection: which slots it reads, and how far it is. Its pointers stay valid while the mutex is unlocked,
    because only the thread that holds the collector removes slots from lists, and lists from the profiler. */
 typedef struct zt__collection {
@@ -53,5 +46,5 @@ ZT__PRIVATE int zt__has_all_stamps(const uint64_t *stamps);
 
 /* Reads the slots of the batch, and resets those that are ready. A slot that is not ready ends the queries on
    its list, except in a thorough collection and of slots that are final. Where slots may become ready out of
-   order, MOST_NOT_READY of them end the queries. */
+   order, some tens of them do. */
 ZT__PRIVATE void zt__read_batch(zt_profiler *profiler, zt__collection *collection);

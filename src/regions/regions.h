@@ -6,13 +6,6 @@
 #include "base/system.h"
 #include "regions/profiler.h"
 
-/* How a list ends. */
-typedef enum zt__list_end {
-    ZT__BY_RESET,
-    ZT__BY_RELEASE, /* or because its handle has come back */
-    ZT__BY_DESTROY  /* and its handle may have come back since then */
-} zt__list_end;
-
 /* Queries whether a list is immediate. Returns UNKNOWN with loaders before 1.16, which lack the call. Each
    zt_begin queries it, because a handle can come back as a list of another kind. */
 ZT__PRIVATE zt__list_state zt__query_list_kind(const zt_profiler *profiler, ze_command_list_handle_t handle);

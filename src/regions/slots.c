@@ -54,6 +54,12 @@ ZT__PRIVATE int zt__shows_end(const zt__slot *slot) {
     return slot->state == ZT__SLOT_PARTIAL && slot->shows_end && !slot->list->overlaps;
 }
 
+ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot) {
+    const zt__list *list = slot->list;
+    return slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
+                                                : list->destroyed_was_unobserved;
+}
+
 ZT__PRIVATE int zt__awaits_ends(const zt__list *list) {
     const zt__slot *slot = list->first;
     while (slot && !(zt__shows_end(slot) && zt__is_submitted(slot))) {
@@ -105,7 +111,19 @@ ZT__PRIVATE void zt__count_states(const zt_profiler *profiler, uint64_t counts[Z
     zt__unlock(&locked->mutex);
 }
 
-/* ---- the chain of a list: with the mutex held ------------------------------------------------------------ */
+/* ---- the slots of a list, and free ones: with the mutex held --------------------------------------------- */
+
+ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot) {
+    zt__slot **place = &slot->list->innermost;
+    if (*place != slot) {
+        (slot->outer ? slot->outer->path : &profiler->root)->is_own_unknown = 1;
+        slot->path->is_own_unknown = 1;
+    }
+    for (; *place != slot; place = &(*place)->outer) {
+        (*place)->path->outlives_outer = 1;
+    }
+    *place = slot->outer;
+}
 
 ZT__PRIVATE void zt__bind_slot(zt__slot *slot) {
     zt__list *list = slot->list;
@@ -307,22 +325,4 @@ ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, co
     }
     zt__unlock(&profiler->mutex);
     return result;
-}
-
-ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot) {
-    const zt__list *list = slot->list;
-    return slot->number > list->destroyed_up_to ? list->state == ZT__LIST_UNOBSERVED
-                                                : list->destroyed_was_unobserved;
-}
-
-ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot) {
-    zt__slot **place = &slot->list->innermost;
-    if (*place != slot) {
-        (slot->outer ? slot->outer->path : &profiler->root)->is_own_unknown = 1;
-        slot->path->is_own_unknown = 1;
-    }
-    for (; *place != slot; place = &(*place)->outer) {
-        (*place)->path->outlives_outer = 1;
-    }
-    *place = slot->outer;
 }

@@ -6,6 +6,8 @@
 #include "base/system.h"
 #include "regions/profiler.h"
 
+/* States and chains: with the mutex held, except zt__count_states, which locks it. */
+
 /* Counts one more sample on a path as begun, or with -1 one less. */
 ZT__PRIVATE void zt__count_begun(zt_profiler *profiler, zt__path *path, int change);
 
@@ -23,6 +25,10 @@ ZT__PRIVATE int zt__is_submitted(const zt__slot *slot);
 /* Returns whether the event of a PARTIAL slot shows when the last execution of its commands is complete. */
 ZT__PRIVATE int zt__shows_end(const zt__slot *slot);
 
+/* Returns whether the list of a slot also ran without zt_execute. If that list was destroyed, the record may
+   already describe another list with its handle. */
+ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot);
+
 /* Returns whether dropped regions of a list are on their way, and their events will show when they end. */
 ZT__PRIVATE int zt__awaits_ends(const zt__list *list);
 
@@ -36,8 +42,11 @@ ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, const zt__slot *slot, zt_
 ZT__PRIVATE void zt__count_dropped(zt_profiler *profiler, zt__region_record *region, const zt__list *list,
                                    uint64_t since_ns, zt_cause cause);
 
-/* Locks the mutex, unlike the others here. */
 ZT__PRIVATE void zt__count_states(const zt_profiler *profiler, uint64_t counts[ZT__SLOT_STATE_COUNT]);
+
+/* Removes a slot from the open ones of its list. If regions inside it are still open, they overlap with it,
+   and the own time is known neither for it nor for the region around it. */
+ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot);
 
 /* Binds a slot that has ended to its list. */
 ZT__PRIVATE void zt__bind_slot(zt__slot *slot);
@@ -54,6 +63,8 @@ ZT__PRIVATE zt__slot *zt__pop_free_slot(zt__pass *pass);
 /* Frees a slot that is not in the chain of a list. */
 ZT__PRIVATE void zt__free_slot(zt_profiler *profiler, zt__slot *slot);
 
+/* What slots have of the device: no mutex is held. */
+
 ZT__PRIVATE void zt__destroy_block(zt_profiler *profiler, zt__slot_block *block);
 
 /* Resets the event and the queries of a slot. On failure, `*call` is the call that failed. */
@@ -62,11 +73,3 @@ ZT__PRIVATE ze_result_t zt__reset_handles(const zt__pass *pass, const zt__slot *
 /* Makes one more block of slots for a pass. On failure, `*call` is the call that failed. If there are
    config.max_slots already, returns OUT_OF_DEVICE_MEMORY with `*call` NULL. */
 ZT__PRIVATE ze_result_t zt__make_slots(zt_profiler *profiler, zt__pass *pass, const char **call);
-
-/* Returns whether the list of a slot also ran without zt_execute. If that list was destroyed, the record may
-   already describe another list with its handle. With the mutex held. */
-ZT__PRIVATE int zt__ran_unobserved(const zt__slot *slot);
-
-/* Removes a slot from the open ones of its list. If regions inside it are still open, they overlap with it,
-   and the own time is known neither for it nor for the region around it. With the mutex held. */
-ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot);
