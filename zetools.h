@@ -4724,15 +4724,15 @@ typedef struct zt__active_group {
 } zt__active_group;
 
 typedef struct zt__process {
-    zt__mutex mutex;         /* guards what follows, and activation and calculation in the driver */
+    zt__mutex mutex;         /* guards groups and profilers, and activation and calculation in the driver */
     zt__thread_key depth;    /* how many ZT__INTERNAL sections a thread is in */
     zt__thread_key messages; /* a zt__thread_messages, or NULL */
     zt__active_group active_groups[ZT__MAX_ACTIVE_GROUPS];
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
-    uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto: numbers for
-                                                  their files. Atomic */
+    uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto, so far.
+                                                  Atomic */
 } zt__process;
 
 /* Runs a statement whose driver calls the tracer ignores. Calls of the tools interface (zet...) do not need
@@ -6520,6 +6520,8 @@ static int zt__make_heading(char heading[64], const char *name, const char *unit
     }
     width = cut - (cut > 0 && text[cut - 1] == ' ');
     if (narrowest > LONGEST) {
+        /* No break makes both lines short enough. The second line is the end of the text, from a word on if
+           the middle is left out. */
         is_shortened = length > (size_t)2 * LONGEST;
         cut = length - LONGEST;
         while (zt__continues_character(text[cut])) {
@@ -35643,4 +35645,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: e4084b7fbe7862b9 */
+/* Joined from src/ by src/join.py: dfe392207ab980dd */

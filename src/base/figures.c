@@ -91,6 +91,8 @@ static int zt__make_heading(char heading[64], const char *name, const char *unit
     }
     width = cut - (cut > 0 && text[cut - 1] == ' ');
     if (narrowest > LONGEST) {
+        /* No break makes both lines short enough. The second line is the end of the text, from a word on if
+           the middle is left out. */
         is_shortened = length > (size_t)2 * LONGEST;
         cut = length - LONGEST;
         while (zt__continues_character(text[cut])) {
