@@ -1,4 +1,4 @@
-/* Peaks of the device, and operations of a region, as the program states them. */
+/* What a roofline needs, as the program or the driver states it: peaks of the device, operations of a region. */
 
 #pragma once
 

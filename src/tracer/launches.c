@@ -20,9 +20,7 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- launches and copies --------------------------------------------------------------------------------- */
-
-/* A launch or copy that is measured. */
+/* What zt__select_command has decided about a command. */
 typedef struct zt__selected_command {
     zt_profiler *profiler; /* NULL: the command is not measured */
     const char *region;

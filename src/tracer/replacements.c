@@ -14,8 +14,6 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- kernels in place of others -------------------------------------------------------------------------- */
-
 ZT__PRIVATE ze_result_t zt__change_replacements(zt__modules *modules, const char *kernels,
                                                 ze_module_handle_t module, zt__replacement *added,
                                                 const char *call) {

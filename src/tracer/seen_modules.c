@@ -1,4 +1,4 @@
-/* Modules and kernels, before and after calls that create or destroy them. */
+/* Modules and kernels, before and after calls that create, launch or destroy them. */
 
 #include "tracer/seen_modules.h"
 
@@ -61,11 +61,11 @@ ZT__PRIVATE void zt__before_module_create(zt__frame *frame) {
     zt__begin_build(&frame->tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t), &frame->build);
 }
 
-ZT__PRIVATE void zt__note_module(zt__frame *frame) {
+ZT__PRIVATE void zt__after_module_create(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     const ze_module_create_params_t *p = ZT__PARAMETERS(frame, ze_module_create_params_t);
     zt__loaded_module *module;
-    zt__after_module_create(&tracer->modules, p, &frame->build);
+    zt__end_build(&tracer->modules, p, &frame->build);
     zt__forget_handle(tracer, &tracer->loaded.modules, **p->pphModule);
     zt__lock(&tracer->mutex);
     module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,

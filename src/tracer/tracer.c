@@ -11,14 +11,9 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- what a tracer knows --------------------------------------------------------------------------------- */
-
 ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer) {
     return tracer->automatic ? "zt_auto" : "zt_trace_start";
 }
-
-/* "The mutex is held" below is that of the tracer. Functions that add a record unlock it in between, while
-   the application's allocator runs: pointers to other records may then be stale. */
 
 ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_command_list_handle_t list) {
     const void *handle = list;

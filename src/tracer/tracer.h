@@ -105,6 +105,7 @@ typedef struct zt__traced_hook {
     void *user;
 } zt__traced_hook;
 
+/* Fields that are marked as atomic are also read without a lock. */
 typedef struct zt__tracer {
     zt_allocator allocator;
     zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto, for those of the thread */
@@ -159,11 +160,14 @@ typedef struct zt__tracer {
     zt__message_text open_failure; /* of zt_auto: the first message */
     uint32_t open_failures;        /* how many profilers could not be opened */
 
-    int samples_hotspots; /* of zt_auto: of each device */
+    int samples_hotspots; /* zt_auto samples those of each device. Constant */
 } zt__tracer;
 
 /* Returns the call of the application that starts the tracer, for messages. */
 ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer);
+
+/* "The mutex is held", here and in the chapters after this one, is that of the tracer. Functions that add a record
+   unlock it while the application's allocator runs: pointers to other records may then be stale. */
 
 /* Return the record of a handle, or NULL. The mutex is held. */
 ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_command_list_handle_t list);
