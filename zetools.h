@@ -17912,7 +17912,8 @@ struct zt_debugger {
     zet_debug_event_t *events; /* a ring */
     uint32_t first_event, event_count;
     zt__interrupt interrupts[ZT__DEBUG_INTERRUPTS];
-    uint8_t *held; /* for each thread of the device: a stop has stopped it, and nobody has resumed it */
+    uint8_t
+        *held; /* for each thread of the device: a stop or a fault has stopped it, and nobody resumed it */
     uint32_t thread_count;
     zt__debug_module *modules; /* the newest first */
     size_t module_bytes;
@@ -17959,8 +17960,6 @@ ZT__PRIVATE ze_result_t zt__check_debug(zt_debugger *debugger, ze_result_t resul
 #ifdef ZETOOLS_DEBUG
 
 ZT__PRIVATE const ze_device_thread_t zt__all_threads = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
-
-/* ---- calls ----------------------------------------------------------------------------------------------- */
 
 ZT__PRIVATE int zt__lock_session(zt_debugger *debugger, uint64_t deadline) {
     int is_locked;
@@ -18141,7 +18140,7 @@ ZT__PRIVATE void zt__add_debug_module(zt_debugger *debugger, const zet_debug_eve
 
 /* ==== debug/threads.h =================================================================================== */
 
-/* Threads of the device that are stopped. */
+/* Threads of the device: numbers and patterns, which are stopped, and resuming them. */
 
 #ifdef ZETOOLS_DEBUG
 
@@ -18158,7 +18157,7 @@ ZT__PRIVATE zt_debug_thread zt__get_debug_thread(const zt_debugger *debugger, ui
 /* Returns whether a pattern selects a thread of the device. */
 ZT__PRIVATE int zt__selects(zt_debug_thread pattern, zt_debug_thread thread);
 
-/* Records whether a stop covers the selected threads. */
+/* Records that a stop holds the selected threads, or no longer does: zt_debugger.held. */
 ZT__PRIVATE void zt__set_held(zt_debugger *debugger, zt_debug_thread threads, int is_held);
 
 /* Calls a function with each stopped one of the selected threads. The driver does not list them, so each
@@ -18166,7 +18165,7 @@ ZT__PRIVATE void zt__set_held(zt_debugger *debugger, zt_debug_thread threads, in
 ZT__PRIVATE ze_result_t zt__each_stopped(zt_debugger *debugger, const char *call, zt_debug_thread threads,
                                          zt__thread_fn function, void *user);
 
-/* Returns whether a stop covers a thread: one that has stopped it, or one that waits for the answer. */
+/* Returns whether a stop covers a thread: one that holds it, or one that still waits for the answer. */
 ZT__PRIVATE int zt__is_covered(const zt_debugger *debugger, uint32_t number);
 
 /* Resumes threads. Returns SUCCESS if none was stopped. */
@@ -18179,7 +18178,7 @@ ZT__PRIVATE void zt__resume_uncovered(void *user, uint32_t number);
 
 /* ==== debug/threads.c =================================================================================== */
 
-/* Threads of the device that are stopped. */
+/* Threads of the device: numbers and patterns, which are stopped, and resuming them. */
 
 #ifdef ZETOOLS_DEBUG
 
@@ -18350,8 +18349,8 @@ static ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_event_
             break;
         }
     }
-    /* So drivers refuse an event that they do not wait for any more: an equal one was acknowledged, or its
-       module has been unloaded meanwhile. */
+    /* With these results drivers refuse an event that they no longer wait for: an equal one was acknowledged, or
+       its module has been unloaded meanwhile. */
     if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT || result == ZE_RESULT_ERROR_UNINITIALIZED) {
         return ZE_RESULT_SUCCESS;
     }
@@ -18360,7 +18359,7 @@ static ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_event_
 
 ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, const char *call, uint64_t milliseconds) {
     zet_debug_event_t event;
-    const ze_device_thread_t *reported = &event.info.thread.thread; /* threads */
+    const ze_device_thread_t *reported = &event.info.thread.thread; /* by an event about threads */
     zt_debug_thread threads;
     zt__debug_module *module;
     uint32_t i;
@@ -18426,6 +18425,28 @@ ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, const char *call, 
     return result;
 }
 
+ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call) {
+    ze_result_t result;
+    do {
+        result = zt__read_event(debugger, call, 0);
+    } while (result == ZE_RESULT_SUCCESS);
+    if (debugger->is_over) {
+        return zt__report_over(debugger, call);
+    }
+    return result == ZE_RESULT_NOT_READY ? ZE_RESULT_SUCCESS : result;
+}
+
+ZT__PRIVATE void zt__acknowledge_all(zt_debugger *debugger) {
+    if (debugger->has_owed) {
+        debugger->has_owed = 0;
+        zt__acknowledge(debugger, &debugger->owed);
+    }
+    for (; debugger->event_count > 0; debugger->event_count--) {
+        zt__acknowledge(debugger, &debugger->events[debugger->first_event]);
+        debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
+    }
+}
+
 /* ---- delivering ------------------------------------------------------------------------------------------ */
 
 ZT__PRIVATE uint64_t zt__event_wait_ms(const zt_debugger *debugger, uint64_t deadline) {
@@ -18454,8 +18475,8 @@ static ze_result_t zt__acknowledge_delivered(zt_debugger *debugger, const char *
     return result;
 }
 
-/* Acknowledges an event whose function has returned. If that fails, it is left to the next call. `delivering`
-   is held. */
+/* Acknowledges an event when the application's function has returned from it. If that fails, the next
+   zt_debug_wait tries again. `delivering` is held. */
 static ze_result_t zt__finish_event(zt_debugger *debugger) {
     ze_result_t result = zt__acknowledge_delivered(debugger, "zt_debug_wait");
     debugger->has_owed = debugger->event != NULL;
@@ -18568,28 +18589,6 @@ ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger) {
     return zt__acknowledge_delivered(debugger, call);
 }
 
-ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call) {
-    ze_result_t result;
-    do {
-        result = zt__read_event(debugger, call, 0);
-    } while (result == ZE_RESULT_SUCCESS);
-    if (debugger->is_over) {
-        return zt__report_over(debugger, call);
-    }
-    return result == ZE_RESULT_NOT_READY ? ZE_RESULT_SUCCESS : result;
-}
-
-ZT__PRIVATE void zt__acknowledge_all(zt_debugger *debugger) {
-    if (debugger->has_owed) {
-        debugger->has_owed = 0;
-        zt__acknowledge(debugger, &debugger->owed);
-    }
-    for (; debugger->event_count > 0; debugger->event_count--) {
-        zt__acknowledge(debugger, &debugger->events[debugger->first_event]);
-        debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
-    }
-}
-
 ZT_API const char *zt_debug_event_name(zt_debug_event_type type) {
     static const char *const names[ZT_DEBUG_EVENT_COUNT] = {
         "other",         "detached",        "process entry",       "process exit", "module load",
@@ -18605,8 +18604,6 @@ ZT_API const char *zt_debug_event_name(zt_debug_event_type type) {
 /* Where threads are: kernel, offset, source line. */
 
 #ifdef ZETOOLS_DEBUG
-
-/* ---- places ---------------------------------------------------------------------------------------------- */
 
 /* Returns the one copy of a text, which lives as long as the debugger; "" without memory. `session` may be
    held. */
@@ -18743,7 +18740,7 @@ ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_de
 
 /* ==== debug/stopping.h ================================================================================== */
 
-/* zt_debug_stop, zt_debug_resume. */
+/* zt_debug_stop, zt_debug_resume, zt_debug_threads. */
 
 #ifdef ZETOOLS_DEBUG
 
@@ -18756,11 +18753,9 @@ ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t resu
 
 /* ==== debug/stopping.c ================================================================================== */
 
-/* zt_debug_stop, zt_debug_resume. */
+/* zt_debug_stop, zt_debug_resume, zt_debug_threads. */
 
 #ifdef ZETOOLS_DEBUG
-
-/* ---- stopping and resuming ------------------------------------------------------------------------------- */
 
 ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t result, const char *call,
                                          const char *driver_call, const char *remedy) {
@@ -18868,7 +18863,7 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
             zt__report(&debugger->diagnostics, NO_ANSWER, result);
         }
     }
-    if (result == ZE_RESULT_SUCCESS) { /* of all threads, if it is not counted which of them are stopped */
+    if (result == ZE_RESULT_SUCCESS) { /* without `stops`, nobody asks which threads are stopped: hold all */
         zt__set_held(debugger, threads, stops == NULL);
     }
     if (result == ZE_RESULT_SUCCESS && stops) {
@@ -18981,8 +18976,6 @@ ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *thre
 
 #ifdef ZETOOLS_DEBUG
 
-/* ---- memory ---------------------------------------------------------------------------------------------- */
-
 /* Reads or writes: one of the two pointers is NULL. */
 static ze_result_t zt__access_memory(zt_debugger *debugger, const char *call, zt_debug_thread thread,
                                      zt_debug_space space, uint64_t address, void *to, const void *from,
@@ -19045,8 +19038,6 @@ ZT__PRIVATE ze_result_t zt__load_register_sets(zt_debugger *debugger);
 /* Registers of threads of the device. */
 
 #ifdef ZETOOLS_DEBUG
-
-/* ---- registers ------------------------------------------------------------------------------------------- */
 
 /* Types of sets, as Intel's drivers number them (zet_intel_gpu_debug.h). */
 enum { ZT__REGISTERS_CONTROL = 6, ZT__REGISTERS_BASE = 11 };
@@ -19295,8 +19286,6 @@ ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread t
 
 #ifdef ZETOOLS_DEBUG
 
-/* ---- opening and closing --------------------------------------------------------------------------------- */
-
 static void zt__destroy_debugger(zt_debugger *debugger) {
     const zt_allocator allocator = debugger->config.allocator;
     while (debugger->modules) {
@@ -19331,7 +19320,7 @@ ZT_API zt_debug_config zt_debug_config_default(void) {
     return config;
 }
 
-/* Returns whether the device has not answered a stop yet. */
+/* Returns whether there is a stop that waits for its answer, or for a caller to take it. */
 static int zt__has_interrupt(const zt_debugger *debugger) {
     uint32_t i;
     for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
@@ -19384,7 +19373,7 @@ static int zt__find_debug_switch(char *path, size_t size) {
 }
 
 /* Attaches a debugger, if the device can be debugged, and loads what the device has: threads and registers.
-   Returns the result of zt_debug_open, which tells why it cannot. */
+   Returns the result of zt_debug_open. */
 static ze_result_t zt__attach_debugger(zt_debugger *debugger) {
     zt__diagnostics *diagnostics = &debugger->diagnostics;
     zet_device_handle_t device = (zet_device_handle_t)debugger->device;
@@ -25217,7 +25206,8 @@ typedef struct zt__document {
     zt_overlap overlap;   /* filled in by zt__read_overlap */
 } zt__document;
 
-enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 6, ZT__KERNEL_NUMBERS = 10 }; /* of the tables below */
+/* The lengths of zt__figure_names, zt__overlap_names and zt__kernel_numbers. */
+enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 6, ZT__KERNEL_NUMBERS = 10 };
 
 typedef struct zt__figures {
     double values[ZT__FIGURE_COUNT];
@@ -25328,6 +25318,8 @@ ZT__PRIVATE zt__hot_place zt__describe_hot_place(const zt__hot_row *row);
 
 /* What all reports read: a region at a time, hot spots; names and dates that they share. */
 
+/* ---- a region ------------------------------------------------------------------------------------------- */
+
 static int zt__is_countable(double time) {
     return zt__is_positive(time) && zt__is_finite(time);
 }
@@ -25341,7 +25333,7 @@ ZT__PRIVATE int zt__has_times_alone(const zt__document *document) {
     return document->profiler->metric_count > 0 && document->region.with_metrics < document->region.count;
 }
 
-/* Reads the statistics of a region that have this layout. */
+/* Reads the statistics of a region that have this layout and, from those of times, the histogram. */
 static void zt__read_columns(zt__document *document, const zt__sample_layout *layout,
                              const zt__statistics *statistics) {
     zt_profiler *profiler = document->profiler;
@@ -25437,6 +25429,8 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     document->differs |= region->differs != 0;
     return 1;
 }
+
+/* ---- names and texts that reports share ----------------------------------------------------------------- */
 
 /* The names of all combinations of ZT_DIFFERS_ bits. */
 ZT__PRIVATE const char *const zt__differences[] = {
@@ -25790,8 +25784,6 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note);
 /* ==== reports/notes.c =================================================================================== */
 
 /* Notes below reports. */
-
-/* ---- notes ----------------------------------------------------------------------------------------------- */
 
 static ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__note_fn note,
                                                   const char *format, ...) {
@@ -26720,9 +26712,8 @@ static void zt__write_json_description(zt__writer *writer, const zt_metric *metr
     zt__write_text(writer, "}");
 }
 
-/* Reads what the document needs of all regions before it writes the first, and writes what a reader needs who
-   sees the file a year later, what is of the whole device, and what describes metrics. What is not known is ""
-   or null. */
+/* Reads what the document needs of all regions before the first is written. Then writes what is of the whole
+   program and device, also for a reader who sees the file a year later. What is not known is "" or null. */
 static void zt__write_json_head(zt__document *document, zt__json *json) {
     enum { MOST_COLUMNS = 8 }; /* without config.columns */
     zt_profiler *profiler = document->profiler;
@@ -27030,7 +27021,7 @@ static void zt__write_json_traced(zt__document *document) {
 #endif
 
 /* Writes begin and end of the newest samples of the timeline, in nanoseconds from the begin of the first, and
-   how many samples there were. A page cannot show more than these to anybody's use. */
+   how many samples there were. There are not more, because nobody could tell them apart in a page. */
 static void zt__write_json_timeline(zt__document *document) {
     enum { MOST_SPANS = 100000 };
     zt_profiler *profiler = document->profiler;
@@ -27175,9 +27166,8 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document);
 
 /* ==== reports/openmetrics.c ============================================================================= */
 
-/* Figures for Prometheus, as OpenMetrics text. */
-
-/* All samples of a family are written one after the other, so each family goes through all regions. */
+/* Figures for Prometheus, as OpenMetrics text. All samples of a family are written one after the other, so each
+   family goes through all regions. */
 
 /* Escapes a text for a label or for HELP. A byte that is not valid UTF-8 is written as \x and two hexadecimal
    digits, and a backslash before an x as \x5C, so that different names stay different. */
@@ -27292,7 +27282,7 @@ static void zt__write_summary(zt__writer *writer, zt__family *family, const char
 
 /* What the samples of a family describe. */
 typedef enum zt__family_kind {
-    ZT__OF_REGIONS,    /* a figure of each region: the index is one of ZT__SUM_ */
+    ZT__OF_REGIONS,    /* a figure of each region: the index is ZT__SUM_OWN_TIME ... */
     ZT__OF_PASSES,     /* the GPU time of samples with metrics, by which these are to be divided */
     ZT__OF_DEVICE,     /* a metric of regions. Here and below, the index is that of a metric */
     ZT__OF_TILES,      /* the same, of each tile */
@@ -27627,7 +27617,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
 
 /* ==== reports/page.h ==================================================================================== */
 
-/* The page that run.html is. */
+/* run.html: a page that shows the document of run.json. */
 
 /* Returns the page, in strings of several lines each, which src/join.py writes at the end of the header. The document
    of ZT_FORMAT_JSON replaces the string "@DATA@\n"; nothing is loaded from elsewhere. NULL with ZETOOLS_NO_PAGE. */
@@ -27637,7 +27627,7 @@ ZT__PRIVATE void zt__write_html(zt__document *document);
 
 /* ==== reports/page.c ==================================================================================== */
 
-/* The page that run.html is. */
+/* run.html: a page that shows the document of run.json. */
 
 ZT__PRIVATE void zt__write_html(zt__document *document) {
     zt__writer *writer = &document->writer;
@@ -27933,7 +27923,7 @@ static int zt__compare_tracks(const void *a, const void *b) {
     return one < other ? -1 : one > other;
 }
 
-/* Distributes the spans to tracks, and numbers these. A span is added to the first track of its list on which
+/* Distributes the spans to tracks, and numbers the tracks. A span is added to the first track of its list on which
    it overlaps no span without being inside it, or to a new track. Returns 0 without memory. */
 static int zt__make_tracks(zt__trace *trace) {
     const zt_allocator *allocator = &trace->profiler->config.allocator;
@@ -28162,7 +28152,7 @@ static int zt__make_slices(zt__trace *trace) {
 
 /* ---- regions --------------------------------------------------------------------------------------------- */
 
-/* Counts are written exactly. */
+/* Writes a figure of a region. Whole numbers, such as counts, are exact. */
 static void zt__write_argument(zt__writer *writer, const char *label, double value) {
     enum { DIGITS = 6 };
     double magnitude = value < 0 ? -value : value;
@@ -28573,7 +28563,7 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
 
 /* ==== reports/tracer_tables.h =========================================================================== */
 
-/* The tables of a tracer: kernels, calls, hot spots. */
+/* The tables of a tracer: kernels, calls, hot spots; and paragraphs below any table. */
 
 /* Writes a paragraph about a region or kernel. */
 ZT__PRIVATE void zt__write_paragraph_about(zt__document *document, const char *name, const char *text);
@@ -28594,7 +28584,7 @@ ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document);
 
 /* ==== reports/tracer_tables.c =========================================================================== */
 
-/* The tables of a tracer: kernels, calls, hot spots. */
+/* The tables of a tracer: kernels, calls, hot spots; and paragraphs below any table. */
 
 ZT__PRIVATE void zt__write_paragraph_about(zt__document *document, const char *name, const char *text) {
     zt__paragraph paragraph;
@@ -28924,9 +28914,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document);
 
 /* The table of regions. */
 
-/* ---- the table of regions -------------------------------------------------------------------------------- */
-
-/* The figures of a row: these, the metrics, and the derived columns of results/advice. */
+/* The figures of a row: these, the metrics, and the derived columns of results/ranking. */
 enum {
     ZT__ROW_SHARE,
     ZT__ROW_COUNT,
@@ -35572,4 +35560,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: e8b7152fe110fbc6 */
+/* Joined from src/ by src/join.py: 9d7e0dd88cc22b76 */

@@ -287,7 +287,7 @@ static int zt__compare_tracks(const void *a, const void *b) {
     return one < other ? -1 : one > other;
 }
 
-/* Distributes the spans to tracks, and numbers these. A span is added to the first track of its list on which
+/* Distributes the spans to tracks, and numbers the tracks. A span is added to the first track of its list on which
    it overlaps no span without being inside it, or to a new track. Returns 0 without memory. */
 static int zt__make_tracks(zt__trace *trace) {
     const zt_allocator *allocator = &trace->profiler->config.allocator;
@@ -516,7 +516,7 @@ static int zt__make_slices(zt__trace *trace) {
 
 /* ---- regions --------------------------------------------------------------------------------------------- */
 
-/* Counts are written exactly. */
+/* Writes a figure of a region. Whole numbers, such as counts, are exact. */
 static void zt__write_argument(zt__writer *writer, const char *label, double value) {
     enum { DIGITS = 6 };
     double magnitude = value < 0 ? -value : value;
