@@ -13606,7 +13606,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 /* ==== results/roofline.h ================================================================================ */
 
-/* What a roofline needs, as the program or the driver states it: peaks of the device, operations of a region. */
+/* What a roofline needs, as program or driver state it: peaks of the device, operations of a region. */
 
 /* Returns the peaks that are given. Without any, the peak is the bandwidth for which the memory is designed, if
    the driver reports it by ZE_extension_device_memory_properties. It cannot be computed from the clock rate and
@@ -13617,7 +13617,7 @@ ZT__PRIVATE zt__peaks zt__get_peaks(zt_profiler *profiler);
 
 /* ==== results/roofline.c ================================================================================ */
 
-/* What a roofline needs, as the program or the driver states it: peaks of the device, operations of a region. */
+/* What a roofline needs, as program or driver state it: peaks of the device, operations of a region. */
 
 ZT__PRIVATE zt__peaks zt__get_peaks(zt_profiler *profiler) {
     ze_device_memory_properties_t memories[2];
@@ -22023,8 +22023,8 @@ typedef struct zt__tracer {
 /* Returns the call of the application that starts the tracer, for messages. */
 ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer);
 
-/* "The mutex is held", here and in the chapters after this one, is that of the tracer. Functions that add a record
-   unlock it while the application's allocator runs: pointers to other records may then be stale. */
+/* "The mutex is held", here and in the chapters after this one, is that of the tracer. Functions that add a
+   record unlock it while the application's allocator runs: pointers to other records may then be stale. */
 
 /* Return the record of a handle, or NULL. The mutex is held. */
 ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_command_list_handle_t list);
@@ -22032,6 +22032,10 @@ ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_com
 ZT__PRIVATE zt__known_pool *zt__find_pool(const zt__tracer *tracer, ze_event_pool_handle_t pool);
 
 ZT__PRIVATE zt__known_event *zt__find_event(const zt__tracer *tracer, ze_event_handle_t event);
+
+ZT__PRIVATE zt__loaded_module *zt__find_loaded_module(const zt__tracer *tracer, ze_module_handle_t module);
+
+ZT__PRIVATE zt__loaded_kernel *zt__find_loaded_kernel(const zt__tracer *tracer, ze_kernel_handle_t kernel);
 
 /* Returns the record of an event, which is added if there is none. The mutex is held. Returns NULL without
    memory. */
@@ -22075,6 +22079,16 @@ ZT__PRIVATE zt__known_pool *zt__find_pool(const zt__tracer *tracer, ze_event_poo
 ZT__PRIVATE zt__known_event *zt__find_event(const zt__tracer *tracer, ze_event_handle_t event) {
     const void *handle = event;
     return (zt__known_event *)zt__map_find(&tracer->events, &handle, sizeof handle);
+}
+
+ZT__PRIVATE zt__loaded_module *zt__find_loaded_module(const zt__tracer *tracer, ze_module_handle_t module) {
+    const void *handle = module;
+    return (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+}
+
+ZT__PRIVATE zt__loaded_kernel *zt__find_loaded_kernel(const zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    const void *handle = kernel;
+    return (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
 }
 
 ZT__PRIVATE zt__known_event *zt__remember_event(zt__tracer *tracer, ze_event_handle_t event) {
@@ -22714,11 +22728,10 @@ static zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *made) 
 
 ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
                                                 int knows_handle) {
-    const void *handle = kernel;
     zt__loaded_kernel *known;
     zt__kernel_name *name;
     zt__lock(&tracer->mutex);
-    known = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+    known = zt__find_loaded_kernel(tracer, kernel);
     name = known && knows_handle ? known->name : NULL;
     zt__unlock(&tracer->mutex);
     if (name) {
@@ -23540,9 +23553,9 @@ ZT__PRIVATE void zt__after_group_size(zt__frame *frame);
    handle, the driver is queried for what a kernel is made of. */
 ZT__PRIVATE void zt__after_launch(zt__frame *frame);
 
-/* Called before a kernel is destroyed: it is not used any more. If the driver refuses, its next launch shows
-   that it exists. */
-ZT__PRIVATE void zt__mark_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel);
+/* Records that a kernel is about to be destroyed. If the driver refuses, its next launch shows that it
+   exists. */
+ZT__PRIVATE void zt__note_kernel_destroy(zt__tracer *tracer, ze_kernel_handle_t kernel);
 
 ZT__PRIVATE void zt__before_kernel_destroy(zt__frame *frame);
 
@@ -23619,10 +23632,9 @@ ZT__PRIVATE void zt__after_module_create(zt__frame *frame) {
 ZT__PRIVATE void zt__before_module_destroy(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     ze_module_handle_t module = *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule;
-    const void *handle = module;
     zt__loaded_module *known;
     zt__lock(&tracer->mutex);
-    known = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+    known = zt__find_loaded_module(tracer, module);
     if (known) {
         known->may_be_destroyed = 1;
     }
@@ -23633,10 +23645,11 @@ ZT__PRIVATE void zt__before_module_destroy(zt__frame *frame) {
 
 ZT__PRIVATE void zt__after_module_destroy(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    const void *handle = *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule;
+    ze_module_handle_t module = *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule;
+    const void *handle = module;
     zt__loaded_module *known;
     zt__lock(&tracer->mutex);
-    known = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+    known = zt__find_loaded_module(tracer, module);
     if (known && known->may_be_destroyed) {
         zt__map_remove(&tracer->loaded.modules, &handle, sizeof handle);
     } else {
@@ -23682,7 +23695,6 @@ ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
     zt__read_command(frame->call, frame->parameters, &command);
     for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
         ze_kernel_handle_t kernel = zt__launched_kernel(frame, &command, i);
-        const void *handle = kernel;
         int knows_handle = i > 0 || frame->knows_kernel;
         zt__kernel_facts described = zt__unknown_facts();
         zt__loaded_kernel *record = NULL, known;
@@ -23692,12 +23704,11 @@ ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
         memset(&known, 0, sizeof known);
         if (knows_handle) {
             zt__lock(&tracer->mutex);
-            record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+            record = zt__find_loaded_kernel(tracer, kernel);
             if (record) { /* else it was destroyed, on another thread, when its work was done */
                 known = *record;
             }
-            module = (const zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &known.module,
-                                                             sizeof known.module);
+            module = zt__find_loaded_module(tracer, known.module);
             if (module && module->described && known.name && known.counted_for != frame->counted_for) {
                 described = zt__describe_kernel(module->described, known.name->text);
             }
@@ -23712,7 +23723,7 @@ ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
         }
         if (record && known.counted_for != frame->counted_for) {
             zt__lock(&tracer->mutex);
-            record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+            record = zt__find_loaded_kernel(tracer, kernel);
             if (record) {
                 record->counted_for = frame->counted_for;
                 record->counted = known.counted;
@@ -23730,11 +23741,10 @@ ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
     }
 }
 
-ZT__PRIVATE void zt__mark_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
-    const void *handle = kernel;
+ZT__PRIVATE void zt__note_kernel_destroy(zt__tracer *tracer, ze_kernel_handle_t kernel) {
     zt__loaded_kernel *known;
     zt__lock(&tracer->mutex);
-    known = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+    known = zt__find_loaded_kernel(tracer, kernel);
     if (known) {
         known->may_be_destroyed = 1;
     }
@@ -23742,7 +23752,7 @@ ZT__PRIVATE void zt__mark_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) 
 }
 
 ZT__PRIVATE void zt__before_kernel_destroy(zt__frame *frame) {
-    zt__mark_kernel(frame->tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
+    zt__note_kernel_destroy(frame->tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
     zt__observe_unload(frame->tracer, NULL);
 }
 
@@ -23790,9 +23800,8 @@ ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
     }
     if (is_needed && !is_read) {
         zt__described_module *described = zt__describe_module(&tracer->allocator, frame->module);
-        const void *handle = frame->module;
         zt__lock(&tracer->mutex);
-        module = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+        module = zt__find_loaded_module(tracer, frame->module);
         if (module && !module->described) { /* else another thread was faster */
             module->described = described;
             described = NULL;
@@ -23811,8 +23820,8 @@ ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
 
 #ifdef ZETOOLS_TRACER
 
-/* Called before a launch, a copy, a barrier or another command that signals an event is appended. Decides whether
-   and how it is measured, and begins its region. */
+/* Called before a launch, a copy, a barrier or another command that signals an event is appended. Decides
+   whether and how it is measured, and begins its region. */
 ZT__PRIVATE void zt__before_command(zt__frame *frame);
 
 #endif
@@ -24120,13 +24129,12 @@ static void zt__begin_command(zt__frame *frame) {
        thread uses the slot. */
     slot = (zt__slot *)frame->region.slot;
     if (slot && (selected.profiler->timeline || !command.kernel)) {
-        const void *handle = command.kernel;
         const zt__loaded_kernel *known;
         slot->origin.kind = command.kernel                                   ? ZT__REGION_OF_KERNEL
                             : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
                                                                              : ZT__REGION_OF_SYNC;
         zt__lock(&tracer->mutex);
-        known = (const zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+        known = zt__find_loaded_kernel(tracer, command.kernel);
         if (known && frame->knows_kernel) {
             memcpy(slot->origin.group_size, known->group_size, sizeof known->group_size);
         }
@@ -24333,7 +24341,7 @@ static void zt__prologue(zt__call call, void *parameters, uintptr_t registration
             frame->kernel_before_hooks = command.kernel;
         } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
             frame->kernel_before_hooks = *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel;
-            zt__mark_kernel(tracer, frame->kernel_before_hooks);
+            zt__note_kernel_destroy(tracer, frame->kernel_before_hooks);
         }
         for (i = 0; i < tracer->hook_count; i++) {
             const zt__traced_hook *hook = &tracer->hooks[i];
@@ -35560,4 +35568,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 9d7e0dd88cc22b76 */
+/* Joined from src/ by src/join.py: 1a5a37cd7487fbe7 */

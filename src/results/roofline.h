@@ -1,4 +1,4 @@
-/* What a roofline needs, as the program or the driver states it: peaks of the device, operations of a region. */
+/* What a roofline needs, as program or driver state it: peaks of the device, operations of a region. */
 
 #pragma once
 

@@ -137,7 +137,7 @@ static void zt__prologue(zt__call call, void *parameters, uintptr_t registration
             frame->kernel_before_hooks = command.kernel;
         } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
             frame->kernel_before_hooks = *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel;
-            zt__mark_kernel(tracer, frame->kernel_before_hooks);
+            zt__note_kernel_destroy(tracer, frame->kernel_before_hooks);
         }
         for (i = 0; i < tracer->hook_count; i++) {
             const zt__traced_hook *hook = &tracer->hooks[i];

@@ -35,9 +35,9 @@ ZT__PRIVATE void zt__after_group_size(zt__frame *frame);
    handle, the driver is queried for what a kernel is made of. */
 ZT__PRIVATE void zt__after_launch(zt__frame *frame);
 
-/* Called before a kernel is destroyed: it is not used any more. If the driver refuses, its next launch shows
-   that it exists. */
-ZT__PRIVATE void zt__mark_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel);
+/* Records that a kernel is about to be destroyed. If the driver refuses, its next launch shows that it
+   exists. */
+ZT__PRIVATE void zt__note_kernel_destroy(zt__tracer *tracer, ze_kernel_handle_t kernel);
 
 ZT__PRIVATE void zt__before_kernel_destroy(zt__frame *frame);
 

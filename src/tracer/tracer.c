@@ -30,6 +30,16 @@ ZT__PRIVATE zt__known_event *zt__find_event(const zt__tracer *tracer, ze_event_h
     return (zt__known_event *)zt__map_find(&tracer->events, &handle, sizeof handle);
 }
 
+ZT__PRIVATE zt__loaded_module *zt__find_loaded_module(const zt__tracer *tracer, ze_module_handle_t module) {
+    const void *handle = module;
+    return (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+}
+
+ZT__PRIVATE zt__loaded_kernel *zt__find_loaded_kernel(const zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    const void *handle = kernel;
+    return (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+}
+
 ZT__PRIVATE zt__known_event *zt__remember_event(zt__tracer *tracer, ze_event_handle_t event) {
     return (zt__known_event *)zt__find_or_add_record(&tracer->loaded, &tracer->events, event,
                                                      sizeof(zt__known_event));

@@ -166,8 +166,8 @@ typedef struct zt__tracer {
 /* Returns the call of the application that starts the tracer, for messages. */
 ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer);
 
-/* "The mutex is held", here and in the chapters after this one, is that of the tracer. Functions that add a record
-   unlock it while the application's allocator runs: pointers to other records may then be stale. */
+/* "The mutex is held", here and in the chapters after this one, is that of the tracer. Functions that add a
+   record unlock it while the application's allocator runs: pointers to other records may then be stale. */
 
 /* Return the record of a handle, or NULL. The mutex is held. */
 ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_command_list_handle_t list);
@@ -175,6 +175,10 @@ ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_com
 ZT__PRIVATE zt__known_pool *zt__find_pool(const zt__tracer *tracer, ze_event_pool_handle_t pool);
 
 ZT__PRIVATE zt__known_event *zt__find_event(const zt__tracer *tracer, ze_event_handle_t event);
+
+ZT__PRIVATE zt__loaded_module *zt__find_loaded_module(const zt__tracer *tracer, ze_module_handle_t module);
+
+ZT__PRIVATE zt__loaded_kernel *zt__find_loaded_kernel(const zt__tracer *tracer, ze_kernel_handle_t kernel);
 
 /* Returns the record of an event, which is added if there is none. The mutex is held. Returns NULL without
    memory. */
