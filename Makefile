@@ -182,7 +182,7 @@ examples: $(EXAMPLES:%=$(BUILD)/examples/%) $(BUILD)/libzt_auto.so $(BUILD)/exam
 run-%: $(BUILD)/examples/% $(RUN_NEEDS) ## build and run one example
 	if tests/run-on-device.sh; then $(MAKE) --no-print-directory spirv; fi
 	touch $(BUILD)/started
-	cd $(RUN_IN) && $(CURDIR)/tests/run-on-device.sh $(RUN_$*) $(abspath $<)
+	cd $(RUN_IN) && '$(CURDIR)/tests/run-on-device.sh' $(RUN_$*) '$(abspath $<)'
 	find $(RUN_IN) -maxdepth 1 -name 'run.*' -newer $(BUILD)/started -printf 'wrote %p\n' | sed 's|\./||' | sort
 
 .PHONY: bench
@@ -353,7 +353,7 @@ sequence: $(LOADED) $(BUILD)/tests/test_sequences ## one sequence of the model t
 # ---- checks: all that CI does beyond the tests ----------------------------------------------------------------
 
 # Each step is a goal. CI takes an hour at most.
-CHECKS := test-variants test-windows test-arm64 test-i386 test-musl test-page fuzz coverage matrix parts analysis run-examples test-readme spirv lint
+CHECKS := test-variants test-windows test-arm64 test-i386 test-musl test-page fuzz coverage matrix parts test-join analysis run-examples test-readme spirv lint
 .PHONY: check
 check: suites ## all other checks: the steps are below
 	tests/check.sh $(CHECKS)
@@ -414,9 +414,11 @@ PARTS := $(wildcard src/*/*.c)
 PARTS_DONE := $(PARTS:src/%.c=$(BUILD)/parts/%.done)
 PART_WARNINGS := $(WARNINGS) -Wmissing-declarations -Werror
 
-.PHONY: header parts
+.PHONY: header parts test-join
 header: ## join src/ into zetools.h
 	src/join.py
+test-join: | deps-lint
+	tests/test_join.py
 parts: $(PARTS_DONE) ## compile each part of the header alone, as C99 and C++11, with and without the options
 $(PARTS_DONE): $(BUILD)/parts/%.done: src/%.c $(wildcard src/*/*.h) zetools.h | deps-build deps-cxx
 	mkdir -p $(@D)
@@ -453,7 +455,7 @@ $(BUILD)/i386/%: private CXX = i686-linux-gnu-g++
 $(BUILD)/musl/%: private CC = musl-gcc
 $(BUILD)/musl/%: private CXX = musl-gcc -fno-exceptions -fno-rtti
 
-# README.md says why the others are not run.
+# CONTRIBUTING.md says why the others are not run.
 ARM64_TESTS := test_advice test_lists test_merge test_modules test_nesting test_open test_passes test_regions test_stamps \
     test_statistics test_trace
 I386_TESTS := $(ARM64_TESTS) test_auto test_bad_input test_every test_environment test_lost test_process test_reader \
@@ -487,9 +489,12 @@ $(BUILD)/musl/loader/functions.def: tests/softgpu/functions.def | $(BUILD)/musl/
 	mkdir -p $(@D)
 	sed 's/^SG_FUNCTION(\(ze[A-Z][^,]*, [^,]*, [^,]*, [^,]*, ze\)\([^,]*\),/SG_TRACED("zelTracer\2RegisterCallback", \1\2,/' $< >$@
 
-# What the device has on POSIX systems alone, and the tests of that; README.md says why.
+# What the device has on POSIX systems alone, and the tests of that; CONTRIBUTING.md says why.
 WINDOWS_DEVICE := $(filter-out agent debug elf registers remote sampling signals stop target,$(DEVICE)) windows
-WINDOWS_TESTS := $(shell tests/run-windows.sh --list)
+WINDOWS_TESTS := test_advice test_bench test_callbacks test_every test_fast_math test_faults test_latency test_lists test_locks \
+    test_lost test_merge test_nesting test_no_threads test_open test_passes test_regions test_soak test_softgpu \
+    test_softgpu_engines test_softgpu_metrics test_softgpu_work test_stamps test_statistics test_streams test_thread \
+    test_timestamps test_trace test_trace_off
 WINDOWS_CC := x86_64-w64-mingw32-gcc-posix
 # The compiler checks formats of printf as those of the C library of Microsoft (format), although the tests use those of
 # mingw-w64. read and write of Microsoft take unsigned (conversion).
@@ -513,7 +518,7 @@ $(BUILD)/windows/tests/%.exe: $(BUILD)/windows/%.o $(patsubst %,$(BUILD)/windows
 
 .PHONY: test-windows
 test-windows: $(WINDOWS_TESTS:%=$(BUILD)/windows/tests/%.exe) $(BUILD)/windows/ze_softgpu.dll $(ALL_KERNELS:%=$(BUILD)/windows/kernels/%.so) ## the tests that can run on Windows, under Wine, with the loader cross-compiled
-	tests/run-windows.sh
+	tests/run-windows.sh $(WINDOWS_TESTS)
 
 -include $(wildcard $(BUILD)/windows/*.d $(BUILD)/windows/softgpu/*.d)
 

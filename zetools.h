@@ -45,7 +45,7 @@
                    return 1;
                zt_open(context, device, NULL, &profiler);
                ZT_REGION(profiler, list, "fill")
-                   zeCommandListAppendMemoryFill(list, memory, "", 1, 1 << 20, NULL, 0, NULL);
+                   zeCommandListAppendMemoryFill(list, memory, &one, sizeof one, 1 << 20, NULL, 0, NULL);
                zt_collect(profiler, 0);
                zt_report(profiler, "-");
                zt_close(profiler);
@@ -76,6 +76,7 @@
        sample         one execution of a region, with its figures. Of hot spots: the instruction at which
                       one thread of the device was at one moment
        in flight      begun, and not yet collected, lost or dropped
+       on its way     in flight, and submitted to the device
        slot           what a sample needs while it is in flight: a metric query for each group, and an event
        to collect     to read the figures of finished samples and add them to the statistics
        pass           one repetition of the work, with one set of metric groups
@@ -99,8 +100,8 @@
        same. So put regions around the parts that matter, and not around every kernel of a pipeline that
        depends on overlap.
 
-       A region measures the device from its begin to its end, and so includes work of other lists that runs
-       meanwhile. Begin a region on the list that has its work.
+       Begin a region on the list to which its work is appended. It measures the device from its begin to its
+       end, and so includes work of other lists that runs meanwhile.
 
    NESTING
 
@@ -223,22 +224,22 @@
        enables. With loaders before 1.15.7, set ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit.
 
        With metrics, a launch overlaps with nothing. With times alone (config.groups = "") it overlaps as
-       without the tracer, except as TRACED LAUNCHES has it. TRACED LISTS has what is not measured.
+       without the tracer, with the exceptions in TRACED LAUNCHES. TRACED LISTS has what is not measured.
 
        zt_trace_config has more: copies, host times of calls, files of MODULES, and hooks, which are
-       callbacks of the application around calls (see HOOKS). KERNELS has what is reported of each kernel,
-       REPLACEMENTS how kernels of another module take the place of the application's.
+       callbacks of the application around calls (see HOOKS). KERNELS has what is reported of each kernel.
+       REPLACEMENTS shows how kernels of another module take the place of the application's.
 
    AUTOMATIC TRACING
 
        With ZETOOLS_TRACER. zt_auto(NULL), called first in main, opens a profiler for every context and
-       device on which the process creates a command list, traces, and at exit writes reports for each:
-       run.csv, run.2.csv and so on. The environment chooses what is traced and reported:
+       device on which the process creates a command list, traces, and at exit writes reports for each (see
+       REQUESTED REPORTS). The environment chooses what is traced and reported:
 
            ZT_AUTO=run.csv,run.trace.json ZT_KERNELS="gemm*,!*_tail" ZT_COPIES=1 ./program
 
        examples/preload.c is a library that calls zt_auto when it is loaded. With LD_PRELOAD it profiles
-       programs that were not built with zetools. Without exit, as after a signal, there is no report.
+       programs that were not built with zetools. Without exit, as after a signal, no report is written.
 
    STREAMS
 
@@ -250,7 +251,7 @@
 
        Streams and regions with metrics exclude each other on a domain of the device, on some drivers on the
        whole device. The second to be opened gets no counters, and its message names who holds them:
-       zt_stream_open fails, and zt_open leaves regions with times, which never exclude a stream.
+       zt_stream_open fails, and regions of zt_open have times alone, which never exclude a stream.
 
    BENCHMARKS
 
@@ -295,8 +296,8 @@
        A callback is a function of the application that the library calls. It must return normally, without
        an exception or longjmp. It may call all functions of the library but these:
 
-       log          the same as a sample function, and closing the stream whose message it is
        sample       zt_close, zt_watch, ZT_PASSES, zt_bench and zt_compare with its profiler
+       log          the same, and closing the stream whose message it is
        row          zt_stream_read and zt_stream_close of its stream
        event        zt_debug_wait and zt_debug_close of its debugger
        write        closing what is being written
@@ -313,12 +314,13 @@
        Exceptions:
 
        - Nothing else uses a profiler, a stream or a debugger while it is closed. But zt_stream_close and
-         zt_debug_close end calls that wait, and attached streams may be read and closed.
+         zt_debug_close end calls that wait, and streams that are attached to the profiler may be read and
+         closed.
        - One ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time.
        - A tracer, hot spots or a watch of a profiler are started and stopped by one thread at a time, and
          zt_open and zt_stream_open are not called for one device by two threads at once.
-       - A region is begun and ended by threads that may use its list. Level Zero does not allow two threads
-         to use one list at a time; different lists may be used at once.
+       - A function that takes a command list or a region is called by a thread that may use the list. Level
+         Zero does not allow two threads to use one list at a time; different lists may be used at once.
 
        No function waits without a limit. WAITS lists what may wait, and the threads of the library.
 
@@ -354,21 +356,24 @@
        ZT_PROFILE_FLAGS         overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
        COLUMNS                  the width of a table on standard output that is not a terminal. Default: 80
 
-       Empty, ZT_REPORT, ZT_LOG, ZT_TIMELINE and ZT_PEAKS count as not set. Mistakes in these variables are
-       printed on standard error. A program that has more rights than its user, because its file is
-       set-user-ID or has capabilities, heeds none of them, and runs no other program.
+       ZT_REPORT, ZT_LOG, ZT_TIMELINE and ZT_PEAKS count as not set if they are empty. Mistakes in these
+       variables are printed on standard error. A program that has more rights than its user, because its file
+       is set-user-ID or has capabilities, heeds none of them, and runs no other program.
 
        Loader and driver read these, which must be set before zeInit: ZET_ENABLE_METRICS,
        ZE_ENABLE_TRACING_LAYER, ZES_ENABLE_SYSMAN for the frequency in benchmarks,
        ZET_ENABLE_PROGRAM_INSTRUMENTATION for profile flags, ZET_ENABLE_PROGRAM_DEBUGGING for program debug.
 
-   OPTIONS, to be defined before the header is included
+   OPTIONS
+
+       Options are macros, to be defined before the header is included:
 
        ZETOOLS_IMPLEMENTATION   in one file of the program: compiles the functions. Elsewhere the header
                                 only declares them
        ZETOOLS_DISABLE          in each file whose calls are to disappear: all functions are empty, no code
-                                is left, and Level Zero is not needed. Figures are 0, and not NaN. Pass no
-                                profiler and no structure of the library between files with it and without
+                                is left, and Level Zero is not needed. zt_execute and zt_reset make only the
+                                calls of Level Zero. Figures are 0, and not NaN. Pass no profiler and no
+                                structure of the library between files with it and without
        ZETOOLS_TRACER           in each file that uses the tracer or hot spots, and in the one of
                                 ZETOOLS_IMPLEMENTATION. Off by default, because it adds code for every call
                                 that can be traced
@@ -442,9 +447,8 @@ extern "C" {
 
 /* These rules hold everywhere. A declaration states only what differs.
 
-   Threads         Any thread may call any function, also several at once. A function that takes a command
-                   list or a region is called by a thread that may use that list. No other call may use a
-                   profiler, stream or debugger while it is closed; see THREADS.
+   Threads         Any thread may call any function, also several at once. THREADS has the exceptions; those
+                   of one function stand at its end: "Not by two threads at once".
    NULL            A function accepts NULL for the profiler, stream or debugger, and then does nothing. It
                    returns ZE_RESULT_SUCCESS, 0, or what stands for nothing: UINT32_MAX for an index, NaN for
                    a figure. zt_execute and zt_reset still execute and reset, and ZT_PASSES runs its statement
@@ -540,7 +544,7 @@ typedef struct zt_debug_register zt_debug_register;         /* a register */
 
 /* ---- the first screen ---------------------------------------------------------------------------------- */
 
-/* Open a profiler, make regions of the work, collect, report, close:
+/* Open a profiler, make regions of the work, collect, report, close. USE has a complete program.
 
        zt_profiler *profiler;
        zt_open(context, device, NULL, &profiler);
@@ -581,10 +585,9 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
 ZT_API const char *zt_get_last_error(const zt_profiler *profiler);
 
 /* ZT_REGION(profiler, list, name) statement
-       makes a region of the statement: it begins the region before it, and ends it after it. In C++ and GNU C
-       the region ends however the statement is left: at its end, by break, goto, return or an exception. In
-       ISO C, return and goto leave it open. `break` and `continue` leave the statement, and not a loop around
-       it.
+       makes a region of the statement. In C++ and GNU C the region ends however the statement is left: at its
+       end, by break, goto, return or an exception. In ISO C, return and goto leave the region open. `break`
+       and `continue` leave the statement, and not a loop around it.
    ZT_SCOPE(profiler, list, name);
        makes a region of the rest of the block, in C++ and GNU C. In C++, an object of the class zt_scope,
        which is constructed with the same arguments, is a region for as long as it lives. */
@@ -601,11 +604,11 @@ ZT_API void zt_end(zt_region *region);
 
 /* Executes recorded lists with zeCommandQueueExecuteCommandLists, so that each execution is measured. First
    collects the last execution of the same lists, and waits for it up to config.wait_timeout_ns. Samples that
-   are not ready then are overwritten, and counted as lost. The lists are executed in any case; see CALLBACKS
-   for calls inside a callback.
+   are not ready then are overwritten, and counted as lost. The lists are executed in any case; INSIDE
+   CALLBACKS has what is different there.
    If a list is named twice, the lists are executed in several calls; the last call has the fence. If the
-   driver refuses one of these, those after it are not made, and the message has the number of lists that were
-   executed.
+   driver refuses one of these calls, those after it are not made, and the message has the number of lists
+   that were executed.
    Returns what zeCommandQueueExecuteCommandLists returns. */
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence);
@@ -629,16 +632,11 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
    HANDLE_OBJECT_IN_USE inside a sample function. */
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
 
-/* Writes a report to a file. The suffix, in upper or lower case, chooses the format; see REPORTS:
-       .txt, a number, or no suffix  a table, 80 columns wide
-       .html, .htm                   a page for browsers
-       .csv, .json                   all statistics
-       .trace.json                   the timeline, for Perfetto
-       .instances.csv                a row for each sample of the timeline
-       .prom                         OpenMetrics
-       .folded                       stacks for flame graphs
-   "-" and "/dev/stdout" are a table on standard output, as wide as the terminal. Columns of config.columns
-   that do not fit into a table follow in a second one below.
+/* Writes a report to a file. The suffix chooses the format, in upper or lower case: .txt, .html or .htm,
+   .csv, .json, .trace.json, .instances.csv, .prom, .folded; see REPORTS. Without a suffix, or with a number
+   in its place, the file has a table, 80 columns wide. "-" and "/dev/stdout" are a table on standard output,
+   as wide as the terminal. Columns of config.columns that do not fit into a table follow in a second one
+   below.
    The report is written beside the file and then renamed, so that nobody reads an incomplete one. Symbolic
    links at `path` are followed, those at the name beside it are not. Pipes and devices are written to
    directly. A file that is replaced keeps its permissions, group and access list; where the system refuses
@@ -696,7 +694,8 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
    else on standard error.
    config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and other variables override it
    Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format; otherwise the result of
-   zeInit, or as zt_trace_start. Not by two threads at once. */
+   zeInit, or as zt_trace_start.
+   Not by two threads at once. */
 ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 #endif /* ZETOOLS_TRACER */
@@ -740,9 +739,9 @@ struct zt_region_info {
     uint32_t differs; /* differences between the passes, as ZT_DIFFERS_ bits; 0: none */
     uint32_t parent;  /* the region that it is directly inside; UINT32_MAX: none, or not the same each time.
                          See NESTING */
-    double own_ns;    /* GPU time of all samples outside of the regions inside it. NaN: not known */
-    double total_ns;  /* GPU time of all samples. A sample inside another one of the region does not count
-                         again. NaN: not known */
+    double own_ns;    /* GPU time of all samples, less that of the regions inside it. NaN: not known */
+    double total_ns;  /* GPU time of all samples. Where the region is inside itself, only the outer sample
+                         counts. NaN: not known */
     uint64_t bytes;   /* that traced copies and fills of this name have moved, as far as known */
     double bytes_per_second; /* `bytes`, divided by the GPU time of these copies and fills. NaN: not known */
     uint64_t with_metrics;   /* samples in `count` that have metrics; see COUNTS */
@@ -762,7 +761,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
 
 /* How the values of a metric are combined over samples. */
 typedef enum zt_aggregation {
-    ZT_AGGREGATE_SUM,  /* sum, and mean of a sample */
+    ZT_AGGREGATE_SUM,  /* sum, and mean over the samples */
     ZT_AGGREGATE_MEAN, /* mean, weighted by GPU time; no sum */
     ZT_AGGREGATE_FLAG, /* sum: in how many samples it was set */
     ZT_AGGREGATE_NONE  /* count, minimum and maximum alone */
@@ -845,12 +844,13 @@ ZT_API const char *zt_result_name(ze_result_t result);
 /* Samples, and what became of them: begun = collected + lost + dropped + in_flight. See COUNTS. */
 struct zt_counts {
     uint64_t begun, collected, lost, dropped, in_flight;
-    uint64_t unobserved_lists; /* command lists that ran outside of zt_execute; see COMMAND LISTS */
+    uint64_t unobserved_lists; /* command lists that ran outside of zt_execute; see UNREPORTED
+                                  EXECUTIONS */
 };
 
 /* Why samples are lost or dropped. */
 typedef enum zt_cause {
-    /* lost: the device has set a flag in the report */
+    /* lost: the device has marked the sample's data (the report) as invalid */
     ZT_LOST_REPORT_ERROR,
     ZT_LOST_REPORT_LOST,
     ZT_LOST_REPORT_WITHOUT_WORKLOAD,
@@ -953,7 +953,7 @@ struct zt_path_info {
     uint32_t parent; /* the path of the region that it is directly inside. UINT32_MAX: none */
     uint64_t count;  /* samples that were collected there, with a GPU time */
     double total_ns; /* the sum of their GPU times */
-    double own_ns;   /* the part of total_ns outside of the regions inside it. NaN: not known */
+    double own_ns;   /* total_ns, less that of the paths directly inside. NaN: not known */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -1115,7 +1115,7 @@ ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t 
 
 /* ---- what is traced ------------------------------------------------------------------------------------ */
 
-/* A callback of the application before or after a call; see TRACING. Runs on the thread that calls.
+/* A callback of the application before or after a call; see HOOKS. Runs on the thread that calls.
    parameters  a structure with the addresses of the call's parameters, such as a ze_kernel_create_params_t
                from <level_zero/layers/zel_tracing_api.h>. A prologue may change the parameters
    result      a ze_result_t: that of the call; in a prologue SUCCESS
@@ -1194,8 +1194,8 @@ struct zt_kernel_shape {
     uint32_t group_count[3]; /* 0: not known to the host */
     uint64_t launches;
     uint32_t groups_per_subslice; /* how many work-groups fit into a subslice. UINT32_MAX: not known */
-    double occupancy;             /* the share of a subslice's threads that these fill, from 0 to 1. NaN: not
-                                     known */
+    double occupancy;             /* the share of a subslice's places for threads that these work-groups fill,
+                                     from 0 to 1. NaN: not known */
     double waves; /* how many times a launch fills the device; below 1: not even once. NaN: not known */
 };
 
@@ -1307,7 +1307,7 @@ struct zt_stream_config {
 /* One row: the metrics of one period. */
 struct zt_row {
     uint64_t time_ns;   /* when the period began, by CLOCK_MONOTONIC of the host */
-    uint64_t device_ns; /* the same by the clock of the device's metrics. It continues when that overflows */
+    uint64_t device_ns; /* the same by the clock of the device's metrics. It goes on when that overflows */
     uint64_t length_ns; /* how long the period lasted */
     int gap;            /* not 0: rows are missing before this one, dropped by the device or not
                            calculated */
@@ -1320,7 +1320,7 @@ struct zt_row {
    else to stop: later rows wait for the next read. */
 typedef int (*zt_row_fn)(const zt_row *row, void *user);
 
-/* Reports of a stream, and what became of them; see STREAMS. */
+/* Reports of a stream, and what became of them: reports = rows + discarded + waiting. See STREAMS. */
 struct zt_stream_counts {
     uint64_t reports;   /* read from the device */
     uint64_t rows;      /* delivered to a function or a profiler */
@@ -1417,9 +1417,9 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream);
 
 /* ---- streamed metrics of regions ----------------------------------------------------------------------- */
 
-/* One streamed metric over the rows that belong to the samples of a region. NaN where there are none. The
-   mean of a metric that is averaged is weighted by the length of the rows; that of one that adds up is of a
-   row. */
+/* One streamed metric over the rows that belong to the samples of a region; see STREAMED ROWS. NaN where
+   there are none. The mean is that of a row; of a metric that is averaged, it is weighted by the length of
+   the rows. */
 struct zt_streamed {
     uint64_t rows;
     double mean, peak;
@@ -1449,11 +1449,11 @@ struct zt_bench_config {
     const char *name; /* A name for people. NULL: that of the region, else "the benchmark"; in a comparison
                          "a" or "b". */
     int (*run)(zt_profiler *profiler, void *user); /* Records and submits the work once, with a region of
-                                                      `profiler` around what is timed. That is not always the
-                                                      profiler of the call: begin no region of any other, and
-                                                      record lists anew in each run. Samples are waited for
-                                                      and collected after it. Returns 0, or anything else if
-                                                      the work failed. */
+                                                      `profiler` around what is timed. `profiler` may be
+                                                      another than that of zt_bench: begin regions with it
+                                                      alone, and record lists anew in each run. zt_bench waits
+                                                      for the samples and collects them afterwards. Returns 0,
+                                                      or anything else if the work failed. */
     double (*measure)(void *user); /* In place of `run`, for work that is timed by other means: does the work
                                       once and returns its time in nanoseconds; negative if it failed. */
     void *user;                    /* Is passed to these functions and to `frequency`. */
@@ -1474,7 +1474,7 @@ struct zt_bench_config {
                               marked. Default: 0.02. */
     uint32_t counter_runs; /* Runs with metrics, in each pass. Default: 5. */
     double bytes_per_run;  /* Bytes that a run moves, by your own count. 0: the result has no such rate. */
-    double items_per_run;  /* Items that it works on. 0: likewise. */
+    double items_per_run;  /* Items that a run works on. 0: likewise. */
     double tolerance;      /* zt_compare_benches calls a benchmark faster or slower if the whole interval of
                               its change is beyond this share. Default: 0.02. */
 };
@@ -1555,9 +1555,10 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
 
 #ifndef ZETOOLS_DISABLE
 
-/* Writes results as a table for people, 80 columns wide: a row for each of many, or one in full. With the
-   profiler that was benchmarked, the table has as many metrics as fit, those first that show most. Metrics
-   that add up are in units a second. "95% +-" is the precision, "with counters" the perturbation.
+/* Write results as text for people, 80 columns wide: zt_write_benches a table with a row for each result,
+   zt_write_bench and zt_write_comparison one result in full. With the profiler that was benchmarked, as many
+   metrics are added as fit, those first that show most. Metrics that add up are in units a second. "95% +-"
+   is the precision, "with counters" the perturbation.
    count        the number of results
    write, user  receive the text, as in zt_write
    Returns SUCCESS; UNKNOWN if `write` stopped it. */
@@ -1685,7 +1686,7 @@ enum { ZT_MAX_STALLS = 16 };
 
 /* A kind of stall: why a thread of the device did not execute its next instruction. */
 struct zt_stall {
-    const char *name; /* the device's, such as "SbidStall"; see HOT SPOTS */
+    const char *name; /* the driver's, such as "SbidStall"; see SAMPLED INSTRUCTIONS */
     uint64_t samples;
 };
 
@@ -1833,7 +1834,7 @@ struct zt_watch_info {
 ZT_API zt_watch_config zt_watch_config_default(void);
 
 /* Watches the regions of a profiler, and its device; see WATCHING. Where debugging is not possible, hangs are
-   reported without places: zt_watch_get_info returns why. A second call replaces the configuration.
+   reported without places, and zt_watch_get_info returns why. A second call replaces the configuration.
    config  NULL: the defaults
    Returns SUCCESS, or
        INVALID_NULL_HANDLE   the profiler is from zt_unpack
@@ -2029,7 +2030,7 @@ ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread t
 
 /* Finds the kernel and the source line of an instruction, by the modules that the process has loaded. Works
    also when the session is over. Runs a program to find the source line, as for hot spots, which takes a few
-   milliseconds the first time; see PROGRAM DEBUG.
+   milliseconds the first time; see DEBUG SESSIONS.
    Returns SUCCESS if the kernel is known; NOT_AVAILABLE if it is not. */
 ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_debug_place *place);
 
@@ -2112,7 +2113,7 @@ ZT_API ze_result_t zt_debug_write_registers(zt_debugger *debugger, zt_debug_thre
 
 /* ==== interface/settings.h ============================================================================== */
 
-/* ---- of a profiler ------------------------------------------------------------------------------------- */
+/* ---- settings of a profiler ---------------------------------------------------------------------------- */
 
 /* One collected sample. */
 struct zt_sample {
@@ -2133,8 +2134,8 @@ struct zt_config {
                             alone. NULL: those that `metrics` needs, else "ComputeBasic", else the first
                             event-based group of the device. ZT_GROUPS in the environment overrides this. */
     const char *metrics; /* Metrics: names separated by commas, up to 64. Groups that have them are measured,
-                            beside those of `groups`. These are few, but not always the fewest, because not
-                            all combinations are tried: to choose, name them in `groups`. NULL: `groups`
+                            beside those of `groups`. They are few, but not always the fewest, because not
+                            all combinations are tried: to choose them, name them in `groups`. NULL: `groups`
                             alone decides. ZT_METRICS in the environment overrides this. */
     const char *columns; /* Columns of the table, and counters and arguments of the trace, comma-separated:
                             metrics; of the GPU time "median", "p95", "min" and "max"; the latencies "queued"
@@ -2182,7 +2183,7 @@ ZT_API zt_config zt_config_default(void);
 
 #endif
 
-/* ---- of zt_auto ---------------------------------------------------------------------------------------- */
+/* ---- settings of zt_auto ------------------------------------------------------------------------------- */
 
 #ifdef ZETOOLS_TRACER
 
@@ -2208,8 +2209,8 @@ ZT_API zt_auto_config zt_auto_config_default(void);
 
 /* ---- what a device can measure ------------------------------------------------------------------------- */
 
-/* A metric group: the same type as zet_metric_group_handle_t. Only the implementation includes the header of
-   that, because it is slow to compile. */
+/* A metric group: the same type as zet_metric_group_handle_t. The header of that type is slow to compile, so
+   only the implementation includes it. */
 typedef struct _zet_metric_group_handle_t *zt_group;
 
 #ifndef ZETOOLS_DISABLE
@@ -2249,7 +2250,7 @@ ZT_API const char *zt_version(void);
 
 #ifndef ZETOOLS_DISABLE
 
-/* Without a profiler, a region costs one comparison. */
+/* Inline, so that without a profiler a region costs one comparison. */
 static inline ZT__UNUSED zt_region zt__open_region(zt_profiler *profiler, ze_command_list_handle_t list,
                                                    const char *name) {
     static const zt_region none = {NULL, 0, 0, 0};
@@ -2288,33 +2289,30 @@ struct zt__all_passes {
 
 #define ZT__REGION(scope, profiler, list, name)                                                              \
     for (zt_scope scope(profiler, list, name); zt__begin_body(&scope.region);)
-#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #define ZT_SCOPE(profiler, list, name) zt_scope ZT__NAME(zt__scope)(profiler, list, name)
 #define ZT__PASSES(passes, profiler) for (zt__all_passes passes(profiler); zt_passes_next(&passes.state);)
-#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 #elif defined(__GNUC__)
 #define ZT__GUARD __attribute__((cleanup(zt__close_region)))
 #define ZT__REGION(region, profiler, list, name)                                                             \
     for (zt_region region ZT__GUARD = zt__open_region(profiler, list, name); zt__begin_body(&region);)
-#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #define ZT_SCOPE(profiler, list, name)                                                                       \
     zt_region ZT__NAME(zt__scope)                                                                            \
     ZT__GUARD ZT__UNUSED = zt__open_region(profiler, list, name)
 #define ZT__PASSES(passes, profiler)                                                                         \
     for (zt_passes passes __attribute__((cleanup(zt_passes_end))) = zt_passes_begin(profiler);               \
          zt_passes_next(&passes);)
-#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 #else
 #define ZT__PASSES(passes, profiler)                                                                         \
     for (zt_passes passes = zt_passes_begin(profiler); zt_passes_next(&passes);)
-#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 /* `break` leaves the inner loop. */
 #define ZT__REGION(region, profiler, list, name)                                                             \
     for (zt_region region = zt__open_region(profiler, list, name); region.body == 0;                         \
          zt__close_region(&region))                                                                          \
         for (; zt__begin_body(&region);)
-#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #endif
+
+#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
+#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 
 #endif /* ZETOOLS_DISABLE */
 
@@ -2566,9 +2564,10 @@ typedef zt__disabled_scope zt_scope;
    IMPLEMENTATION
    ==========================================================================================================
 
-   This file is joined from parts, and a line such as the one above names the part that begins there. A change
-   is made in the part. The folders of the parts are floors: a part uses its own floor and those before it. Where
-   an earlier floor has to call a later one, it holds a pointer to a function, which the later one sets.
+   This file is joined from parts in src/, and a line such as "==== base/memory.c ====" names the part that
+   begins there. A change is made in the part. The folders of the parts are floors: a part uses its own floor
+   and those before it. Where an earlier floor has to call a later one, it holds a pointer to a function, and
+   the later one sets it.
 
        base      memory, text, threads, files, messages; linux.c and windows.c have all that differs
        metrics   the loader's functions, metric groups: look-up, selection, activation; statistics
@@ -2577,7 +2576,7 @@ typedef zt__disabled_scope zt_scope;
        streams   sampling by the clock
        modules   modules and kernels: names, ELF, source lines, what kernels are made of
        debug     a device's threads, stopped and examined
-       tracer    regions around the launches of others, hot spots, replacements
+       tracer    calls that are observed, launches that become regions, hot spots, replacements
        reports   table, CSV, JSON, OpenMetrics, folded stacks, trace, page
        watch     regions that hang, and where
        bench     benchmarks and comparisons
@@ -2745,9 +2744,9 @@ extern "C" {
 
 #define ZT__COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
-/* zt__load() acquires and zt__store() releases. zt__add() returns the sum, and zt__exchange() what was there.
-   zt__increment_if() increments a number if it is `expected`, and returns whether it did: of several threads
-   that try, one succeeds. */
+/* zt__load() acquires and zt__store() releases. zt__add() returns the sum, and zt__exchange() the number that
+   was there. zt__increment_if() increments a number if it is `expected`, and returns whether it did: of
+   several threads that try, one succeeds. */
 
 #if defined(__GNUC__) || defined(__clang__)
 
@@ -2769,7 +2768,7 @@ extern "C" {
 
 #elif defined(_MSC_VER) && _MSC_VER >= 1939 && defined(_M_X64)
 
-/* On this processor cl reads a volatile number with acquire, and writes it with release. */
+/* On x64, cl reads volatile numbers with acquire, and writes them with release. */
 
 #ifdef __cplusplus
 
@@ -2800,8 +2799,6 @@ ZT__PRIVATE int zt__count_bits(uint64_t bits);
 /* ==== base/compiler.c =================================================================================== */
 
 /* What compilers do differently: atomic operations, values of a thread, checked formats. */
-
-/* ---- compilers ------------------------------------------------------------------------------------------- */
 
 #if defined(__GNUC__) || defined(__clang__)
 
@@ -2920,14 +2917,13 @@ ZT__PRIVATE int zt__is_positive(double value);
 /* Returns whether a text is a number of 32 bits, in digits. NULL is not. */
 ZT__PRIVATE int zt__is_uint32(const char *text);
 
-/* Reads a number, which has a point in any locale, up to a comma or the end. Returns 0 if it is none. */
+/* Reads a number, up to a comma or the end of the text, and moves `*text` behind it. The decimal point is a
+   point in any locale. Returns 0 if it is no finite number of at least 0. */
 ZT__PRIVATE int zt__read_number(const char **text, double *number);
 
 /* ==== base/numbers.c ==================================================================================== */
 
 /* NaN, and reading numbers. */
-
-/* ---- numbers --------------------------------------------------------------------------------------------- */
 
 /* These functions test the bits, because with -ffast-math a comparison does not recognise NaN. */
 
@@ -2983,28 +2979,20 @@ ZT__PRIVATE int zt__read_number(const char **text, double *number) {
 
 #ifndef _WIN32
 
-/* Threads */
-
 typedef pthread_mutex_t zt__mutex;
+typedef pthread_cond_t zt__condition;
+typedef pthread_t zt__system_thread;
+typedef pthread_key_t zt__thread_key;
 
 #define ZT__MUTEX_INITIALIZER PTHREAD_MUTEX_INITIALIZER
 
-typedef pthread_cond_t zt__condition;
-
-/* A function that a thread runs is defined as ZT__PRIVATE ZT__THREAD_RESULT ZT__THREAD_CALL name(void *). */
-typedef pthread_t zt__system_thread;
-
+/* A function that a thread runs is defined as static ZT__THREAD_RESULT ZT__THREAD_CALL name(void *). */
 #define ZT__THREAD_RESULT void *
-
 #define ZT__THREAD_CALL
 
-/* Values that each thread has of its own. When a thread ends, its value is freed, in whichever copy of this header
-   it was allocated, and even if that was unloaded. */
-typedef pthread_key_t zt__thread_key;
-
-/* Other programs that the application executes inherit none of the library's files. */
+/* Modes of zt__open_file. Other programs that the application executes inherit none of the library's files. */
+typedef char zt__mode_character;
 #define ZT__TO_READ "rbe"
-
 #define ZT__TO_WRITE "wbe"
 
 typedef struct zt__file_properties {
@@ -3015,41 +3003,31 @@ typedef struct zt__file_properties {
 } zt__file_properties;
 
 #define ZT__LOADER "libze_loader.so.1"
-
 #define ZT__CXX_LIBRARIES "libstdc++.so.6", "libc++abi.so.1"
 
 #else
 
-/* Threads */
-
 typedef SRWLOCK zt__mutex;
+typedef CONDITION_VARIABLE zt__condition;
+typedef HANDLE zt__system_thread;
+typedef DWORD zt__thread_key;
 
 #define ZT__MUTEX_INITIALIZER SRWLOCK_INIT
 
-typedef CONDITION_VARIABLE zt__condition;
-
-/* While a thread runs, the DLL that has its code stays loaded, even if the program unloads it. It is not started by
-   _beginthreadex, which keeps the DLL loaded in some C libraries and not in others. */
-typedef HANDLE zt__system_thread;
-
 #define ZT__THREAD_RESULT unsigned
-
 #define ZT__THREAD_CALL __stdcall
 
-#define ZT__LOADER "ze_loader.dll"
-
-#define ZT__CXX_LIBRARIES "libstdc++-6.dll", "libc++.dll"
-
-typedef DWORD zt__thread_key;
-
+typedef wchar_t zt__mode_character;
 #define ZT__TO_READ L"rbN"
-
 #define ZT__TO_WRITE L"wbN"
 
 typedef struct zt__file_properties {
     uint64_t size;
     int is_regular, is_directory;
 } zt__file_properties;
+
+#define ZT__LOADER "ze_loader.dll"
+#define ZT__CXX_LIBRARIES "libstdc++-6.dll", "libc++.dll"
 #endif
 
 ZT__PRIVATE uint64_t zt__now_ns(void);
@@ -3057,10 +3035,10 @@ ZT__PRIVATE uint64_t zt__now_ns(void);
 /* Returns how long the calling thread has used a processor. */
 ZT__PRIVATE uint64_t zt__get_thread_cpu_ns(void);
 
-/* A sleep of less than a millisecond only yields the processor. */
+/* On Windows, a sleep of less than a millisecond only yields the processor. */
 ZT__PRIVATE void zt__sleep(uint64_t ns);
 
-/* Stores a date in UTC. Returns 0 if it has none. */
+/* Converts a time to a date in UTC. Returns 0 if that fails. */
 ZT__PRIVATE int zt__convert_to_utc(time_t seconds, struct tm *utc);
 
 ZT__PRIVATE void zt__create_mutex(zt__mutex *mutex);
@@ -3069,6 +3047,7 @@ ZT__PRIVATE void zt__destroy_mutex(zt__mutex *mutex);
 
 ZT__PRIVATE void zt__lock(zt__mutex *mutex);
 
+/* Returns 0 if any thread holds the mutex. */
 ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex);
 
 ZT__PRIVATE void zt__unlock(zt__mutex *mutex);
@@ -3079,13 +3058,14 @@ ZT__PRIVATE void zt__destroy_condition(zt__condition *condition);
 
 ZT__PRIVATE void zt__signal_condition(zt__condition *condition);
 
-/* Sleeps with the mutex unlocked, until the condition is signalled or zt__now_ns() is `deadline`. */
+/* Sleeps with the mutex unlocked, until the condition is signalled or zt__now_ns() is `deadline`. May return
+   earlier. */
 ZT__PRIVATE void zt__await_condition(zt__condition *condition, zt__mutex *mutex, uint64_t deadline);
 
-/* Starts a thread, to which no signals of the application are delivered, but those of its own faults: functions
-   of the application run on it, and may rely on a handler. Returns 0 if the system refuses. */
-ZT__PRIVATE int zt__create_thread(zt__system_thread *thread, ZT__THREAD_RESULT (*function)(void *),
-                                  void *argument);
+/* Starts a thread. It blocks all signals but those of its own faults: functions of the application run on it,
+   and may rely on a handler for these. Returns 0 if the system refuses. */
+ZT__PRIVATE int zt__create_thread(zt__system_thread *thread,
+                                  ZT__THREAD_RESULT(ZT__THREAD_CALL *function)(void *), void *argument);
 
 ZT__PRIVATE void zt__join_system_thread(zt__system_thread thread);
 
@@ -3094,18 +3074,21 @@ ZT__PRIVATE int zt__is_calling_thread(zt__system_thread thread);
 /* Identifies the calling thread, in the same way in every copy of this header. */
 ZT__PRIVATE uintptr_t zt__this_thread(void);
 
-/* Reads the number that the system gives the calling thread. Returns 0 if /proc is not there. */
+/* Returns the number that the system gives the calling thread; 0 without /proc. */
 ZT__PRIVATE uint32_t zt__read_thread_number(void);
 
 /* Stores the name that the system shows for a thread of this process; "" if it has ended. */
 ZT__PRIVATE void zt__read_thread_name(uint32_t thread, char *name, size_t size);
 
-/* Returns memory filled with zeros, or NULL. */
+/* Allocates a value of a thread: memory filled with zeros, which any copy of this header can free. Returns
+   NULL without memory. */
 ZT__PRIVATE void *zt__allocate_thread_value(size_t size);
 
 ZT__PRIVATE void zt__free_thread_value(void *value);
 
-/* Threads call the function when they end. So the DLL that has it stays loaded until the process ends. */
+/* Creates a key, under which each thread has a value of its own. With `frees_values`, the value of a thread
+   that ends is freed, even if the copy of this header that allocated it was unloaded. Returns 0 if no key is
+   left. */
 ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values);
 
 ZT__PRIVATE void zt__delete_key(zt__thread_key key);
@@ -3120,10 +3103,11 @@ ZT__PRIVATE long zt__get_process_id(void);
 /* Returns whether there is no process of this number. */
 ZT__PRIVATE int zt__is_no_process(uint32_t process);
 
-/* Stores bytes that differ between the programs that one process executes after each other. */
+/* Stores bytes that identify the program which the process executes: exec changes them, although the process
+   keeps its number. */
 ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]);
 
-/* Has the function called in each forked child. Returns 0 without memory. */
+/* Registers a function to be called in each forked child. Returns 0 without memory. */
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 
 #ifndef _WIN32
@@ -3137,10 +3121,11 @@ ZT__PRIVATE int zt__has_extra_rights(void);
    rights than its user heeds none: they name files to write and programs to run. */
 ZT__PRIVATE const char *zt__get_variable(const char *name);
 
-/* Stores a variable of the environment as other libraries of the process see it; a long one is cut. Returns 0
-   if it is not set. */
+/* Stores a variable of the environment as other libraries of the process see it. A value that does not fit is
+   cut, or "". Returns 0 if the variable is not set. */
 ZT__PRIVATE int zt__read_variable(const char *name, char *text, size_t size);
 
+/* Sets a variable of the environment. One that is set already keeps its value, unless `replaces`. */
 ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int replaces);
 
 /* Returns whether the user may do what is reserved for privileged ones. */
@@ -3151,12 +3136,14 @@ ZT__PRIVATE void zt__read_program(char *program, size_t room);
 
 ZT__PRIVATE int zt__compare_ignoring_case(const char *a, const char *b);
 
+/* Files. Paths are UTF-8. A function that fails sets errno. */
+
 ZT__PRIVATE int zt__is_separator(char character);
 
 ZT__PRIVATE int zt__is_absolute(const char *path);
 
-/* A signal may interrupt the wait for somebody who reads from a pipe. */
-ZT__PRIVATE FILE *zt__open_file(const char *path, const char *mode);
+/* Opens a file. `mode` is ZT__TO_READ or ZT__TO_WRITE. */
+ZT__PRIVATE FILE *zt__open_file(const char *path, const zt__mode_character *mode);
 
 /* A zt_write_fn for a FILE. fwrite would lose bytes when a signal interrupts it. */
 ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *user);
@@ -3169,9 +3156,10 @@ ZT__PRIVATE int zt__rename_file(const char *from, const char *to);
 
 ZT__PRIVATE void zt__remove_file(const char *path);
 
-/* Creates a file of a name that is the caller's own. What has the name was left by another process or laid
-   there by another user: it is removed, and a link is not followed. Nobody may read it, not even for a moment,
-   who may not read `replaced`, a file of these properties, which it will replace; with NULL there is none. */
+/* Creates a file under a name that only the caller uses. What has the name already was left by another
+   process, or laid there by another user: it is removed, and a link is not followed. The new file will
+   replace the file `replaced`, which has these properties: nobody who may not read that one may read the new
+   one, not even for a moment. If there is none to replace, `properties` is NULL. */
 ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
                                   const zt__file_properties *properties);
 
@@ -3187,7 +3175,7 @@ ZT__PRIVATE int zt__get_working_directory(char *path, size_t size);
 /* Stores what a symbolic link contains. Returns its length, or 0 if the path is no link. */
 ZT__PRIVATE size_t zt__read_link(const char *path, char *target, size_t size);
 
-/* Returns the width of the terminal that standard output is, or 0. */
+/* Returns the width of the terminal that is standard output, or 0. */
 ZT__PRIVATE int zt__get_terminal_width(void);
 
 /* Prepares a file that may be a terminal for UTF-8. Returns what zt__end_utf8() needs. */
@@ -3195,8 +3183,8 @@ ZT__PRIVATE unsigned zt__begin_utf8(FILE *file);
 
 ZT__PRIVATE void zt__end_utf8(unsigned before);
 
-/* Stores the address of a function, or NULL, in the function pointer at `function`. NULL as library is the
-   program itself and, with it, the global scope. Returns 0 if the library is not loaded. */
+/* Stores the address of a function, or NULL, in the function pointer at `function`. If `library` is NULL, the
+   program and the global scope are searched. Returns 0 if the library is not loaded. */
 ZT__PRIVATE int zt__find_symbol(const char *library, const char *name, void *function);
 
 /* Returns whether the system has ended all other threads, because the process ends. */
@@ -3281,8 +3269,8 @@ ZT__PRIVATE void zt__await_condition(zt__condition *condition, zt__mutex *mutex,
     pthread_cond_timedwait(condition, mutex, &until);
 }
 
-ZT__PRIVATE int zt__create_thread(zt__system_thread *thread, ZT__THREAD_RESULT (*function)(void *),
-                                  void *argument) {
+ZT__PRIVATE int zt__create_thread(zt__system_thread *thread,
+                                  ZT__THREAD_RESULT(ZT__THREAD_CALL *function)(void *), void *argument) {
     static const int faults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
     zt__signal_set blocked, before;
     int is_created;
@@ -3420,7 +3408,7 @@ ZT__PRIVATE int zt__compare_ignoring_case(const char *a, const char *b) {
     return strcasecmp(a, b);
 }
 
-/* Files. Paths are UTF-8. What fails sets errno. */
+/* Files */
 
 ZT__PRIVATE int zt__is_separator(char character) {
     return character == '/';
@@ -3430,9 +3418,9 @@ ZT__PRIVATE int zt__is_absolute(const char *path) {
     return *path == '/';
 }
 
-ZT__PRIVATE FILE *zt__open_file(const char *path, const char *mode) {
+ZT__PRIVATE FILE *zt__open_file(const char *path, const zt__mode_character *mode) {
     FILE *file;
-    do {
+    do { /* a signal may interrupt the wait for a reader of a pipe */
         file = fopen(path, mode);
     } while (!file && errno == EINTR);
     return file;
@@ -3454,7 +3442,7 @@ static void zt__block_write_signals(zt__write_signals *signals) {
     pthread_sigmask(SIG_BLOCK, &blocked, &signals->before);
 }
 
-/* Removes the signal of a write that has failed, and leaves one that was pending before. Keeps errno. */
+/* Removes the signal that a failed write has raised, unless it was pending before. Keeps errno. */
 static void zt__unblock_write_signals(const zt__write_signals *signals) {
     const struct timespec at_once = {0, 0};
     int reason = errno, number = reason == EPIPE ? SIGPIPE : reason == EFBIG ? SIGXFSZ : 0;
@@ -3469,9 +3457,9 @@ static void zt__unblock_write_signals(const zt__write_signals *signals) {
     errno = reason;
 }
 
-/* Returns 0 if all was written. What the application has written before is flushed first. C libraries discard
-   it if a signal interrupts that, so this waits for room before: a pipe then has enough for the usual
-   buffer. */
+/* Returns 0 if all was written. What the application has written to `file` is flushed first. A C library
+   discards it if a signal interrupts the flush, so this waits until there is room: a pipe then has enough for
+   the usual buffer. */
 static int zt__write_to_descriptor(FILE *file, int descriptor, const char *next, size_t size) {
     struct pollfd writable = {descriptor, POLLOUT, 0};
     while (poll(&writable, 1, -1) < 0 && errno == EINTR) {
@@ -3526,8 +3514,8 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
     remove(path);
 }
 
-/* Gives a new file, which is its owner's alone, the group, the access list and the permissions of another.
-   Where the system refuses one of them, fewer may use the new file than the other. */
+/* Gives a new file, which only its owner may use, the group, the access list and the permissions of the file
+   `from`. Where the system refuses one of them, fewer may use the new file than the other. */
 static void zt__copy_access(int file, const char *from, const zt__file_properties *properties) {
     static const char name[] = "system.posix_acl_access";
     char list[4096];
@@ -3536,8 +3524,9 @@ static void zt__copy_access(int file, const char *from, const zt__file_propertie
     if (size > 0 && has_group) {
         fsetxattr(file, name, list, (size_t)size, 0); /* has the permissions, too */
     } else if (size < 0 && (errno == ENODATA || errno == ENOTSUP)) {
-        mode_t all = properties->permissions, shared = all & all >> 3 & 7; /* by the group and by others */
-        fremovexattr(file, name); /* that its directory gives to new files */
+        mode_t all = properties->permissions;
+        mode_t shared = all & all >> 3 & 7; /* what both the group and others may do */
+        fremovexattr(file, name);           /* the list that its directory gives to new files */
         fchmod(file, has_group ? all : (all & 0700) | shared << 3 | shared);
     }
 }
@@ -3618,9 +3607,8 @@ ZT__PRIVATE int zt__has_lost_threads(void) {
 
 /* ==== base/map.h ======================================================================================== */
 
-/* The one hash table. */
+/* The hash table that all parts use. */
 
-/* Maps keys, which are strings of bytes, to values. Open addressing, at most half full. */
 typedef struct zt__map_entry {
     uint64_t hash;
     const void *key; /* not copied: it must live as long as the entry */
@@ -3628,6 +3616,7 @@ typedef struct zt__map_entry {
     void *value; /* NULL: the entry is free */
 } zt__map_entry;
 
+/* Maps keys, which are strings of bytes, to values. Open addressing, at most half full. */
 typedef struct zt__map {
     zt__map_entry *entries;
     uint32_t capacity; /* a power of two, or 0 */
@@ -3640,12 +3629,14 @@ ZT__PRIVATE uint64_t zt__hash(const void *key, size_t length);
 /* Returns the value of a key, or NULL. */
 ZT__PRIVATE void *zt__map_find(const zt__map *map, const void *key, size_t length);
 
+/* Returns whether there is no room for one more key. */
 ZT__PRIVATE int zt__map_is_full(const zt__map *map);
 
 /* Adds a key that is not in the map. The map must not be full. */
 ZT__PRIVATE void zt__map_add(zt__map *map, const void *key, size_t length, void *value);
 
-/* Removes a key. Then enters again those that follow it, because a search for them stops at a free entry. */
+/* Removes a key, and enters those that follow it again, because a search for them would stop at the free
+   entry. */
 ZT__PRIVATE void zt__map_remove(zt__map *map, const void *key, size_t length);
 
 /* Makes room for one more key. The mutex that guards the map is held. It is unlocked while the allocator
@@ -3654,14 +3645,12 @@ ZT__PRIVATE int zt__map_make_room(zt__map *map, const zt_allocator *allocator, z
 
 ZT__PRIVATE void zt__map_free(zt__map *map, const zt_allocator *allocator);
 
-/* Frees a map and its values, in each of which its key may be. */
+/* Frees a map and its values. The key of a value may be part of it. */
 ZT__PRIVATE void zt__map_free_values(zt__map *map, const zt_allocator *allocator);
 
 /* ==== base/map.c ======================================================================================== */
 
-/* The one hash table. */
-
-/* ---- the hash table -------------------------------------------------------------------------------------- */
+/* The hash table that all parts use. */
 
 ZT__PRIVATE uint64_t zt__hash(const void *key, size_t length) {
     const unsigned char *next = (const unsigned char *)key, *end = next + length;
@@ -3772,7 +3761,7 @@ ZT__PRIVATE void zt__map_free_values(zt__map *map, const zt_allocator *allocator
 
 /* Lists of names, patterns, the nearest names, UTF-8. */
 
-/* Ends a text that a driver has written to an array, which a faulty driver fills to its last byte. */
+/* Ends a text in an array, which a faulty driver may have filled to the last byte. */
 #define ZT__END_TEXT(array) ((array)[sizeof(array) - 1] = 0)
 
 /* The names nearest to a wrong one, as text for a message. */
@@ -3794,6 +3783,10 @@ typedef struct zt__character {
 ZT__PRIVATE int zt__next_name(const char **list, const char **name, size_t *length);
 
 ZT__PRIVATE int zt__has_names(const char *list);
+
+/* Returns whether the value of a variable switches something off: it is NULL, has no names, or is "0" or
+   "off". */
+ZT__PRIVATE int zt__is_off(const char *value);
 
 /* Returns whether a text equals the first `length` bytes of another. */
 ZT__PRIVATE int zt__equals(const char *text, const char *other, size_t length);
@@ -3826,9 +3819,6 @@ ZT__PRIVATE int zt__next_shown_character(const char **text, zt__character *chara
 /* Returns how many columns of a terminal a text occupies. */
 ZT__PRIVATE size_t zt__shown_width(const char *text);
 
-/* Returns whether a variable requests nothing. */
-ZT__PRIVATE int zt__is_off(const char *value);
-
 /* ==== base/text.c ======================================================================================= */
 
 /* Lists of names, patterns, the nearest names, UTF-8. */
@@ -3856,6 +3846,10 @@ ZT__PRIVATE int zt__has_names(const char *list) {
     const char *name;
     size_t length;
     return list && zt__next_name(&list, &name, &length);
+}
+
+ZT__PRIVATE int zt__is_off(const char *value) {
+    return !zt__has_names(value) || strcmp(value, "0") == 0 || zt__compare_ignoring_case(value, "off") == 0;
 }
 
 ZT__PRIVATE int zt__equals(const char *text, const char *other, size_t length) {
@@ -3918,7 +3912,8 @@ ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, 
                                          zt__name_fn name_at) {
     enum { SHOWN = 3, LONGEST = 63 };
     const char *shown[SHOWN] = {NULL};
-    uint32_t distances[SHOWN] = {UINT32_MAX, UINT32_MAX, UINT32_MAX}, row[LONGEST + 1];
+    uint32_t distances[SHOWN] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    uint32_t row[LONGEST + 1]; /* distances of a beginning of `wanted` to all beginnings of the name */
     uint32_t n, i, j, columns;
     size_t used = 0;
     zt__nearest nearest;
@@ -3948,6 +3943,7 @@ ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, 
                 row[j + 1] = diagonal + 1 < best ? diagonal + 1 : best;
             }
         }
+        /* Insert the name before those that are farther. */
         for (i = SHOWN; i > 0 && row[columns] < distances[i - 1]; i--) {
             if (i < SHOWN) {
                 shown[i] = shown[i - 1];
@@ -3970,7 +3966,7 @@ ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, 
 
 ZT__PRIVATE int zt__next_character(const char **text, zt__character *character) {
     const unsigned char *bytes = (const unsigned char *)*text;
-    uint32_t code = bytes[0], least = 0;
+    uint32_t code = bytes[0], least = 0; /* the smallest code of this length */
     size_t i, length = 1;
     int is_valid = bytes[0] < 0x80 || (bytes[0] >= 0xC0 && bytes[0] <= 0xF4);
     if (!bytes[0]) {
@@ -4003,6 +3999,7 @@ ZT__PRIVATE int zt__next_character(const char **text, zt__character *character) 
 
 ZT__PRIVATE int zt__next_shown_character(const char **text, zt__character *character, size_t *width) {
     enum { OBEYED = -1 };
+    /* The characters whose width is not 1, in ascending order. A terminal obeys some of them. */
     static const struct {
         uint32_t first, last;
         int width;
@@ -4042,15 +4039,11 @@ ZT__PRIVATE size_t zt__shown_width(const char *text) {
     return sum;
 }
 
-ZT__PRIVATE int zt__is_off(const char *value) {
-    return !zt__has_names(value) || strcmp(value, "0") == 0 || zt__compare_ignoring_case(value, "off") == 0;
-}
-
 /* ==== base/paths.h ====================================================================================== */
 
 /* Paths of files: names, suffixes and formats, lists of reports. */
 
-/* The suffixes of reports. The longest come first. */
+/* A suffix of reports, and what it stands for. */
 typedef struct zt__suffix {
     const char *text;
     zt_format format;
@@ -4065,14 +4058,15 @@ typedef struct zt__file_path {
 /* Returns what follows the last separator of a path. */
 ZT__PRIVATE const char *zt__file_name(const char *path);
 
+/* Returns the suffix of a report that a path ends with, or NULL. */
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path);
 
 /* Finds the format that the suffix of a path stands for. Returns 0 if it stands for none. Without a
    suffix, or with a number as suffix, the format is a table. */
 ZT__PRIVATE int zt__find_format(const char *path, zt_format *format);
 
-/* Returns the stream that a path stands for, or NULL. If standard error is redirected to a file, the path
-   leads to that file, which must not be replaced. */
+/* Returns the standard stream that a path stands for, or NULL. A stream is not opened by such a path, because
+   it may be redirected to a file, which must not be replaced. */
 ZT__PRIVATE FILE *zt__find_standard_stream(const char *path);
 
 /* Returns a path with %p and %q{NAME} replaced: by the process ID, and by a variable of the
@@ -4090,8 +4084,6 @@ ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n);
 
 /* Paths of files: names, suffixes and formats, lists of reports. */
 
-/* ---- names of files -------------------------------------------------------------------------------------- */
-
 ZT__PRIVATE const char *zt__file_name(const char *path) {
     const char *name = path;
     for (; *path; path++) {
@@ -4103,6 +4095,7 @@ ZT__PRIVATE const char *zt__file_name(const char *path) {
 }
 
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
+    /* A suffix stands before those that it ends with. */
     static const zt__suffix suffixes[] = {
         {".instances.csv", ZT_FORMAT_INSTANCES, 1},
         {".folded", ZT_FORMAT_FOLDED, 0},
@@ -4123,17 +4116,17 @@ ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
     return NULL;
 }
 
-/* Returns the end of a path from its last dot, or "". */
-static const char *zt__after_last_dot(const char *path) {
+/* Returns the end of a file name from its last dot on, or "". */
+static const char *zt__from_last_dot(const char *path) {
     const char *name = zt__file_name(path), *dot = strrchr(name, '.');
     return dot ? dot : path + strlen(path);
 }
 
 ZT__PRIVATE int zt__find_format(const char *path, zt_format *format) {
     const zt__suffix *suffix = zt__find_suffix(path);
-    const char *unknown = zt__after_last_dot(path);
+    const char *ending = zt__from_last_dot(path);
     *format = suffix ? suffix->format : ZT_FORMAT_TABLE;
-    return suffix || !*unknown || strspn(unknown + 1, "0123456789") == strlen(unknown + 1);
+    return suffix || !*ending || strspn(ending + 1, "0123456789") == strlen(ending + 1);
 }
 
 ZT__PRIVATE FILE *zt__find_standard_stream(const char *path) {
@@ -4188,7 +4181,7 @@ ZT__PRIVATE int zt__next_path(const char **list, zt__file_path *path) {
 
 ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
     const zt__suffix *suffix = zt__find_suffix(path->text);
-    const char *tail = zt__after_last_dot(path->text);
+    const char *tail = zt__from_last_dot(path->text);
     zt__file_path given = *path;
     zt__file_properties target;
     if (suffix) {
@@ -4206,8 +4199,8 @@ ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
 
 /* Waits with a deadline, mutexes that know their thread, and the library's own threads. */
 
-/* A wait with a deadline for something that has to be polled. Most waits are for a short kernel, and a sleep
-   takes longer than that. So the first polls follow each other without a sleep. */
+/* A wait with a deadline for what has to be polled. The first polls follow each other without a sleep,
+   because most waits are for a short kernel, and a sleep takes longer than that. */
 typedef struct zt__wait {
     uint64_t deadline;
     uint64_t spin_until; /* 0 before the first poll */
@@ -4227,7 +4220,8 @@ typedef struct zt__thread {
     int running; /* it was started, and not yet joined. Atomic, like the next two */
     int stop_requested, ended;
     int is_abandoned; /* at exit it hung: it must not call the driver or the application any more. Atomic */
-    struct zt__thread_list *list; /* of the copy that has started it; another may stop it */
+    struct zt__thread_list *list; /* that it is in: of the copy of this header that has started it. Another
+                                     copy may stop it */
     struct zt__thread *next;
     int (*step)(void *user);
     void *user;
@@ -4246,7 +4240,7 @@ typedef struct zt__thread_list {
     int is_exiting; /* no more threads are started */
 } zt__thread_list;
 
-/* The time `timeout_ns` from now, without overflow. */
+/* Returns the time `timeout_ns` from now, or UINT64_MAX if that would overflow. */
 ZT__PRIVATE uint64_t zt__deadline(uint64_t timeout_ns);
 
 ZT__PRIVATE zt__wait zt__wait_until(uint64_t deadline);
@@ -4315,6 +4309,8 @@ ZT__PRIVATE int zt__wait_again(zt__wait *wait) {
     }
     return 1;
 }
+
+/* ---- threads and mutexes --------------------------------------------------------------------------------- */
 
 /* This thread's number in the system; 0: not read yet. */
 ZT__PRIVATE ZT__THREAD_LOCAL uint32_t zt__thread_number;
@@ -4494,7 +4490,7 @@ ZT__PRIVATE int zt__start_thread(zt__thread *thread, int (*step)(void *user), vo
 
 /* ==== base/programs.h =================================================================================== */
 
-/* Functions of the loader that are found by name, names of C++, and programs that the library runs. */
+/* Functions of the loader by name, demangled names of C++, and programs that the library runs. */
 
 /* A program that this process runs for a report. */
 typedef struct zt__tool {
@@ -4529,8 +4525,8 @@ ZT__PRIVATE char *zt__demangle(const char *name);
    wait for all of its children, or ignore them; then waitpid fails. */
 ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline);
 
-/* Starts the program with no signal blocked. The calling thread may be one of the library's, which block nearly
-   all. Returns 0 if that fails. */
+/* Lets a program start with no signal blocked: the calling thread may be one of the library's, which block
+   nearly all. Returns 0 if that fails. */
 ZT__PRIVATE int zt__unblock_signals(posix_spawnattr_t *attributes);
 #endif
 
@@ -4542,7 +4538,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool);
 
 /* ==== base/programs.c =================================================================================== */
 
-/* Functions of the loader that are found by name, names of C++, and programs that the library runs. */
+/* Functions of the loader by name, demangled names of C++, and programs that the library runs. */
 
 /* ---- symbols --------------------------------------------------------------------------------------------- */
 
@@ -4573,7 +4569,7 @@ ZT__PRIVATE char *zt__demangle(const char *name) {
 
 #ifndef _WIN32
 
-/* The descriptor of `object` in the program, and its path. */
+/* The descriptor of `object` in the program; ZT__TOOL_OBJECT is its path. */
 enum { ZT__TOOL_DESCRIPTOR = 9 };
 
 ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline) {
@@ -4607,7 +4603,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int pipes[2], descriptors[3], has_actions, has_attributes, failed = 1, is_too_long = 0;
-    uint64_t now, killed_at = 0;
+    uint64_t now, killed_at = 0; /* at once, unless it has closed its output */
     size_t used = 0;
     uint32_t i;
     pid_t process = 0;
@@ -4649,6 +4645,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
         }
     }
 
+    /* Read its output until it is closed, and pass on each complete line. */
     while (!failed && (now = zt__now_ns()) < tool->deadline) {
         struct pollfd readable = {pipes[0], POLLIN, 0};
         ssize_t size = 0;
@@ -4662,7 +4659,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
         if ((ready < 0 || size < 0) && errno != EINTR) {
             break;
         }
-        if (ready > 0 && size == 0) { /* it has closed its output */
+        if (ready > 0 && size == 0) { /* the end of its output */
             killed_at = tool->deadline;
             break;
         }
@@ -4695,10 +4692,11 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
 
 /* The block that all copies of this header in a process share, and what belongs to a thread. */
 
-/* All copies of this header in a process (see PROCESSES) share one block of memory. They find it by an
-   environment variable, as OpenMP runtimes do. Its value consists of the process identifier, a hash of random
-   bytes that exec changes, and the address of the block. The hash is needed because exec keeps both the
-   identifier and the environment. The number in the variable's name changes with the layout of the block. */
+/* All copies of this header in a process share one block of memory (COPIES OF THE HEADER in the manual). They
+   find it by an environment variable, as OpenMP runtimes do. Its value consists of the process identifier, a
+   hash of random bytes that exec changes, and the address of the block. The hash is needed because exec keeps
+   both the identifier and the environment. The number in the variable's name changes with the layout of the
+   block. */
 
 enum { ZT__MAX_PROFILERS = 256, ZT__MAX_ACTIVE_GROUPS = 64 };
 
@@ -4720,7 +4718,8 @@ typedef struct zt__process {
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
-    uint32_t reporting, automatic;             /* profilers with reports of ZT_REPORT, of zt_auto. Atomic */
+    uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto: numbers for
+                                                  their files. Atomic */
 } zt__process;
 
 /* Runs a statement whose driver calls the tracer ignores. Calls of the tools interface (zet...) do not need
@@ -4742,9 +4741,10 @@ typedef struct zt__thread_messages {
     zt__message_text copy; /* what zt_get_last_error has returned for a profiler or stream */
 } zt__thread_messages;
 
-/* Returns the block of this process, or NULL if there is none, as in a forked child that has opened nothing. A
-   child may close what its parent has opened. That sets no variable, because another thread of the parent may
-   have held the C library's lock of the environment at the fork. */
+/* Returns the block of this process, or NULL if there is none, as in a forked child that has opened nothing.
+   Unlike zt__get_process, it sets no variable of the environment: a child may close what its parent has
+   opened, and another thread of the parent may have held the C library's lock of the environment at the
+   fork. */
 ZT__PRIVATE zt__process *zt__find_process(void);
 
 /* Returns the block of this process, and creates it if there is none. Returns NULL without memory. */
@@ -4832,8 +4832,8 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     has_messages = has_depth && zt__create_key(&created->messages, 1);
     if (has_messages) {
         zt__create_mutex(&created->mutex);
-        /* A forked child has other numbers than its parent, and so ignores regions that the parent has begun.
-         */
+        /* The profilers of a forked child have other numbers than those of its parent, so regions that the
+           parent has begun are ignored. */
         created->serial = (uint32_t)zt__get_process_id() * 2654435761u;
         identity = zt__identify_process();
         snprintf(value, sizeof value, "%s%p", identity.text, (void *)created);
@@ -4870,7 +4870,7 @@ ZT__PRIVATE void zt__change_depth(int by) {
     zt__process *process = zt__get_process();
     if (process) {
         uintptr_t depth = (uintptr_t)zt__get_thread_value(process->depth);
-        if (by > 0 || depth > 0) { /* the begin of a section is not counted without memory */
+        if (by > 0 || depth > 0) { /* without memory, its begin was not counted */
             zt__set_thread_value(process->depth, (void *)(depth + (uintptr_t)(intptr_t)by));
         }
     }
@@ -5141,15 +5141,16 @@ typedef struct zt__diagnostics {
     int device_lost; /* atomic */
 } zt__diagnostics;
 
-/* The log functions that this thread is in, from the innermost. */
+/* The log functions that this thread is in: a list, from the innermost. */
 typedef struct zt__log_call {
     const zt__diagnostics *diagnostics;
     const struct zt__log_call *outer;
 } zt__log_call;
 
 /* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of a profiler or
-   stream; if `diagnostics` is NULL, as that of the thread. Logs it if it is the first of its kind.
-   Returns `result`, which is not SUCCESS. The log function is a callback: no mutex may be held. */
+   stream, and logs it if it is the first of its kind. If `diagnostics` is NULL, stores it as the last one of
+   the thread, and prints it if ZT_LOG asks for that. Returns `result`, which is not SUCCESS. The log function
+   is a callback: no mutex may be held. */
 #define zt__report(diagnostics, identifier, ...)                                                             \
     zt__report_message(diagnostics, ZT__##identifier, zt__format_##identifier, __VA_ARGS__)
 
@@ -5166,7 +5167,7 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format, unsigned result,
                        ...);
 
-/* Returns whether `call` was called from the log function of these diagnostics. Reports that. */
+/* Returns whether `call` was called from the log function of these diagnostics, and reports it if so. */
 ZT__PRIVATE int zt__is_inside_log(zt__diagnostics *diagnostics, const char *call);
 
 /* Returns whether a call has reported that the device is lost. */
@@ -5190,7 +5191,7 @@ ZT__PRIVATE ze_result_t zt__report_null_handle(zt__diagnostics *diagnostics, con
 ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const char *call,
                                              const char *what);
 
-/* Creates the block of the process, if there is none, for what is being opened. */
+/* Ensures that the block which all copies share exists (base/shared.h). Reports a failure. */
 ZT__PRIVATE ze_result_t zt__check_process(zt__diagnostics *diagnostics, const char *call);
 
 /* Returns the last message of a profiler or stream; if `diagnostics` is NULL, that of the thread. It stays
@@ -5199,7 +5200,7 @@ ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics);
 
 ZT__PRIVATE ze_result_t zt__get_last_result(zt__diagnostics *diagnostics);
 
-/* Makes the last message of a profiler or stream that is destroyed next that of the thread. */
+/* Copies the last message of a profiler or stream, which is destroyed next, to the thread. */
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result);
 
 /* ==== base/diagnostics.c ================================================================================ */
@@ -5344,7 +5345,7 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
                        ...) {
     zt__message_text now;
     zt__log_call call;
-    int log;
+    int is_first; /* of its kind */
     va_list arguments;
     va_start(arguments, result);
     vsnprintf(now.text, sizeof now.text, format, arguments);
@@ -5362,10 +5363,10 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     }
     zt__lock(diagnostics->mutex);
     diagnostics->last = now;
-    log = !diagnostics->logged[message];
-    diagnostics->logged[message] |= (uint8_t)log;
+    is_first = !diagnostics->logged[message];
+    diagnostics->logged[message] |= (uint8_t)is_first;
     zt__unlock(diagnostics->mutex);
-    if (log && diagnostics->log) {
+    if (is_first && diagnostics->log) {
         call.diagnostics = diagnostics;
         call.outer = zt__log_calls;
         zt__log_calls = &call;
@@ -5479,10 +5480,6 @@ ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t 
 
 #ifdef _WIN32
 
-/* ---- Windows --------------------------------------------------------------------------------------------- */
-
-/* The functions of this branch are those of the other one, where they are described. */
-
 /* Time */
 
 ZT__PRIVATE uint64_t zt__now_ns(void) {
@@ -5495,7 +5492,7 @@ ZT__PRIVATE uint64_t zt__now_ns(void) {
     return now / hz * 1000000000u + now % hz * 1000000000u / hz;
 }
 
-static uint64_t zt__to_number(FILETIME time) {
+static uint64_t zt__filetime_value(FILETIME time) {
     return (uint64_t)time.dwHighDateTime << 32 | time.dwLowDateTime;
 }
 
@@ -5504,7 +5501,7 @@ ZT__PRIVATE uint64_t zt__get_thread_cpu_ns(void) {
     if (!GetThreadTimes(GetCurrentThread(), &created, &ended, &kernel, &user)) {
         return 0;
     }
-    return (zt__to_number(kernel) + zt__to_number(user)) * 100;
+    return (zt__filetime_value(kernel) + zt__filetime_value(user)) * 100;
 }
 
 ZT__PRIVATE void zt__sleep(uint64_t ns) {
@@ -5561,6 +5558,8 @@ typedef struct zt__thread_start {
     HMODULE module;
 } zt__thread_start;
 
+/* While a thread runs, the DLL that has its code stays loaded, even if the program unloads it. Threads are
+   not started by _beginthreadex, which keeps the DLL loaded in some C libraries and not in others. */
 static DWORD WINAPI zt__start_of_thread(void *argument) {
     zt__thread_start start = *(zt__thread_start *)argument;
     free(argument);
@@ -5654,18 +5653,25 @@ ZT__PRIVATE void *zt__allocate_thread_value(size_t size) {
     return HeapAlloc(GetProcessHeap(), HEAP_ZERO_MEMORY, size);
 }
 
-ZT__PRIVATE void NTAPI zt__free_thread_value(void *value) {
+ZT__PRIVATE void zt__free_thread_value(void *value) {
     HeapFree(GetProcessHeap(), 0, value);
+}
+
+/* Called by a thread that ends, with its value. */
+static void NTAPI zt__free_ended_value(void *value) {
+    zt__free_thread_value(value);
 }
 
 ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values) {
     HMODULE module;
+    /* Threads call zt__free_ended_value when they end, so the DLL that has it stays loaded until the process
+       ends. */
     if (frees_values &&
         !GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN,
-                            (LPCSTR)(uintptr_t)zt__free_thread_value, &module)) {
+                            (LPCSTR)(uintptr_t)zt__free_ended_value, &module)) {
         return 0;
     }
-    *key = FlsAlloc(frees_values ? zt__free_thread_value : NULL);
+    *key = FlsAlloc(frees_values ? zt__free_ended_value : NULL);
     return *key != FLS_OUT_OF_INDEXES;
 }
 
@@ -5760,7 +5766,7 @@ ZT__PRIVATE int zt__is_absolute(const char *path) {
     return zt__is_separator(*path) || (*path && path[1] == ':');
 }
 
-ZT__PRIVATE FILE *zt__open_file(const char *path, const wchar_t *mode) {
+ZT__PRIVATE FILE *zt__open_file(const char *path, const zt__mode_character *mode) {
     zt__wide_path wide;
     return zt__to_wide(path, &wide) ? _wfopen(wide.text, mode) : NULL;
 }
@@ -5876,7 +5882,8 @@ ZT__PRIVATE void zt__end_utf8(unsigned before) {
     }
 }
 
-/* When the process ends, DLLs are told last. A lock of theirs may then be held by a thread that is gone. */
+/* When the process ends, its other threads end before DLLs are notified. One of them may have held a lock of
+   the DLL. */
 ZT__PRIVATE int zt__has_lost_threads(void) {
     BOOLEAN(NTAPI * is_ending)(void);
     return zt__find_symbol("ntdll.dll", "RtlDllShutdownInProgress", (void *)&is_ending) && is_ending &&
@@ -6202,7 +6209,8 @@ typedef struct zt__table_column {
     const char *heading; /* lines, separated by line feeds; the last lines of all headings are in one row */
     int is_text;         /* aligned to the left; numbers are aligned to the right */
     size_t longest;      /* wider texts are shortened to this width. 0: none is */
-    size_t width; /* filled in by zt__measure_table. Without headings, it may be 0: then it is left out */
+    size_t width; /* filled in when the table is written. 0: all texts are empty, and the column is left
+                     out */
 } zt__table_column;
 
 typedef struct zt__table {
@@ -6220,8 +6228,8 @@ typedef struct zt__table {
 /* Writes headings, a line below them, and the rows. */
 ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table);
 
-/* Returns the columns of a line, at least 40: on standard output, those of the terminal if it is one, or COLUMNS
-   of the environment; else 80. */
+/* Returns how many columns a line has, at least 40: on standard output, those of the terminal if it is one,
+   or COLUMNS of the environment; else 80. */
 ZT__PRIVATE size_t zt__get_room(int to_standard_output);
 
 /* ==== base/tables.c ===================================================================================== */
@@ -6354,7 +6362,7 @@ ZT__PRIVATE size_t zt__get_room(int to_standard_output) {
 
 /* ==== base/figures.h ==================================================================================== */
 
-/* Tables of numbers: one unit, prefix and number of digits for a column. The layout is that of tables. */
+/* Tables of figures: each column has one unit, prefix and number of decimals. base/tables.h writes them. */
 
 /* A column of figures. All of them have the same unit and the same number of decimals. */
 typedef struct zt__figure_column {
@@ -6369,7 +6377,7 @@ typedef struct zt__figure_column {
 
 typedef struct zt__figure_row {
     const char *name;
-    char *demangled;       /* the same pointer, if the row owns the text; else NULL */
+    char *demangled;       /* `name`, if the row owns it; else NULL */
     size_t indent;         /* blanks before it */
     const double *figures; /* NaN: not measured */
     uint32_t index;        /* of what the row describes */
@@ -6388,13 +6396,15 @@ typedef struct zt__figure_table {
 /* Appends a time to a sentence, in a unit that suits it: "12.3 ms", "2002 s". */
 ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns);
 
-/* Chooses the largest unit in which the smallest figure of one column is at least 0.1, or 1 in a precise
-   table; or a larger one, if the largest figure of another column would have eight digits or more. */
+/* Chooses the time unit of a table: the largest in which the smallest figure `smallest_of` is at least 0.1,
+   or 1 in a precise table; or a larger one, if the largest figure `largest_of` would have eight digits or
+   more. Both are indices of a figure in a row. */
 ZT__PRIVATE void zt__choose_time_unit(zt__figure_table *table, uint32_t smallest_of, uint32_t largest_of);
 
 /* Adds a column. Times are shown in the time unit of the table. Other figures that add up get a prefix that
    suits the largest: "bytes" becomes "MB", and "/s" becomes "M/s". Figures that do not add up keep their
-   units. A column without figures is left out, unless its rank is 0. Returns as zt__make_heading. */
+   units. A column without figures is left out, unless its rank is 0. Returns 0 if the heading is hard to
+   read: shortened, or broken inside of a word. */
 ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const char *name, const char *units,
                                 int adds_up, int rank);
 
@@ -6411,9 +6421,7 @@ ZT__PRIVATE void zt__write_figures(zt__writer *writer, const zt__figure_table *t
 
 /* ==== base/figures.c ==================================================================================== */
 
-/* Tables of numbers: one unit, prefix and number of digits for a column. The layout is that of tables. */
-
-/* ---- tables of figures ----------------------------------------------------------------------------------- */
+/* Tables of figures: each column has one unit, prefix and number of decimals. base/tables.h writes them. */
 
 static const struct {
     const char *name;
@@ -6422,7 +6430,8 @@ static const struct {
 
 ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns) {
     uint32_t unit = 0;
-    while (unit + 1 < ZT__COUNT_OF(zt__time_units) && ns >= zt__time_units[unit + 1].ns * 0.9995) {
+    while (unit + 1 < ZT__COUNT_OF(zt__time_units) &&
+           ns >= zt__time_units[unit + 1].ns * 0.9995) { /* else 1000 */
         unit++;
     }
     zt__append_number(text, room, ns / zt__time_units[unit].ns);
@@ -6765,7 +6774,7 @@ ZT__PRIVATE void zt__write_figures(zt__writer *writer, const zt__figure_table *t
     X(zetMetricGroupGetGlobalTimestampsExp,                                                                  \
       (zet_metric_group_handle_t group, ze_bool_t of_host, uint64_t * global, uint64_t * ticks))
 
-/* A pointer to each of these functions, or NULL if the loader lacks it. */
+/* Pointers to these functions; NULL where the loader lacks one. */
 typedef struct zt__driver {
 #define X(name, parameters) ze_result_t(ZE_APICALL *name) parameters;
     ZT__OPTIONAL_FUNCTIONS(X)
@@ -6782,6 +6791,7 @@ enum {
 
 ZT__PRIVATE void zt__load_driver(zt__driver *driver);
 
+/* Returns whether a device is a sub-device of another. */
 ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t root);
 
 /* Returns the driver of a device, or NULL. A device does not state its driver, so it is looked for among the
@@ -6872,8 +6882,6 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
 
 /* Why counters are not available. */
 
-/* ---- why counters are not available ----------------------------------------------------------------------- */
-
 ZT__PRIVATE void zt__describe_holder(const zt__active_group *active, zt__counter_holder *holder) {
     snprintf(holder->text, sizeof holder->text, "group '%s' of %s of this process", active->name,
              active->is_streamed ? "a stream" : "a profiler");
@@ -6892,14 +6900,14 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
         (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
         (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
-    /* By one of these, the system reserves counters for privileged users. */
+    /* Where the system keeps whether it reserves counters for privileged users. */
     static const char *const paths[] = {"/proc/sys/dev/xe/observation_paranoid",
                                         "/proc/sys/dev/i915/perf_stream_paranoid"};
     char files[160];
     zt__counter_holder other;
     zt__process *process;
     uint32_t i, found = 0;
-    int all_may = 1;
+    int all_may = 1; /* the system reserves counters for nobody */
     if (zt__means_device_loss(result)) {
         zt__report_device_loss(diagnostics, result, call);
         return ZT_DEVICE_LOST;
@@ -6939,8 +6947,8 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         zt__report(diagnostics, METRICS_UNAVAILABLE, result, call, name);
         return ZT_NOT_SUPPORTED;
     }
-    /* Some drivers do not allow regions and streams on one device: so it may be a stream of this process where
-       a profiler is refused, or a profiler where a stream is. */
+    /* Some drivers do not allow regions and streams on one device at a time: a profiler may have been refused
+       because of a stream of this process, or a stream because of a profiler. */
     snprintf(other.text, sizeof other.text, "another process, or a stream or query of this program's own");
     process = holder && holder->text[0] ? NULL : zt__get_process();
     if (process) {
@@ -6963,7 +6971,7 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
 
 /* The metric groups of a device and their metrics: look-up and listing. */
 
-/* All metric groups of a device. */
+/* All metric groups that a device lists. */
 typedef struct zt__catalog {
     uint32_t count;
     zet_metric_group_handle_t *handles;
@@ -6995,8 +7003,9 @@ ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt
 ZT__PRIVATE int zt__is_usable_group(const zt__catalog *catalog, uint32_t index,
                                     zet_metric_group_sampling_type_flags_t type);
 
-/* Returns the index of the first group with this name, or with any if that is NULL; UINT32_MAX if there is
-   none. The sampling type is needed because a device lists most groups twice, once for each type. */
+/* Returns the index of the first usable group with this name, or of the first one if `name` is NULL;
+   UINT32_MAX if there is none. The sampling type is needed because a device lists most groups twice, once for
+   each type. */
 ZT__PRIVATE uint32_t zt__find_group(const zt__catalog *catalog, const char *name, size_t length,
                                     zet_metric_group_sampling_type_flags_t type);
 
@@ -7018,13 +7027,13 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
 
 ZT__PRIVATE const char *zt__aggregation_name(zt_aggregation aggregation);
 
+ZT__PRIVATE const char *zt__metric_type_name(int type);
+
 /* Fills in the public description of a metric, in pass 0. Its strings are those of the group. */
 ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_metric *metric);
 
 /* Returns a value as a number, or NaN. Drivers may return a value of another type than that of its metric. */
 ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value);
-
-ZT__PRIVATE const char *zt__metric_type_name(int type);
 
 /* ==== metrics/groups.c ================================================================================== */
 
@@ -7203,6 +7212,12 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
 ZT__PRIVATE const char *zt__aggregation_name(zt_aggregation aggregation) {
     static const char *const names[] = {"sum", "mean", "flag", "none"};
     return names[aggregation];
+}
+
+ZT__PRIVATE const char *zt__metric_type_name(int type) {
+    static const char *const names[] = {
+        "duration", "event", "event_with_range", "throughput", "timestamp", "flag", "ratio", "raw"};
+    return type >= 0 && type < (int)ZT__COUNT_OF(names) ? names[type] : "other";
 }
 
 ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_metric *metric) {
@@ -7386,12 +7401,6 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
     return result;
 }
 
-ZT__PRIVATE const char *zt__metric_type_name(int type) {
-    static const char *const names[] = {
-        "duration", "event", "event_with_range", "throughput", "timestamp", "flag", "ratio", "raw"};
-    return type >= 0 && type < (int)ZT__COUNT_OF(names) ? names[type] : "other";
-}
-
 /* ==== metrics/activation.h ============================================================================== */
 
 /* Activation of metric groups, once in a process. */
@@ -7410,8 +7419,6 @@ ZT__PRIVATE ze_result_t zt__deactivate_group(ze_context_handle_t context, ze_dev
 /* ==== metrics/activation.c ============================================================================== */
 
 /* Activation of metric groups, once in a process. */
-
-/* ---- activation ------------------------------------------------------------------------------------------ */
 
 /* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
    another context. The mutex of the process is held. */
@@ -7515,8 +7522,6 @@ ZT__PRIVATE int zt__read_integer(const zet_typed_value_t *values, uint32_t metri
 
 /* From a query's raw data to the values of metrics. */
 
-/* ---- calculation ----------------------------------------------------------------------------------------- */
-
 ZT__PRIVATE ze_result_t zt__calculate_reports(const zt__driver *driver, const zt__group *group,
                                               const uint8_t *raw, uint32_t count, zet_typed_value_t *values) {
     zt__process *process = zt__get_process();
@@ -7534,9 +7539,10 @@ ZT__PRIVATE ze_result_t zt__calculate_reports(const zt__driver *driver, const zt
         if (result == ZE_RESULT_SUCCESS && calculated != wanted) {
             result = ZE_RESULT_ERROR_INVALID_SIZE;
         }
-        count = 0;
+        count = 0; /* none is left for the loop */
     }
-    /* A report of a root device has a header and a set of values for each tile, so it is calculated alone. */
+    /* A report of a root device with tiles has a header and a set of values for each tile, so each report is
+       calculated alone. */
     for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++, raw += group->report_size, values += room) {
         uint32_t counts[ZT__MAX_TILES] = {0}, sets = group->tiles, total = room;
         result = driver->zetMetricGroupCalculateMultipleMetricValuesExp(
@@ -7693,7 +7699,7 @@ static const char *zt__covered_metric_at(const void *cover, uint32_t index) {
     return group->metrics[index].name;
 }
 
-/* Returns whether fewer than `most` groups of a group's domain are selected. */
+/* Returns whether fewer than `most` groups are selected of the domain that a group of the catalog has. */
 static int zt__domain_has_room(const zt__selector *selector, uint32_t index, uint32_t most) {
     uint32_t g, count = 0;
     for (g = 0; g < selector->selection->group_count; g++) {
@@ -7814,19 +7820,20 @@ static ze_result_t zt__select_by_metrics(zt__selector *selector) {
 
 /* ---- which groups are measured together ------------------------------------------------------------------ */
 
-/* Puts the groups into the order of their passes: those that the driver proposes, or else the first group of
-   a domain into the first pass, the second one into the second, and so on. If a pass is full, the group is in
-   the next one that is not. On failure the message was reported. */
+/* Distributes the groups over passes, and puts them into the order of these. The driver may propose passes.
+   Else the first group of a domain is in the first pass, the second one in the second, and so on; if a pass
+   is full, the group is in the next one that is not. On failure the message was reported. */
 static ze_result_t zt__plan_passes(zt__selector *selector) {
     zt__selection *selection = selector->selection;
     zt__group ordered[ZT__MAX_GROUPS];
     zet_metric_group_handle_t handles[ZT__MAX_GROUPS] = {NULL};
-    uint32_t pass_of[ZT__MAX_GROUPS], sizes[ZT__MAX_GROUPS] = {0}, together[ZT__MAX_GROUPS] = {0};
+    uint32_t pass_of[ZT__MAX_GROUPS], sizes[ZT__MAX_GROUPS] = {0}, group_counts[ZT__MAX_GROUPS] = {0};
     uint32_t g, earlier, pass, end, next = 0, passes = 0, found = 0, count = selection->group_count;
     uint32_t needed = 1, placed = 0, most = selector->config->max_passes;
-    int is_planned;
+    int is_planned; /* by the driver */
 
-    /* The driver knows of more conflicts than those of domains. It reorders `handles` by pass. */
+    /* The driver knows of more conflicts than those of domains. It puts `handles` into the order of passes,
+       and stores how many are in each. */
     for (g = 0; g < count; g++) {
         handles[g] = selection->groups[g].handle;
         pass_of[g] = UINT32_MAX;
@@ -7861,11 +7868,11 @@ static ze_result_t zt__plan_passes(zt__selector *selector) {
                     pass = pass_of[earlier] + 1; /* the groups of a domain are in ascending passes */
                 }
             }
-            while (together[pass] == ZT__MAX_GROUPS_IN_PASS) {
+            while (group_counts[pass] == ZT__MAX_GROUPS_IN_PASS) {
                 pass++;
             }
             pass_of[g] = pass;
-            together[pass]++;
+            group_counts[pass]++;
         }
     }
     for (g = 0; g < count; g++) {
@@ -8169,7 +8176,8 @@ static uint64_t zt__random_state(uint64_t seed, uint64_t n) {
 ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics, uint32_t pass,
                                 const double *row) {
     double weights[ZT_AGGREGATE_NONE + 1] = {0}; /* 0 for flags and for what is not combined */
-    uint64_t n = statistics->seen[pass]++, place = n, state;
+    uint64_t n = statistics->seen[pass]++, state;
+    uint64_t place = n; /* the row in which it is kept, if there is such a row */
     double *kept;
     uint32_t column;
     if (n == statistics->kept && n < statistics->capacity) {
@@ -8218,6 +8226,7 @@ ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__stati
                                       const zt__statistics *from) {
     uint64_t of_into = zt__samples_per_pass(into), of_from = zt__samples_per_pass(from);
     uint64_t state = zt__random_state(into->seed, of_into + of_from);
+    /* [0] is of `into`, and [1] of `from` */
     uint32_t i, kept[2], stay[2] = {0, 0};
     double left[2], step[2]; /* samples not drawn yet, and for how many samples each kept row stands */
     if (!from->moments) {
@@ -15402,8 +15411,9 @@ ZT__PRIVATE int zt__add_ranked_columns(const zt_profiler *profiler, const zt__ad
 /* The longest time between two reads of a thread that waits for rows. */
 enum { ZT__STREAM_WAIT_NS = 10000000 };
 
-/* Reports are read from the device into a ring, calculated there, and leave it as rows. With config.reader, a
-   thread of the stream reads, and the threads that call zt_stream_read deliver. Without it, they do both.
+/* Reports are read from the device into a ring, and leave it when they are calculated, as rows. With
+   config.reader, a thread of the stream reads, and the threads that call zt_stream_read calculate and
+   deliver. Without it, they do both.
 
    There are two locks. `reader` is locked first: the thread that holds it delivers rows, calls the driver and
    functions of the application, and alone uses the fields below `reader`. `data->mutex` guards bookkeeping,
@@ -15416,7 +15426,7 @@ struct zt_stream {
     zt__driver driver;
     const char *opened_by;  /* the call, for messages */
     int is_of_instructions; /* its reports are those of hot spots: they have no periods, and no rows */
-    int is_group_optional;  /* that no group samples instructions is not reported */
+    int is_group_optional;  /* if no group samples instructions, that is not reported */
     zt__diagnostics own_diagnostics;
     zt__diagnostics *diagnostics;                                      /* these, or those of the profiler */
     uint32_t time_metric, length_metric, marker_metric, reason_metric; /* or UINT32_MAX */
@@ -15604,17 +15614,17 @@ ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
     const zt_allocator *allocator = &stream->config.allocator;
     zt__stream_data *data = stream->data;
     uint32_t metrics = data->group.metric_count;
-    size_t limit = stream->config.memory_limit, of_row = metrics * sizeof *stream->values;
-    size_t at_once = limit / 4 / of_row, least = LEAST_ROWS * of_row + LEAST_RING;
+    size_t limit = stream->config.memory_limit, row_size = metrics * sizeof *stream->values;
+    size_t at_once = limit / 4 / row_size, least = LEAST_ROWS * row_size + LEAST_RING;
     int complete;
     if (limit < least) {
         return zt__report(stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, stream->opened_by,
                           (unsigned long long)limit, stream->info.group, (unsigned long long)least);
     }
     stream->max_calculated = at_once < MOST_ROWS ? (uint32_t)at_once : (uint32_t)MOST_ROWS;
-    stream->ring_size = limit - stream->max_calculated * of_row;
+    stream->ring_size = limit - stream->max_calculated * row_size;
     stream->info.memory = limit;
-    stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->max_calculated, of_row);
+    stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->max_calculated, row_size);
     stream->ring = (uint8_t *)zt__allocate(allocator, stream->ring_size, 1);
     stream->row = (double *)zt__allocate(allocator, metrics, sizeof *stream->row);
     complete = stream->values && stream->ring && stream->row;
@@ -15774,8 +15784,8 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
             return 0;
         }
         /* A read can end within a report, whose rest then comes first in the next read. After a failed
-           calculation this may not hold: so the partial report is discarded, and the next read is assumed to
-           begin with a report. */
+           calculation that need not hold: the partial report is discarded, and the next read is assumed to
+           begin with a whole one. */
         is_misaligned = zt__load(&stream->is_misaligned);
         zt__lock(&stream->data->mutex);
         if (is_misaligned) {
@@ -15853,7 +15863,7 @@ ZT__PRIVATE int zt__was_notified(zt_stream *stream) {
 
 /* ==== streams/rows.h ==================================================================================== */
 
-/* Calculates reports of the ring, and delivers them as rows with times of the host; the reader thread. */
+/* The reader thread; from reports in the ring to rows with times of the host, and their delivery. */
 
 /* What receives the rows of one read. */
 typedef struct zt__receiver {
@@ -15863,28 +15873,28 @@ typedef struct zt__receiver {
     int has_stopped;    /* `function` has returned nonzero */
 } zt__receiver;
 
-/* Called by the reader thread: sleeps until the device signals its event, which is polled four times as often
-   as it is expected; but no longer than ten milliseconds, because the device may signal nothing. */
+/* Called by the reader thread. Sleeps until the device signals its event, but no longer than ten
+   milliseconds, because it may signal nothing. The event is polled four times as often as it is expected. */
 ZT__PRIVATE void zt__sleep_until_notified(zt_stream *stream);
 
 /* The step of the reader thread. */
 ZT__PRIVATE int zt__run_reader_thread(void *user);
 
-/* Finds the next reports that lie one after the other in the ring, as many as can be calculated at once.
-   Returns how many there are. */
+/* Finds the next reports to calculate: those that lie one after the other in the ring, as many as can be
+   calculated at once. Returns how many there are. */
 ZT__PRIVATE uint32_t zt__find_waiting(zt_stream *stream, const uint8_t **raw);
 
 /* Reports that reports could not be calculated, and that the next read may not begin with a whole one. */
 ZT__PRIVATE void zt__report_not_calculated(zt_stream *stream, ze_result_t result, const char *call);
 
-/* Delivers all rows that there are: to `function`, and to the profiler of an attached stream. With
-   `reads_device`, reads from the device before, until it has no more; but not without end, as it may always
-   have more. */
+/* Delivers all rows that there are to the receiver, and to the profiler of an attached stream. With
+   `reads_device`, reads from the device before, until it has no more; but only so many times, as it may
+   always have more. */
 ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int reads_device);
 
 /* ==== streams/rows.c ==================================================================================== */
 
-/* Calculates reports of the ring, and delivers them as rows with times of the host; the reader thread. */
+/* The reader thread; from reports in the ring to rows with times of the host, and their delivery. */
 
 /* ---- the reader thread ----------------------------------------------------------------------------------- */
 
@@ -15940,6 +15950,7 @@ static void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     uint64_t wrapped = 0, stamp = 0, length = period, reported, end, later_ns;
     int has_stamp = zt__read_integer(row->values, stream->time_metric, &wrapped);
     int is_reported, in_future, in_next_wrap;
+    /* The time stamp, or one that is possible. */
     if (has_stamp) {
         wrapped = wrap ? wrapped % wrap : wrapped;
         stamp = wrap ? (wrapped + stream->stamp_offset) % wrap : wrapped + stream->stamp_offset;
@@ -15953,6 +15964,8 @@ static void zt__find_period(zt_stream *stream, zt__raw_row *row) {
             stream->stamp_offset = wrap ? (stamp + wrap - wrapped) % wrap : stamp - wrapped;
         }
     }
+
+    /* The end of the period. */
     if (!stream->has_end) {
         row->end_ns = opened_ns;
         if (has_stamp) {
@@ -15981,6 +15994,7 @@ static void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     if (stream->has_end) {
         row->since_end_ns = row->end_ns - stream->end_ns;
     }
+
     /* The length is what the device reports, but at most the time since the end of the row before. If the
        device reports no length, it is that time; but not after a failed calculation, when a row is missing
        there. */
@@ -15994,9 +16008,9 @@ static void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     }
 }
 
-/* Returns the name of the marker that ended a row, or NULL. In rows without a marker, the metric StreamMarker
-   has the number of the last marker, or one with another meaning. So if a row has the same number as the one
-   before, it has a marker only if the metric ReportReason shows this. */
+/* Returns the name of the marker that ended a row, or NULL. In a row without a marker, the metric
+   StreamMarker may still have the number of the last one, or another meaning. So a row with the same number
+   as the one before has a marker only if the metric ReportReason shows it. */
 static const char *zt__find_marker(zt_stream *stream, const zet_typed_value_t *values) {
     zt__stream_data *data = stream->data;
     uint64_t number = 0;
@@ -16052,9 +16066,9 @@ ZT__PRIVATE void zt__report_not_calculated(zt_stream *stream, ze_result_t result
     }
 }
 
-/* Gets the next row of the reports before `end`, which are calculated, with its times and whether it follows
-   a gap. Counts it as delivered if it is valid and `is_wanted`, else as discarded. Returns 0 if there is
-   none.
+/* Gets the next row, with its times and whether it follows a gap, of the reports whose number is below `end`.
+   Calculates reports if no calculated row is left. Counts the row as delivered if it is valid and
+   `is_wanted`, else as discarded. Returns 0 if there is no row.
 
    Drivers keep state between calls. The first call in a process returns one row less than there are reports.
    The first call for a later capture returns as many, but the first row begins in the capture before; it is
@@ -16194,7 +16208,8 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
 
 /* zt_stream_open, zt_stream_read, zt_stream_mark, zt_stream_close. */
 
-/* Creates a stream without anything of the device. `given` may be NULL. Returns NULL without memory. */
+/* Allocates a stream, and completes its configuration. Creates nothing on the device. `given` may be NULL.
+   Returns NULL without memory. */
 ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
                                          const zt_stream_config *given);
 
@@ -16226,7 +16241,7 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     zt__stream_data *data;
     uint64_t seed[2];
     zt__fill_stream_config(&config);
-    if (!config.notify_reports) { /* as many as come in ten milliseconds */
+    if (!config.notify_reports) { /* as many as come between two reads */
         uint32_t reports = ZT__STREAM_WAIT_NS / config.period_ns + 1;
         config.notify_reports = reports < MOST_REPORTS ? reports : (uint32_t)MOST_REPORTS;
     }
@@ -16617,9 +16632,14 @@ ZT__PRIVATE int zt__find_function_at(const zt__elf *elf, uint64_t address, zt__f
 
 #if defined(ZETOOLS_TRACER) || defined(ZETOOLS_DEBUG)
 
-/* ---- ELF ------------------------------------------------------------------------------------------------- */
-
-enum { ZT__ELF_SECTION = 64 }; /* bytes of an entry of the table of sections */
+enum {
+    ZT__ELF_SECTION = 64, /* bytes of an entry of the table of sections */
+    ZT__ELF_SYMBOL = 24,  /* bytes of an entry of a table of symbols */
+    ZT__ELF_PROGBITS = 1, /* types of sections */
+    ZT__ELF_SYMTAB = 2,
+    ZT__ELF_DYNSYM = 11,
+    ZT__ELF_FUNCTION = 2 /* the type of a symbol */
+};
 
 /* Reads an integer of up to 8 bytes. Returns 0 beyond the end. */
 static uint64_t zt__read_elf(const zt__elf *elf, uint64_t offset, uint32_t width) {
@@ -16676,13 +16696,13 @@ ZT__PRIVATE int zt__is_elf_text(const zt__elf *elf, uint64_t section, uint64_t o
 
 /* Reads a symbol of a function. Returns 0 if it is none, or its instructions are not in the file. */
 static int zt__read_function(const zt__elf *elf, uint64_t symbol, uint64_t *address, zt__code *code) {
-    const uint64_t function = 2, named = zt__read_elf(elf, symbol + 4, 1) & 15;
+    uint64_t type = zt__read_elf(elf, symbol + 4, 1) & 15;
     zt__elf_section section = zt__elf_section_at(elf, zt__read_elf(elf, symbol + 6, 2));
     uint64_t value = zt__read_elf(elf, symbol + 8, 8), place;
     code->size = zt__read_elf(elf, symbol + 16, 8);
     place = section.offset + (elf->is_relocatable ? value : value - section.address);
     *address = elf->is_relocatable ? section.address + value : value;
-    if (named != function || code->size == 0 || place > elf->size || elf->size - place < code->size) {
+    if (type != ZT__ELF_FUNCTION || code->size == 0 || place > elf->size || elf->size - place < code->size) {
         return 0;
     }
     code->hash = zt__hash(elf->bytes + place, (size_t)code->size);
@@ -16691,8 +16711,7 @@ static int zt__read_function(const zt__elf *elf, uint64_t symbol, uint64_t *addr
 
 ZT__PRIVATE int zt__find_in_elf(const zt__elf *elf, const char *name, const zt__code *wanted,
                                 uint64_t *address, zt__code *code) {
-    enum { SYMTAB = 2, DYNSYM = 11, SYMBOL = 24 };
-    int is_named = 0;
+    int is_found = 0;
     uint64_t i, symbol;
     for (i = 0; i < elf->section_count; i++) {
         zt__elf_section section = zt__elf_section_at(elf, i);
@@ -16700,35 +16719,36 @@ ZT__PRIVATE int zt__find_in_elf(const zt__elf *elf, const char *name, const zt__
             continue;
         }
         if (zt__is_elf_text(elf, elf->names, section.name, ".text.", name) && section.size > 0) {
-            is_named = 1;
+            is_found = 1;
             *address = section.address;
             code->size = section.size;
             code->hash = zt__hash(elf->bytes + section.offset, (size_t)section.size);
         }
-        if (section.type != SYMTAB && section.type != DYNSYM) {
+        if (section.type != ZT__ELF_SYMTAB && section.type != ZT__ELF_DYNSYM) {
             continue;
         }
-        for (symbol = section.offset; symbol + SYMBOL <= section.offset + section.size; symbol += SYMBOL) {
+        for (symbol = section.offset; symbol + ZT__ELF_SYMBOL <= section.offset + section.size;
+             symbol += ZT__ELF_SYMBOL) {
             uint64_t found;
             zt__code function;
-            int is_right = wanted && zt__read_elf(elf, symbol + 16, 8) == wanted->size;
+            int is_wanted = wanted && zt__read_elf(elf, symbol + 16, 8) == wanted->size;
             int has_name =
-                !is_named && zt__is_elf_text(elf, section.link, zt__read_elf(elf, symbol, 4), "", name);
-            if ((!is_right && !has_name) || !zt__read_function(elf, symbol, &found, &function)) {
+                !is_found && zt__is_elf_text(elf, section.link, zt__read_elf(elf, symbol, 4), "", name);
+            if ((!is_wanted && !has_name) || !zt__read_function(elf, symbol, &found, &function)) {
                 continue;
             }
-            is_right = is_right && function.hash == wanted->hash;
-            if (is_right || has_name) {
-                is_named = 1;
+            is_wanted = is_wanted && function.hash == wanted->hash;
+            if (is_wanted || has_name) {
+                is_found = 1;
                 *address = found;
                 *code = function;
             }
-            if (is_right) {
+            if (is_wanted) {
                 return 1;
             }
         }
     }
-    return is_named;
+    return is_found;
 }
 
 /* Returns a text of a section, which ends inside the file, or NULL. */
@@ -16743,25 +16763,26 @@ static const char *zt__elf_text(const zt__elf *elf, uint64_t section, uint64_t o
 }
 
 ZT__PRIVATE int zt__find_function_at(const zt__elf *elf, uint64_t address, zt__function *found) {
-    enum { PROGBITS = 1, SYMTAB = 2, DYNSYM = 11, SYMBOL = 24 };
-    static const char prefix[] = ".text.", others[] = ".text.Intel_Symbol_Table_Void_Program";
+    static const char prefix[] = ".text.";
+    static const char others[] = ".text.Intel_Symbol_Table_Void_Program"; /* functions of no kernel */
     uint64_t i, symbol;
     memset(found, 0, sizeof *found);
     for (i = 0; i < elf->section_count; i++) {
         zt__elf_section section = zt__elf_section_at(elf, i);
         const char *name = zt__elf_text(elf, elf->names, section.name);
-        if (section.type == PROGBITS && address - section.address < section.size && name &&
+        if (section.type == ZT__ELF_PROGBITS && address - section.address < section.size && name &&
             strncmp(name, prefix, sizeof prefix - 1) == 0 && strcmp(name, others) != 0) {
             found->name = name + sizeof prefix - 1;
             found->address = section.address;
             found->size = section.size;
             return 1;
         }
-        if ((section.type != SYMTAB && section.type != DYNSYM) || section.offset > elf->size ||
-            elf->size - section.offset < section.size) {
+        if ((section.type != ZT__ELF_SYMTAB && section.type != ZT__ELF_DYNSYM) ||
+            section.offset > elf->size || elf->size - section.offset < section.size) {
             continue;
         }
-        for (symbol = section.offset; symbol + SYMBOL <= section.offset + section.size; symbol += SYMBOL) {
+        for (symbol = section.offset; symbol + ZT__ELF_SYMBOL <= section.offset + section.size;
+             symbol += ZT__ELF_SYMBOL) {
             uint64_t begin;
             zt__code code;
             if (zt__read_function(elf, symbol, &begin, &code) && address - begin < code.size) {
@@ -16786,21 +16807,22 @@ ZT__PRIVATE int zt__find_function_at(const zt__elf *elf, uint64_t address, zt__f
 
    - The native binary of the module, when the first kernel of the module is created. An ELF file of Intel's
      compiler ("zebin") describes its kernels in the section .ze_info.
-   - zeKernelGetProperties, zeKernelGetBinaryExp and zetKernelGetProfileInfo, when the first launch of a
-     handle has been appended. By then, drivers also count the shared local memory of the arguments.
+   - zeKernelGetProperties, zeKernelGetBinaryExp and zetKernelGetProfileInfo, after the first launch of a
+     handle was appended, so that no launch waits for these calls. By then, drivers also count the shared local
+     memory of the arguments.
 
-   So no launch waits for it. Handles with the same name and the same facts are one kernel, which belongs to
-   the profiler of the list that it was appended to. */
+   Handles with the same name and the same facts are one kernel, which belongs to the profiler of the list to
+   which its launch was appended. */
 
 enum {
     ZT__MAX_KERNELS = 16384,  /* of a profiler; launches of others are counted */
     ZT__MAX_BINARY = 1 << 30, /* bytes. Longer native binaries are not read */
     ZT__REGISTER_FILE = 1024, /* registers that the threads of a vector engine share */
     ZT__BARRIERS_OF_SUBSLICE = 32,
-    ZT__MOST_TOKENS = 4096 /* bytes of what zetKernelGetProfileInfo stores */
+    ZT__PROFILE_INFO_BYTES = 4096 /* room for what zetKernelGetProfileInfo stores */
 };
 
-/* What is known of a kernel, in the order of zt_kernel_info, UINT32_MAX where it is not. Without padding,
+/* What is known of a kernel, in the order of zt_kernel_info; UINT32_MAX is not known. There is no padding,
    because kernels are compared byte by byte. */
 typedef struct zt__kernel_facts {
     uint64_t module; /* 0: not known */
@@ -16833,6 +16855,7 @@ typedef struct zt__kernels {
     zt__kernel *in_order[ZT__MAX_KERNELS];
 } zt__kernels;
 
+/* Returns facts of which none is known. */
 ZT__PRIVATE zt__kernel_facts zt__unknown_facts(void);
 
 #endif
@@ -16866,14 +16889,15 @@ typedef int (*zt__line_fn)(void *user, uint32_t index, const char *file, size_t 
 /* Addresses of a file with debug information, whose source lines are looked up. */
 typedef struct zt__line_search {
     const uint64_t *addresses;
-    uint32_t count, next; /* the address that the next line is for */
-    uint32_t found;
+    uint32_t count;
+    uint32_t next;  /* index of the address whose line is printed next */
+    uint32_t found; /* lines that `function` has kept */
     zt__line_fn function;
     void *user;
 } zt__line_search;
 
-/* Finds the lines of addresses in debug information. Programs are run until one of them finds lines: one that
-   exists may not know the device's format. Returns 0 if there is none, or no room for their files. */
+/* Finds the lines of addresses in debug information. Programs are run in turn until one of them finds lines:
+   a program that exists may not know the format of the device. Returns 0 if none could be run. */
 ZT__PRIVATE int zt__search_lines(zt__line_search *search, const uint8_t *debug, size_t size);
 
 #endif
@@ -16883,8 +16907,6 @@ ZT__PRIVATE int zt__search_lines(zt__line_search *search, const uint8_t *debug, 
 /* Source lines of addresses, by a program that reads debug information. */
 
 #if defined(ZETOOLS_TRACER) || defined(ZETOOLS_DEBUG)
-
-/* ---- source lines ---------------------------------------------------------------------------------------- */
 
 /* Called with each line that the tool prints, one for each address: "/path/file.cl:12", perhaps followed by a
    blank and more, or "??:0". */
@@ -16960,17 +16982,17 @@ typedef struct zt__loaded_kernel {
     const void *handle;        /* the key */
     ze_module_handle_t module; /* NULL: not known, like the next */
     ze_device_handle_t device;
-    int is_placed;        /* its address was looked up where hot spots were sampled when it was seen */
+    int is_placed;        /* its address was recorded for the hot spots that were sampled when it was seen */
     int may_be_destroyed; /* a call that destroys it has begun */
 
     /* for launches */
     struct zt__kernel_name *name; /* NULL: not known yet */
     uint32_t group_size[3];       /* 0: not known */
-    zt_profiler *counted_for;     /* whose kernel it is, so far; NULL: nobody's */
-    struct zt__kernel *counted;   /* NULL: there is no room for it */
+    zt_profiler *counted_for;     /* for which its launches were counted last; NULL: for none */
+    struct zt__kernel *counted;   /* its record there; NULL: there is no room for it */
 } zt__loaded_kernel;
 
-/* All that a tracer has seen, and that still exists. Belongs to the tracer. */
+/* What a tracer has seen, and what still exists. Belongs to the tracer. */
 typedef struct zt__loaded {
     const zt_allocator *allocator;
     int is_observed;          /* the tracer is live. Atomic, like the next */
@@ -17050,7 +17072,7 @@ ZT__PRIVATE void *zt__allocate_with_name(const zt_allocator *allocator, size_t s
     return record;
 }
 
-/* One of two calls of the driver, with the module and where to store size and bytes. */
+/* Calls one of two functions of the driver, which take the same arguments. */
 static ze_result_t zt__query_binary(ze_module_handle_t module, int is_debug, size_t *size, uint8_t *bytes) {
     return is_debug ? zetModuleGetDebugInfo((zet_module_handle_t)module,
                                             ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, size, bytes)
@@ -17101,7 +17123,7 @@ typedef struct zt__filling {
     int slm_limits, barriers_limit, registers_limit; /* why not more fit */
 } zt__filling;
 
-/* Computes how many work-groups fit into a subslice, as OCCUPANCY in the manual describes. Intel's driver
+/* Computes how many work-groups fit into a subslice, as KERNELS in the manual describes. Intel's driver
    computes the number of work-groups of a cooperative launch in the same way
    (KernelHelper::getMaxWorkGroupCount of intel/compute-runtime). */
 ZT__PRIVATE zt__filling zt__fill_subslice(const zt__device_limits *limits, const zt__kernel_facts *facts,
@@ -17197,7 +17219,8 @@ typedef struct zt__kernel_rule {
 } zt__kernel_rule;
 
 /* All rules that hold apply, but of those with the same first condition only the first. A figure that is not
-   known fulfils no condition. Sources of the thresholds and remedies, beside those of zt__rules:
+   known fulfils no condition. Sources of the thresholds and remedies, beside those of zt__rules in
+   results/advice.c:
    [oneAPI] Intel, "oneAPI GPU Optimization Guide": Registerization and Avoiding Register Spills; Small
             Register Mode vs. Large Register Mode; Thread Mapping and GPU Occupancy; Considerations for
             Selecting Work-Group Size. It advises against any spill. */
@@ -17324,13 +17347,14 @@ ZT__PRIVATE void zt__advise_kernel(const zt__device_limits *limits, const zt__ke
 
 #ifdef ZETOOLS_TRACER
 
-/* Returns the record of a kernel, for which the driver is queried: the one of the same name and facts, which
-   is added if there is none. `described` is what its module states. The name is empty if the driver fails.
-   Returns NULL without memory, or if there are too many. No mutex is held. */
+/* Returns the record of a kernel: the one with the same name and facts, which is added if there is none.
+   `described` is what its module states; the driver is queried for the rest. The name is empty if the driver
+   fails. Returns NULL without memory, or if there are too many. No mutex is held. */
 ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_handle_t handle,
                                                const zt__kernel_facts *described);
 
-/* Counts a launch of a kernel; NULL is one for which there is no room. `shape` has the sizes. */
+/* Counts a launch of a kernel, with the sizes in `shape`. `kernel` is NULL if there is no room for its
+   record. */
 ZT__PRIVATE void zt__count_kernel(zt_profiler *profiler, zt__kernel *kernel, const zt_kernel_shape *shape);
 
 #endif
@@ -17350,12 +17374,12 @@ typedef struct zt__register_file_size {
     uint32_t registers;
 } zt__register_file_size;
 
-/* Queries the driver for what a kernel is made of. What it does not know stays as it is. */
+/* Queries the driver for what a kernel is made of. Facts that it does not know stay as they are. */
 static void zt__query_kernel(const zt__driver *driver, ze_kernel_handle_t kernel, zt__kernel_facts *facts) {
     zt__register_file_size file = {(ze_structure_type_t)0x00030012, NULL, UINT32_MAX};
     union {
         zet_profile_properties_t properties;
-        uint8_t bytes[ZT__MOST_TOKENS];
+        uint8_t bytes[ZT__PROFILE_INFO_BYTES];
     } profile;
     zet_profile_free_register_token_t token;
     zet_profile_register_sequence_t sequence;
@@ -17613,7 +17637,7 @@ typedef struct zt__described_kernel {
     zt__kernel_facts facts;
 } zt__described_kernel;
 
-/* A module: what is left of its native binary. */
+/* What is kept of the native binary of a module. */
 typedef struct zt__described_module {
     uint64_t hash; /* of the native binary; 0: not known */
     char *text;    /* of .ze_info, without a 0 at its end */
@@ -17623,8 +17647,8 @@ typedef struct zt__described_module {
 
 ZT__PRIVATE void zt__free_described_module(const zt_allocator *allocator, zt__described_module *module);
 
-/* Reads what the native binary of a module states of its kernels: nothing, if the driver returns none, or
-   without memory for it. Returns NULL without memory for the record. No mutex is held. */
+/* Reads what the native binary of a module states of its kernels. That is nothing if the driver returns no
+   binary, or there is no memory for it. Returns NULL without memory for the record. No mutex is held. */
 ZT__PRIVATE zt__described_module *zt__describe_module(const zt_allocator *allocator,
                                                       ze_module_handle_t handle);
 
@@ -17638,8 +17662,6 @@ ZT__PRIVATE zt__kernel_facts zt__describe_kernel(const zt__described_module *mod
 /* The section .ze_info: what the compiler states of kernels. */
 
 #ifdef ZETOOLS_TRACER
-
-/* ---- .ze_info -------------------------------------------------------------------------------------------- */
 
 /* A line of .ze_info, which is YAML in block style: "  - key: value", or "key: value". */
 typedef struct zt__yaml_line {
@@ -17689,11 +17711,12 @@ static int zt__next_yaml_line(const char **text, const char *end, zt__yaml_line 
     return 0;
 }
 
-/* Reads the kernels of a .ze_info into `kernels`, or only counts them if it is NULL. Returns their number. In
-   execution_env, the documentation of the format has 0 as the default of barrier_count and slm_size. */
+/* Reads the kernels of a .ze_info into `kernels`, or only counts them if it is NULL. Returns their number. */
 static uint32_t zt__read_ze_info(const char *text, size_t size, zt__described_kernel *kernels) {
     const char *end = text + size;
-    size_t item = SIZE_MAX, members = 0, environment = 0;
+    size_t item = SIZE_MAX; /* column of the '-' of kernels; SIZE_MAX: none yet */
+    size_t members = 0;     /* column of their keys */
+    size_t environment = 0; /* column of the keys of execution_env; 0: none yet */
     int in_kernels = 0, in_environment = 0;
     uint32_t count = 0;
     zt__yaml_line line;
@@ -17721,7 +17744,7 @@ static uint32_t zt__read_ze_info(const char *text, size_t size, zt__described_ke
         if (line.column == members) {
             in_environment = zt__equals("execution_env", line.key, line.key_length);
             environment = 0;
-            if (in_environment) {
+            if (in_environment) { /* these defaults are documented */
                 facts->barriers = facts->slm_bytes = 0;
             } else if (zt__equals("name", line.key, line.key_length)) {
                 kernels[count - 1].name = line.value;
@@ -29595,9 +29618,10 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
 
 #ifdef ZETOOLS_DEBUG
 
-/* A watch has a thread. It looks which regions the device does not finish, and has a debugger by which it
-   stops the threads of the device when one hangs. That debugger is served by functions that run on the same
-   thread or, where a process may not debug itself, in a helper process. */
+/* A watch is a thread that looks which regions the device does not finish. When one hangs, it stops the
+   threads of the device by a debugger, and reports where they are. The debugger is used by the functions
+   here, which serve requests of the watch: on its thread or, where a process may not debug itself, in a
+   helper process. */
 
 typedef enum zt__watch_call {
     ZT__WATCH_ATTACH,
@@ -29645,9 +29669,9 @@ typedef struct zt__watch_server {
     ze_device_handle_t device;
     const int *is_ending;     /* nobody waits for long answers any more. Atomic */
     zt__watch_answer *answer; /* of the request that is being served */
-    int has_pending_fault;    /* a page fault while other threads were being stopped, */
-    uint64_t pending_address; /* its address, */
-    uint32_t pending_reason;  /* and its reason */
+    int has_pending_fault;    /* a page fault came while threads were being stopped, with: */
+    uint64_t pending_address;
+    uint32_t pending_reason;
 } zt__watch_server;
 
 /* Serves a request: on the thread of the watch, or in a helper. */
@@ -29662,8 +29686,6 @@ ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_reque
 
 #ifdef ZETOOLS_DEBUG
 
-/* ---- what a watch wants of a debugger -------------------------------------------------------------------- */
-
 /* Copies the last message of the debugger, without its identifier. */
 static void zt__copy_debug_error(const zt__watch_server *server) {
     const char *text = zt_debug_get_last_error(server->debugger), *end = strstr(text, "] ");
@@ -29671,7 +29693,8 @@ static void zt__copy_debug_error(const zt__watch_server *server) {
     zt__copy_text(server->answer->reason, sizeof server->answer->reason, text, strlen(text));
 }
 
-/* Finds a device or sub-device by its UUID, as another process has it. Returns NULL if there is none. */
+/* Finds a device or sub-device by its UUID, which is the same in every process. Returns NULL if there is
+   none. */
 static ze_device_handle_t zt__find_watched_device(const uint8_t uuid[ZE_MAX_DEVICE_UUID_SIZE]) {
     enum { MOST_DRIVERS = 16, MOST_DEVICES = 64, MOST_TILES = 16 };
     ze_driver_handle_t drivers[MOST_DRIVERS] = {NULL}; /* not all that are counted need be there */
@@ -29706,7 +29729,7 @@ static ze_device_handle_t zt__find_watched_device(const uint8_t uuid[ZE_MAX_DEVI
     return NULL;
 }
 
-/* A zt_debug_fn. Records what an event means in the answer. Stops the delivery at a fault. */
+/* A zt_debug_fn. Records in the answer what an event means. Stops the delivery at a fault. */
 static int zt__note_event(zt_debugger *debugger, const zt_debug_event *event, void *user) {
     zt__watch_answer *answer = ((zt__watch_server *)user)->answer;
     (void)debugger;
@@ -29727,7 +29750,7 @@ static int zt__compare_addresses(const void *a, const void *b) {
     return *first < *second ? -1 : *first > *second;
 }
 
-/* Serves ZT__WATCH_STOP. What is known is in the answer even if a call has failed; then there is a reason. */
+/* Serves ZT__WATCH_STOP. If a call fails, the answer has the reason, and what is known all the same. */
 static void zt__serve_stop(zt__watch_server *server, const zt__watch_request *request) {
     zt_debugger *debugger = server->debugger;
     zt__watch_answer *answer = server->answer;
@@ -29757,8 +29780,8 @@ static void zt__serve_stop(zt__watch_server *server, const zt__watch_request *re
     answer->stopped = count;
     answer->elsewhere = count - known;
 
-    /* Instructions are in the order of their threads. Of too many, the one with fewest threads is counted as
-       elsewhere. */
+    /* Group equal addresses to places, those with the most threads first. If there are too many places, the
+       threads of the last one are counted as elsewhere. */
     if (known > 0) {
         qsort(addresses, known, sizeof *addresses, zt__compare_addresses);
     }
@@ -29805,7 +29828,7 @@ static void zt__serve_stop(zt__watch_server *server, const zt__watch_request *re
         zt__copy_debug_error(server);
     }
 
-    /* The threads are resumed already, as this may run a program. */
+    /* Look the places up when the threads are resumed already, because this may run a program. */
     for (i = 0; i < answer->place_count && !zt__load(server->is_ending); i++) {
         zt__found_place *place = &answer->places[i];
         zt_debug_place found;
@@ -29876,26 +29899,28 @@ ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_reque
 
 #ifndef _WIN32
 
-/* The helper is the program once more: the file that has this code is started with a variable of the
-   environment, by which a constructor knows that it is to serve, before main is called. It talks through a
-   socket that it inherits, and that nobody else can open. */
+/* The helper runs the same code: the file that has it is started with a variable of the environment, by which
+   a constructor knows, before main is called, that it is to serve. Helper and program talk through a socket
+   that the helper inherits, and that nobody else can open. */
 
 enum { ZT__HELPER_DESCRIPTOR = 9, ZT__HELPER_LOOK_MS = 500 };
 
 #define ZT__HELPER_VARIABLE "ZETOOLS_HELPER_1"
 
-/* The command line of a helper. */
+/* The command line of a helper. `file` has this code, `linker` is the dynamic linker, and `program` is what is
+   executed, with `arguments`. */
 typedef struct zt__helper_command {
-    char file[4096 + 64], linker[4096 + 64], program[4096 + 64], arguments_of_program[8192];
+    char file[4096 + 64], linker[4096 + 64], program[4096 + 64];
+    char arguments_of_program[8192]; /* of this process; some of `arguments` may point here */
     const char *arguments[10];
 } zt__helper_command;
 
-/* Returns the bytes of a message that are there. */
+/* Returns the bytes of an answer that are sent: up to its last place. */
 ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer);
 
-/* Finds what has to be started for zt__become_helper to run. A program that contains it is started again.
-   A shared library that contains it is preloaded into a shell that has nothing to do: the program must not
-   run again, whatever else happens. Returns 0 if that is not known. */
+/* Finds what has to be started for zt__become_helper to run. A program that contains it is started again. A
+   shared library that contains it is preloaded into a shell that has nothing to do, because the program must
+   not run again, whatever else happens. Returns 0 if that is not known. */
 ZT__PRIVATE int zt__find_helper(zt__helper_command *command);
 
 #endif
@@ -29909,8 +29934,6 @@ ZT__PRIVATE int zt__find_helper(zt__helper_command *command);
 #ifdef ZETOOLS_DEBUG
 
 #ifndef _WIN32
-
-/* ---- the helper ------------------------------------------------------------------------------------------ */
 
 #ifndef SO_PEERCRED
 
@@ -29928,14 +29951,14 @@ ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer) {
     return offsetof(zt__watch_answer, places) + answer->place_count * sizeof *answer->places;
 }
 
-/* Runs before main, in every process that has this code. Unless the process was started to help, which the
-   socket tells, it does nothing. Else main is never called. The helper serves until the program has closed its
-   end of the socket, or has ended while a child of it keeps that end open. */
+/* Runs before main, in every process that has this code. It returns unless the process was started as a
+   helper, which the socket shows; then it never returns, so main is not called. The helper serves until the
+   program has closed its end of the socket, or has ended while a child of it keeps that end open. */
 __attribute__((constructor(101))) static void zt__become_helper(void) {
     const int socket = ZT__HELPER_DESCRIPTOR;
-    const char *value = getenv(ZT__HELPER_VARIABLE); /* also with extra rights */
+    const char *value = getenv(ZT__HELPER_VARIABLE); /* also with extra rights: see below */
     long program;
-    zt__peer peer; /* that has made the socket */
+    zt__peer peer; /* the process that has made the socket */
     socklen_t size = sizeof peer;
     DIR *directory;
     const struct dirent *entry;
@@ -29993,7 +30016,7 @@ __attribute__((constructor(101))) static void zt__become_helper(void) {
     _exit(0);
 }
 
-/* Finds the file from which an address of this process is loaded. Returns 0 if it is from none. */
+/* Finds the file that is mapped at an address of this process. Returns 0 if there is none. */
 static int zt__find_mapped_file(uintptr_t address, char *path, size_t size) {
     FILE *maps = fopen("/proc/self/maps", "re");
     char line[4096 + 256];
@@ -30021,7 +30044,7 @@ ZT__PRIVATE int zt__find_helper(zt__helper_command *command) {
         !zt__find_mapped_file((uintptr_t)&zt__become_helper, command->file, sizeof command->file)) {
         return 0;
     }
-    command->linker[length] = 0;
+    command->linker[length] = 0; /* for now, the file that was executed */
     command->arguments[0] = command->file;
     strcpy(command->program, "/proc/self/exe");
     if (strcmp(command->linker, command->file) == 0) {
@@ -30029,7 +30052,7 @@ ZT__PRIVATE int zt__find_helper(zt__helper_command *command) {
     }
     command->arguments[0] = command->linker;
     if (base == 0) {
-        /* The program was started by naming the dynamic linker: "ld.so [--library-path PATH] PROGRAM". */
+        /* What was executed is the dynamic linker itself: "ld.so [--library-path PATH] PROGRAM". */
         char *text = command->arguments_of_program, *next;
         FILE *file = fopen("/proc/self/cmdline", "re");
         size_t used = file ? fread(text, 1, sizeof command->arguments_of_program - 4, file) : 0;
@@ -30093,9 +30116,9 @@ typedef struct zt__watch {
     zt_watch_config config;
     char *path; /* of the file; NULL: none */
     zt__thread thread;
-    int is_attached;    /* the first attempt to attach is over. Atomic, like the next */
-    int is_explaining;  /* threads are being stopped, or their places looked up */
-    zt_watch_info info; /* guarded by the profiler's mutex */
+    int has_tried_to_attach; /* the first attempt is over. Atomic, like the next */
+    int is_explaining;       /* threads are being stopped, or their places looked up */
+    zt_watch_info info;      /* guarded by the profiler's mutex */
 
     /* used by the thread alone, while it runs */
     zt__watch_server server;
@@ -30103,11 +30126,12 @@ typedef struct zt__watch {
     long helper; /* 0: it has not reported yet */
     ze_command_list_handle_t *lists;
     uint32_t list_capacity;
-    uint64_t not_before_ns; /* what runs is counted from this time on: a hang has ended then */
+    uint64_t not_before_ns; /* nothing counts as running since before: then a hang ended, or a fault was
+                               reported */
     int is_hanging;         /* `hang` was reported, and has not ended */
     zt__running hang;
-    int has_page_fault;  /* one was reported, */
-    uint64_t last_fault; /* and this was the address of the last one */
+    int has_page_fault;  /* the last fault that was reported was a page fault */
+    uint64_t last_fault; /* its address */
     zt__watch_answer answer;
     zt_hang_place places[ZT_MAX_PLACES];
     char text[ZT__WATCH_TEXT];
@@ -30123,46 +30147,44 @@ ZT__PRIVATE int zt__is_ending(zt__watch *watch);
 
 #ifdef ZETOOLS_DEBUG
 
-/* ---- the watch ------------------------------------------------------------------------------------------- */
-
 ZT__PRIVATE int zt__is_ending(zt__watch *watch) {
     return zt__load(&watch->thread.stop_requested);
 }
 
-/* Why no helper answers, if the watch is ending. */
+/* The reason why there is no answer, if the watch is ending. */
 ZT__PRIVATE const char *const zt__watch_stopped = "the watch was stopped meanwhile";
 
 #endif
 
 /* ==== watch/client.h ==================================================================================== */
 
-/* Starts the helper of a watch, and asks it, or the debugger of this process. */
+/* How a watch debugs: by the debugger of this process, or by a helper process that is started here. */
 
 #ifdef ZETOOLS_DEBUG
 
-/* Serves a request in this process or in the helper, which may take `timeout_ns`. Returns 0 if the helper
-   does not answer. */
-ZT__PRIVATE int zt__ask(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns);
+/* Has a request served in this process, or in the helper, and stores the answer in `watch->answer`. Returns 0
+   if the helper does not answer within `timeout_ns`. */
+ZT__PRIVATE int zt__request_answer(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns);
 
-/* Ends debugging. Threads that are stopped are resumed. */
+/* Ends debugging, and records the reason. Threads that are stopped are resumed. */
 ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason);
 
-/* Attaches, in this process or in a helper, and records which. */
+/* Attaches, in this process or else in a helper, and records which, or why neither can. */
 ZT__PRIVATE void zt__begin_debugging(zt__watch *watch);
 
 #endif
 
 /* ==== watch/client.c ==================================================================================== */
 
-/* Starts the helper of a watch, and asks it, or the debugger of this process. */
+/* How a watch debugs: by the debugger of this process, or by a helper process that is started here. */
 
 #ifdef ZETOOLS_DEBUG
 
-/* ---- asking the helper ----------------------------------------------------------------------------------- */
+/* ---- requests to the helper ---------------------------------------------------------------------------- */
 
 #ifndef _WIN32
 
-enum { ZT__WATCH_LOOK_MS = 50 };
+enum { ZT__WATCH_LOOK_MS = 50 }; /* how often a wait looks whether the watch is to end */
 
 /* Waits for an answer of the helper until the deadline, or until the watch is to end. Returns 0 if there is
    none. */
@@ -30183,8 +30205,8 @@ static int zt__await_answer(zt__watch *watch, uint64_t deadline) {
            watch->answer.place_count <= ZT_MAX_PLACES && (size_t)size == zt__answer_size(&watch->answer);
 }
 
-/* Closes the connection. The helper ends then, and its debugger resumes what is stopped. One that does not
-   end is killed: while its end of the socket is open, its number belongs to it. */
+/* Closes the connection. The helper then resumes what is stopped, and ends. One that does not end is killed:
+   while its end of the socket is open, no other process has its number. */
 static void zt__dismiss_helper(zt__watch *watch) {
     enum { LONGEST_NS = 1000000000 };
     uint64_t deadline = zt__deadline(LONGEST_NS);
@@ -30208,8 +30230,8 @@ static void zt__dismiss_helper(zt__watch *watch) {
     watch->helper = 0;
 }
 
-/* Starts a helper with its end of the socket. What would preload libraries or start tracing is left out of
-   its environment. Returns 0 if that fails. */
+/* Starts a helper, which inherits its end of the socket as ZT__HELPER_DESCRIPTOR. Variables that would
+   preload libraries or start tracing are left out of its environment. Returns 0 if that fails. */
 static int zt__spawn_helper(zt__helper_command *command, int end, pid_t *process) {
     static const char *const left_out[] = {"LD_PRELOAD=", "ZT_AUTO=", ZT__HELPER_VARIABLE "="};
     char variable[64];
@@ -30255,7 +30277,7 @@ static int zt__spawn_helper(zt__helper_command *command, int end, pid_t *process
     return !failed;
 }
 
-/* Starts a helper, and waits until it is there. Returns NULL, or why there is none. */
+/* Starts a helper, and waits until it answers. Returns NULL, or why there is none. */
 static const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
     enum { LEAST = ZT__HELPER_DESCRIPTOR + 1, CHILD_NS = 2000000000 };
     zt__helper_command *command = (zt__helper_command *)calloc(1, sizeof *command);
@@ -30264,14 +30286,14 @@ static const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
     pid_t child = 0;
     if (!command) {
         failure = "out of memory";
-    } else if (zt__has_extra_rights()) { /* it would have them, too: zt__become_helper does not serve then */
+    } else if (zt__has_extra_rights()) { /* a helper would have them, too, and not serve */
         failure = "this program has more rights than its user, and cannot be started as one";
     } else if (zt__get_variable(ZT__HELPER_VARIABLE)) {
         failure = "this process is one itself, or " ZT__HELPER_VARIABLE " is set by accident";
     } else if (!zt__find_helper(command)) {
         failure = "the file that it would be started from is not known";
     } else if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
-        end = fcntl(ends[1], F_DUPFD_CLOEXEC, LEAST); /* above that of the helper */
+        end = fcntl(ends[1], F_DUPFD_CLOEXEC, LEAST); /* above ZT__HELPER_DESCRIPTOR */
         close(ends[1]);
         started = end >= 0 && zt__spawn_helper(command, end, &child);
     }
@@ -30280,7 +30302,7 @@ static const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
         close(end);
     }
     if (started) {
-        zt__await_child(child, zt__deadline(CHILD_NS)); /* it leaves the helper behind, and ends */
+        zt__await_child(child, zt__deadline(CHILD_NS)); /* it forks the helper, and ends */
         watch->socket = ends[0];
         if (zt__await_answer(watch, deadline)) {
             watch->helper = (long)watch->answer.process;
@@ -30296,14 +30318,14 @@ static const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
 }
 
 /* Sends a request to the helper. Returns 0 if there is no answer before the deadline. */
-static int zt__ask_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
+static int zt__request_from_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
     return send(watch->socket, request, sizeof *request, MSG_NOSIGNAL) == (ssize_t)sizeof *request &&
            zt__await_answer(watch, deadline);
 }
 
 #else
 
-static int zt__ask_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
+static int zt__request_from_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
     (void)watch, (void)request, (void)deadline;
     return 0;
 }
@@ -30318,9 +30340,9 @@ static const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
 }
 #endif
 
-ZT__PRIVATE int zt__ask(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns) {
+ZT__PRIVATE int zt__request_answer(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns) {
     if (watch->socket >= 0) {
-        return zt__ask_helper(watch, request, zt__deadline(timeout_ns));
+        return zt__request_from_helper(watch, request, zt__deadline(timeout_ns));
     }
     zt__serve_watch(&watch->server, request, &watch->answer);
     while (zt__load(&watch->thread.is_abandoned)) { /* until the process ends */
@@ -30332,7 +30354,7 @@ ZT__PRIVATE int zt__ask(zt__watch *watch, const zt__watch_request *request, uint
 
 ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason) {
     zt_profiler *profiler = watch->profiler;
-    char copy[sizeof watch->info.reason]; /* the answer of the helper may have it */
+    char copy[sizeof watch->info.reason]; /* `reason` may be in the answer, which is overwritten */
     snprintf(copy, sizeof copy, "%s", reason);
     zt_debug_close(watch->server.debugger);
     watch->server.debugger = NULL;
@@ -30356,7 +30378,7 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
     memset(&request, 0, sizeof request);
     request.call = ZT__WATCH_ATTACH;
     request.process = (uint32_t)zt__get_process_id();
-    zt__ask(watch, &request, 0);
+    zt__request_answer(watch, &request, 0);
     if (watch->answer.result == ZE_RESULT_SUCCESS) {
         by = ZT_DEBUGGED_BY_ITSELF;
     } else {
@@ -30372,7 +30394,7 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
             properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
             ZT__INTERNAL(zeDeviceGetProperties(profiler->device, &properties));
             memcpy(request.device, properties.uuid.id, sizeof request.device);
-            if (zt__ask(watch, &request, timeout_ns)) {
+            if (zt__request_answer(watch, &request, timeout_ns)) {
                 by = watch->answer.result == ZE_RESULT_SUCCESS ? ZT_DEBUGGED_BY_HELPER : by;
                 failure = watch->answer.reason;
             } else {
@@ -30400,13 +30422,16 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
 
 #ifdef ZETOOLS_DEBUG
 
-/* Finds the first region of a list that the device has not finished, and records in the list which that is and
-   since when. Events are queried without the mutex: a slot may be collected and used again meanwhile, but its
-   event lives until zt_close. An event of the application that it keeps lives while `watch_queries_kept` is
-   set: zt__save_kept_stamps waits. Returns 0 if there is none. */
+/* Finds the first region of a list that the device has not finished, and records in the list which it is and
+   since when. Returns 0 if there is none.
+
+   Events are queried without the mutex. A slot may be collected and used again meanwhile, but its event lives
+   until zt_close. An event of the application that a slot keeps lives while `watch_queries_kept` is set,
+   because zt__save_kept_stamps waits for that. */
 ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t handle,
                                  zt__running *running);
 
+/* Returns whether a region is still the first of its list that the device has not finished. */
 ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running);
 
 /* Reports that a region hangs, or that the device has faulted. `running` may be NULL. */
@@ -30425,8 +30450,8 @@ ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running,
 
 /* ---- regions that run ------------------------------------------------------------------------------------ */
 
-/* Queries whether the device has finished a region. A call that fails does not tell that it has. That a launch
-   has ended whose event cannot be read any more is not known: such a launch is not watched. */
+/* Queries whether the device has finished a region. If the call fails, it has not. A launch whose event
+   cannot be read any more (`event` is NULL) counts as finished, so that it is not watched. */
 static int zt__has_ended(const zt_profiler *profiler, const zt__running *region) {
     zt__sample_times times;
     const char *call;
@@ -30447,11 +30472,13 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
                                  zt__running *running) {
     zt__running pending[ZT__BATCH];
     zt__list *list;
-    uint32_t i, count, first;
+    uint32_t i, count, first; /* `first`: index of the first that has not ended */
     do {
         const zt__slot *slot;
         uint64_t now;
         count = 0;
+
+        /* Copy the slots that were not seen to have ended, up to a batch. */
         zt__lock(&profiler->mutex);
         list = zt__find_list(profiler, handle);
         for (slot = list ? list->first : NULL; slot && count < ZT__BATCH; slot = slot->next) {
@@ -30478,6 +30505,8 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
         if (count == 0) {
             return 0;
         }
+
+        /* Record which have ended, and since when the next one is the first. */
         first = 0;
         while (first < count && zt__has_ended(profiler, &pending[first])) {
             first++;
@@ -30515,6 +30544,10 @@ ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running) {
     zt__running now;
     return zt__find_running(watch->profiler, running->list, &now) && now.number == running->number &&
            now.submission_ns == running->submission_ns;
+}
+
+ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
+    return now > running->since_ns && now - running->since_ns >= watch->config.hang_ns;
 }
 
 /* ---- reports --------------------------------------------------------------------------------------------- */
@@ -30683,8 +30716,8 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
     hang.others = others;
     hang.places = watch->places;
 
-    /* Stop the threads of the device, and find where they are. What could not be debugged before may be by
-       now. */
+    /* Stop the threads of the device, and find where they are. A process that could not be debugged before
+       may be by now. */
     zt__store(&watch->is_explaining, 1);
     if (watch->info.debugged_by == ZT_DEBUGGED_BY_NOBODY) {
         zt__begin_debugging(watch);
@@ -30698,7 +30731,7 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
     request.is_fault = hang.is_fault;
     request.leave_stopped = watch->config.leave_stopped;
     if (hang.debugged_by != ZT_DEBUGGED_BY_NOBODY &&
-        !zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
+        !zt__request_answer(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
         hang.debugged_by = ZT_DEBUGGED_BY_NOBODY;
         snprintf(reason, sizeof reason, "%s",
                  zt__is_ending(watch) ? zt__watch_stopped : "the helper process does not answer");
@@ -30736,16 +30769,12 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
     zt__unlock(&profiler->mutex);
     zt__log_hang(watch, &hang, path.text);
     if (watch->config.function) {
-        call.diagnostics = &profiler->diagnostics; /* it must not do what a log function must not */
+        call.diagnostics = &profiler->diagnostics; /* it must not call what a log function must not */
         call.outer = zt__log_calls;
         zt__log_calls = &call;
         watch->config.function(&hang, watch->config.user);
         zt__log_calls = call.outer;
     }
-}
-
-ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
-    return now > running->since_ns && now - running->since_ns >= watch->config.hang_ns;
 }
 
 #endif
@@ -30790,13 +30819,13 @@ static uint32_t zt__find_busy_lists(zt__watch *watch) {
     }
 }
 
-/* What the thread does, from its begin to its end: it alone uses the debugger. */
+/* The only step of the thread: it runs until the watch is to end, and alone uses the debugger. */
 static int zt__run_watch(void *user) {
     enum { LEAST_NS = 1000000, MOST_ATTACHED_NS = 100000000, MOST_NS = 1000000000, ANSWER_S = 5 };
     zt__watch *watch = (zt__watch *)user;
     zt__watch_answer *answer = &watch->answer;
     zt__begin_debugging(watch);
-    zt__store(&watch->is_attached, 1);
+    zt__store(&watch->has_tried_to_attach, 1);
     while (!zt__is_ending(watch)) {
         int is_attached = watch->info.debugged_by != ZT_DEBUGGED_BY_NOBODY;
         uint64_t period_ns = watch->config.hang_ns / 8, most_ns = is_attached ? MOST_ATTACHED_NS : MOST_NS;
@@ -30819,7 +30848,7 @@ static int zt__run_watch(void *user) {
         request.timeout_ns = period_ns;
         if (!is_attached) {
             zt__sleep_thread(&watch->thread, period_ns);
-        } else if (!zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
+        } else if (!zt__request_answer(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
             answer->has_faulted = answer->has_page_fault = 0;
             if (!zt__is_ending(watch)) {
                 zt__end_debugging(watch, "the helper process has ended, or does not answer");
@@ -30832,8 +30861,8 @@ static int zt__run_watch(void *user) {
             continue;
         }
 
-        /* Find the region to report: of those that have run too long, or else of all that run, the one that
-           was submitted first. On a lost device no call tells which ones run. Faults are reported even so: a
+        /* Find the region to report: the one that was submitted first, of those that have run too long, or
+           else of all that run. On a lost device no call shows which ones run. Faults are reported even so: a
            driver may deliver one after it has called the device lost, and its threads are stopped until they
            are resumed. */
         is_lost = zt__is_device_lost(&watch->profiler->diagnostics);
@@ -30880,7 +30909,7 @@ static int zt__run_watch(void *user) {
 
 /* Ends the watch. Returns 0 if its thread does not end. */
 static int zt__end_watch(zt_profiler *profiler) {
-    enum { MOST_TRIES = 12 }; /* of 2 seconds each, while programs look source lines up */
+    enum { MOST_TRIES = 12 }; /* of 2 seconds each, as programs may be looking source lines up */
     zt__watch *watch = zt__load(&profiler->watch);
     uint32_t i;
     for (i = 0; i < MOST_TRIES; i++) {
@@ -30970,7 +30999,7 @@ ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config
     }
     watch->config = complete;
     watch->config.path = NULL;
-    watch->is_attached = watch->is_hanging = watch->has_page_fault = 0;
+    watch->has_tried_to_attach = watch->is_hanging = watch->has_page_fault = 0;
     watch->not_before_ns = zt__now_ns();
     if (!zt__start_thread(&watch->thread, zt__run_watch, watch)) {
         return zt__report(&profiler->diagnostics, NO_WATCH_THREAD, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "");
@@ -30979,7 +31008,7 @@ ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config
     watch->info.is_watching = 1;
     zt__unlock(&profiler->mutex);
     wait = zt__wait_until(zt__deadline(ATTACH_S * UINT64_C(1000000000)));
-    while (!zt__load(&watch->is_attached) && zt__wait_again(&wait)) {
+    while (!zt__load(&watch->has_tried_to_attach) && zt__wait_again(&wait)) {
     }
     return ZE_RESULT_SUCCESS;
 }
@@ -31032,7 +31061,7 @@ typedef struct zt__stop_rule {
 
 typedef struct zt__bench {
     const char *call;
-    zt_bench_config config;   /* nothing is 0 that has a default */
+    zt_bench_config config;   /* complete: no figure is 0 that has a default */
     const char *region;       /* whose GPU time is a sample. NULL: the first of the work, once it has run */
     zt_profiler *profiler;    /* the application's, or NULL */
     zt_profiler *stopwatch;   /* measures times alone, without queries; NULL with config.measure */
@@ -31054,13 +31083,13 @@ ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits);
 
 /* Returns which condition is met, or ZT_BENCH_NOT_RUN if more samples are needed.
 
-   After every sample, the interval might be narrow by chance and end the benchmark too early. So it is
-   compared with config.precision only when there are a quarter more samples. Twice as many samples should
-   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not
-   remove. */
+   The interval is compared with config.precision only when there are a quarter more samples than at the last
+   comparison: one that is compared after every sample is at times narrow by chance, which would end the
+   benchmark too early. Twice as many samples should narrow it by 29%. If they narrow it by less than 5%, the
+   rest is noise that more samples do not remove. */
 ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series);
 
-/* Clears a result, with its name. `unnamed` is the name if the configuration has none. */
+/* Clears a result, and sets its name: `unnamed` if the configuration has none. */
 ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
                                         const char *unnamed);
 
@@ -31108,6 +31137,7 @@ ZT__PRIVATE double zt__median_interval(double *sorted, uint32_t count, double *l
     for (i = 0; i < count; i++) {
         term /= 2; /* 2^-1000 at the least, which a double still holds */
     }
+    /* `term` is the chance that i samples lie below the true median, and `below` that of at most i. */
     for (i = 0; i < count / 2; i++) {
         below += term;
         if (below > 0.0125) {
@@ -31253,8 +31283,8 @@ static double zt__report_no_sample(const zt__bench *bench, const char *why) {
     return zt__nan();
 }
 
-/* Runs the work once with a profiler. Returns the GPU time of its region. If a sample of the run is
-   missing, reports that and returns NaN. */
+/* Runs the work once with a profiler. Returns the GPU time of its region in this run. If a sample is missing,
+   reports that and returns NaN. */
 static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     zt_region_info before, after;
     zt_counts counts_before = zt_get_counts(profiler), counts;
@@ -31477,9 +31507,7 @@ ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *pro
 
 /* The table of benchmarks. */
 
-/* ---- tables of results ----------------------------------------------------------------------------------- */
-
-/* The figures of a row: these, the metrics as rates, and the derived columns of results/advice. */
+/* The figures of a row: these, the metrics as rates, and the derived columns of results/ranking. */
 enum {
     ZT__BENCH_MEDIAN,
     ZT__BENCH_INTERVAL,
@@ -31590,7 +31618,7 @@ typedef struct zt__bench_file {
     const char *date, *device, *driver_version, *core_clock_mhz; /* of the first line */
 } zt__bench_file;
 
-/* Reads a file. On failure the message was reported. The caller frees text and benchmarks. */
+/* Reads a file. On failure the message was reported. In either case the caller frees `text` and `benches`. */
 ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file);
 
 /* ==== bench/files.c ===================================================================================== */
@@ -31608,7 +31636,8 @@ typedef struct zt__benches {
     zt_format format; /* a table, or CSV */
 } zt__benches;
 
-/* The layout of files of benchmarks, and their columns. `layout` stays the first one in any layout. */
+/* The layout of files of benchmarks, and their columns. The column `layout` is the first one in every
+   layout. */
 enum { ZT__BENCH_LAYOUT = 1 };
 
 static const char zt__bench_columns[] =
@@ -31743,7 +31772,8 @@ typedef struct zt__csv_record {
 } zt__csv_record;
 
 /* Reads the line that begins at `*next`, and moves `*next` behind what was read. Quotes are removed in place.
-   Returns 0 if it is no line of CSV, or if the text ends before the line does: then `*next` is at its end. */
+   Returns 0 if it is no line of CSV, or if the text ends before the line does; in the latter case `*next` is
+   at the end of the text. */
 static int zt__read_csv_record(char **next, zt__csv_record *record) {
     char *from = *next, *to, end = ',';
     for (record->count = 0; end == ',' && record->count < ZT__COUNT_OF(record->fields); record->count++) {
@@ -31784,7 +31814,7 @@ static double zt__number_of(const char *field) {
     return zt__read_number(&field, &number) && !*field ? number : zt__nan();
 }
 
-/* Reads a line of a file. Returns 0 if it is damaged. */
+/* Adds the benchmark of a line to those of a file. Returns 0 if the line is damaged. */
 static int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_record *header,
                                   const zt__csv_record *record) {
     zt__earlier_bench *bench = &file->benches[file->count];
@@ -31989,12 +32019,12 @@ typedef struct zt__changes {
     uint32_t row_count;
     zt_bench_changes counts;
     double least_tolerance, greatest_tolerance; /* 0: nothing is compared */
-    char conditions[1024];                      /* sentences about what is another than in the file */
-    uint32_t at_other_frequency;                /* benchmarks that ran so, and the first of them */
-    char first_frequency[160];
+    char conditions[1024];                      /* sentences about what differs from the file */
+    uint32_t at_other_frequency;                /* benchmarks that ran at another frequency */
+    char first_frequency[160];                  /* a sentence about the first of them */
 } zt__changes;
 
-/* Adds a sentence about what is another than in the file, if both are known. */
+/* Adds a sentence about a condition that differs from the file, if both are known. */
 static void zt__add_condition(zt__changes *changes, const char *what, const char *unit, const char *before,
                               const char *now) {
     if (*before && *now && strcmp(before, now) != 0) {
@@ -32006,9 +32036,9 @@ static void zt__add_condition(zt__changes *changes, const char *what, const char
 
 /* Adds a row, and counts it. One of the two may be NULL, or not measured: then its median is not positive.
 
-   The ratio of two medians is wrong by what each of them is. As they are independent, the squares of these
-   shares add up (Zou and Donner, "Construction of confidence limits about effect measures: a general
-   approach", 2008). An interval that reaches 0 has no such share; then no change is shown. */
+   The relative errors of the two medians are independent, so that of their ratio has the sum of their squares
+   (Zou and Donner, "Construction of confidence limits about effect measures: a general approach", 2008). An
+   earlier interval that reaches 0 has no relative error; then no change is shown. */
 static void zt__add_change(zt__changes *changes, const zt__earlier_bench *before,
                            const zt_bench_result *now) {
     uint32_t *const counters[] = {&changes->counts.same, &changes->counts.faster, &changes->counts.slower,
@@ -32219,7 +32249,7 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
 
 /* ==== open/requests.h =================================================================================== */
 
-/* Reports and settings that the environment asks for: ZT_REPORT, ZT_PEAKS. */
+/* Reports and settings that the environment requests: ZT_REPORT, ZT_PEAKS. */
 
 /* A list of reports is what ZT_REPORT and ZT_AUTO contain: paths, separated by commas. */
 
@@ -32232,9 +32262,9 @@ ZT__PRIVATE int zt__shows_timeline(const char *list);
 /* Reports the first path of a list whose suffix stands for no format. */
 ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const char *call, const char *list);
 
-/* Writes the reports of a list for the n-th profiler of the process, which is closed next. Messages go to
-   standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table goes to standard
-   error instead. */
+/* Writes the reports of a list, for the n-th profiler of the process that has such a list. It is closed next.
+   Messages go to standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table
+   goes to standard error instead. */
 ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n);
 
 /* Reads the variables of the environment that zt_open obeys, and keeps ZT_REPORT for zt_close. */
@@ -32242,9 +32272,9 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler);
 
 /* ==== open/requests.c =================================================================================== */
 
-/* Reports and settings that the environment asks for: ZT_REPORT, ZT_PEAKS. */
+/* Reports and settings that the environment requests: ZT_REPORT, ZT_PEAKS. */
 
-/* Prints the last message of a profiler, unless its log does. */
+/* Prints the last message of a profiler, unless its log function prints it. */
 static void zt__print_error(const zt_profiler *profiler) {
     if (profiler->diagnostics.log != zt__log_to_stderr) {
         zt__print_message("%s", zt_get_last_error(profiler));
@@ -32333,7 +32363,8 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     if (zt__is_off(list)) {
         return;
     }
-    profiler->report_number = zt__add(&zt__get_process()->reporting, 1); /* a profiler is registered there */
+    /* The block of the process is there, because the profiler is registered in it. */
+    profiler->report_number = zt__add(&zt__get_process()->reporting, 1);
     profiler->reports = zt__duplicate_text(&profiler->config.allocator, list);
     if (!profiler->reports) {
         zt__report_no_memory(&profiler->diagnostics, "zt_open", "the paths of reports");
@@ -32369,7 +32400,6 @@ static int zt__keep_text(const char **text) {
     return *text != NULL;
 }
 
-/* Frees the copies, and clears the rest. */
 static void zt__clear_auto(void) {
     zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.report);
     zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.groups);
@@ -32383,8 +32413,8 @@ static void zt__print_auto_note(zt__document *document, const char *text) {
     zt__print_message("zt_auto: %s", text);
 }
 
-/* Writes the reports. Runs at exit, before loader and driver are gone: functions of atexit run in reverse
-   order, and zt_auto has called zeInit before it registered this one. */
+/* Writes the reports. Runs at exit, while loader and driver are still there: functions of atexit run in
+   reverse order, and zt_auto has called zeInit before it registered this one. */
 static void zt__end_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     zt__traced_device *device;
@@ -32410,7 +32440,7 @@ static void zt__end_auto(void) {
             }
             zt__write_reports(device->profiler, zt__automatic.report,
                               zt__add(&zt__get_process()->automatic, 1));
-            if (zt_get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table says why itself */
+            if (zt_get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table states why */
                 zt__document document;
                 memset(&document, 0, sizeof document);
                 document.profiler = device->profiler;
@@ -32468,8 +32498,8 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
         return result;
     }
 
-    /* The driver looks for the first variable in zeInit. So do loaders for the second that cannot enable the
-       tracing layer later. */
+    /* zeInit reads these variables: the driver the first one, and the second one a loader that cannot enable
+       its tracing layer later. */
     if (config.trace.profile_flags || zt__get_variable("ZT_PROFILE_FLAGS")) {
         zt__set_variable("ZET_ENABLE_PROGRAM_INSTRUMENTATION", "1", 0);
     }
@@ -32483,6 +32513,8 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
         if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) { /* no access to the device node */
             advice = "This user may not use the device: add them to the group of /dev/dri/renderD*, which is "
                      "render or video.";
+        } else if (zt__get_variable("ZE_ENABLE_ALT_DRIVERS")) {
+            advice = "The driver is the one that ZE_ENABLE_ALT_DRIVERS names: check its path.";
         }
         return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
     }
@@ -32496,7 +32528,7 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
     has_memory &= zt__keep_text(&kept->groups);
     has_memory &= zt__keep_text(&kept->metrics);
     has_memory &= zt__keep_text(&kept->columns);
-    complete = zt__complete_config(kept); /* for the defaults of the tracer; zt_open completes `kept` */
+    complete = zt__complete_config(kept); /* for the tracer; zt_open completes `kept` itself */
     if (has_memory) {
         tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
     }
@@ -32619,8 +32651,8 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
     if (!zt__describe_selection(profiler)) {
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     } else {
-        /* If another tool uses the counters, activation would take them from it: but drivers then refuse to
-           create a query pool. Other errors are left to the calls that follow. */
+        /* If another tool uses the counters, activation would take them from it, but a query pool is refused.
+           So one is created first. Other errors are left to the calls that follow. */
         memset(&desc, 0, sizeof desc);
         desc.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
         desc.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
@@ -32668,6 +32700,7 @@ static void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
     zt__unregister_profiler(profiler);
     zt__close_timeline(profiler);
+    /* Optional parts of a profiler, which set these functions when they are made. */
     if (profiler->free_watch) {
         profiler->free_watch(profiler);
     }
@@ -32683,8 +32716,8 @@ static void zt__destroy_profiler(zt_profiler *profiler) {
     zt__free_profiler(profiler);
 }
 
-/* Reads the resolution and width of the device's time stamps, and what reports have about device and program.
-   What of the latter cannot be found out stays unknown. */
+/* Reads the resolution and width of the device's time stamps, and the facts about device and program that
+   reports have. Facts that cannot be found out stay unknown. */
 static ze_result_t zt__read_device(zt_profiler *profiler) {
     const zt__driver *driver = &profiler->driver;
     zt__facts *facts = &profiler->facts;
@@ -32742,7 +32775,7 @@ static ze_result_t zt__read_device(zt_profiler *profiler) {
     return result;
 }
 
-/* As zt_open, with a complete configuration. */
+/* As zt_open, with a complete configuration. Earlier parts call it by `open_configured`. */
 static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_handle_t device,
                                        const zt_config *complete, zt_profiler **profiler) {
     zt_profiler *opened = zt__create_profiler(complete);
@@ -34603,7 +34636,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - the list was executed several times without zt_execute: samples of the two may be from different
          executions
        - a sample is shorter than the samples inside it: the device has measured one of them wrongly
-       - regions are nested more than 64 deep, or on more than 65,536 paths: regions beyond count as not
+       - regions are nested more than 64 deep, or have more than 65,536 paths: regions beyond count as not
          nested
 
        Own time includes the time that it takes to begin and end the regions inside, and work that was not
@@ -34614,41 +34647,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        The share of a region is its own time divided by the sum of all own times, so nothing counts twice.
        If the own time is not known, the share is estimated: from the GPU time of the region, less the
-       collected samples directly inside. A note reports how many regions have estimates. A table indents a
-       region below its parent if it has no other, sorts the parent by the sum of its share and theirs, and
-       has the column "own" if any region is inside another.
-*/
+       collected samples directly inside. A note reports how many regions have estimates.
 
-/* ----------------------------------------------------------------------------------------------------------
-   UNREPORTED EXECUTIONS
-
-       What happens if a program calls Level Zero itself, and no tracer observes the list:
-
-       zeCommandQueueExecuteCommandLists   Of the executions between two collections, the last is measured,
-                                           and the number of the others is unknown. The list is counted
-                                           (zt_counts.unobserved_lists) and reported below the table; the
-                                           first one is logged. Until zt_release, regions whose execution
-                                           was not seen may be running: zt_collect waits for them, and
-                                           zt_close does not free their slots
-       zeCommandListReset                  The next zt_begin on the list frees slots that are known to have
-                                           run. Others stay in use, and in flight, until zt_execute has
-                                           executed a later region of the list
-       zeCommandListDestroy, no zt_release The slots stay in use, unless a new list has the same handle and
-                                           regions are begun on it. A program that repeats this reaches
-                                           config.max_slots, and regions are dropped (ZT_DROPPED_NO_SLOT)
-
-       zt_collect with a timeout waits for immediate lists, for recorded lists that zt_execute has
-       submitted, and for lists that have already run without zt_execute. Until the program first calls
-       zt_execute, it waits for all recorded regions, because nothing shows whether the program ever will.
-
-       Loaders before 1.16 cannot tell whether a list is immediate. So every list is treated as recorded:
-
-       - The slots of an immediate list are freed by the next region that is begun on it, or by zt_release.
-       - A list that is executed without zt_execute is noticed only at the second collection that finds a
-         sample of it.
-       - zt_collect with a timeout waits for all regions that have not run.
-       - Recorded lists that never ran are to be released before zt_close. Otherwise the memory of their
-         slots is not freed, because the device might still write to it.
+       A table indents a region that has one parent, below this parent. It sorts a parent by the sum of its
+       share and the shares of the regions indented below it. It has the column "own" if any region is inside
+       another.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -34730,6 +34733,39 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 */
 
 /* ----------------------------------------------------------------------------------------------------------
+   UNREPORTED EXECUTIONS
+
+       What happens if a program calls Level Zero itself, and no tracer observes the list:
+
+       zeCommandQueueExecuteCommandLists   Of the executions between two collections, the last is measured,
+                                           and the number of the others is unknown. The list is counted
+                                           (zt_counts.unobserved_lists) and reported below the table; the
+                                           first one is logged. Until zt_release, regions whose execution
+                                           was not seen may be running: zt_collect waits for them, and
+                                           zt_close does not free their slots
+       zeCommandListReset                  The next zt_begin on the list frees slots that are known to have
+                                           run. Others stay in use, and in flight, until zt_execute has
+                                           executed a later region of the list
+       zeCommandListDestroy                Unless zt_release was called before, the slots stay in use until
+                                           a new list has the same handle and regions are begun on it. A
+                                           program that repeats this reaches config.max_slots, and regions
+                                           are dropped (ZT_DROPPED_NO_SLOT)
+
+       zt_collect with a timeout waits for immediate lists, for recorded lists that zt_execute has
+       submitted, and for lists that have already run without zt_execute. Until the program first calls
+       zt_execute, it waits for all recorded regions, because nothing shows whether the program ever will.
+
+       Loaders before 1.16 cannot tell whether a list is immediate. So every list is treated as recorded:
+
+       - The slots of an immediate list are freed by the next region that is begun on it, or by zt_release.
+       - A list that is executed without zt_execute is noticed only at the second collection that finds a
+         sample of it.
+       - zt_collect with a timeout waits for all regions that have not run.
+       - Recorded lists that never ran are to be released before zt_close. Otherwise the memory of their
+         slots is not freed, because the device might still write to it.
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
    STREAMED ROWS
 
        All memory of a stream is allocated when it is opened. These reports are read and counted as
@@ -34765,58 +34801,27 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        The device's clock starts again from 0 when it overflows. If this may have happened before a sample
        was collected, the sample is not kept, but counted in zt_timeline_info.lost_samples.
 
-       Kernel time stamps have a clock of their own. It is compared with the device's when the profiler is
-       opened, for which a barrier is executed; with metrics, when the profiler first traces with `every` or
-       `limit`.
-*/
-
-/* ----------------------------------------------------------------------------------------------------------
-   TRACE FILES
-
-       A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show. Its
-       process for the device has
-
-       - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
-         on separate tracks. Arguments of a region are its metrics, its latencies and the thread that has
-         appended it; of a traced launch number and size of its work-groups, of a traced copy its bytes and
-         rate, as far as the host knows them
-       - a counter for each metric of the attached streams. What adds up is a rate: bytes in GB/s, events a
-         second, times as a share of the time
-       - a track for each attached stream, with its markers, and a span for each gap
-       - an instant where a missing sample was submitted: one that is lost, dropped, or without a certain
-         time
-
-       The process for the program has a track for each thread, with the number and name of the system. Its
-       spans are calls that appended a region to an immediate list ("append saxpy"), executed recorded lists
-       ("execute lists"), or were timed. An arrow (a flow event) leads from there to each region.
-
-       config.columns chooses the metrics of counters and arguments. If it names none of a stream or of the
-       regions, up to eight are chosen: those that a table shows first.
-
-       Values of counters are rounded by less than 0.025%, and written only where they change. If more than
-       80,000 values remain, pairs of rows are merged into their mean until there are fewer; an instant at
-       the begin of the stream shows how many rows a value stands for. With fewer columns there are fewer
-       values. So the trace of a minute, with noise in a stream at 100 us beside 10,000 regions, is smaller
-       than 20 MB.
+       Kernel time stamps have a clock of their own, which is compared with the device's. For this, the
+       library executes a barrier: when the profiler is opened or, if it measures metrics, when it first
+       traces with `every` or `limit`.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
    REQUESTED REPORTS
 
-       ZT_REPORT and ZT_AUTO have paths as for zt_report, separated by commas, or "table" for one on
-       standard output. In a path, %p is the process ID, and %q{NAME} the value of a variable of the
-       environment, or nothing if it is not set. Processes that share a path overwrite each other's file:
-       name it run.%p.csv, or run.%q{PMIX_RANK}.csv. The second profiler of a process writes run.2.csv, and
-       so on. A relative path starts in the working directory at the time of zt_close. For a trace or a
-       page, config.timeline is 65,536 unless it is set. If a report cannot be written, the table is printed
-       on standard error instead.
+       In ZT_REPORT and ZT_AUTO, "table" is a table on standard output. In a path, %p is the process ID, and
+       %q{NAME} the value of a variable of the environment, or nothing if it is not set. Processes that share
+       a path overwrite each other's file: name it run.%p.csv, or run.%q{PMIX_RANK}.csv. The second profiler
+       of a process writes run.2.csv, and so on. A relative path starts in the working directory at the time
+       of zt_close. For a trace or a page, config.timeline is 65,536 unless it is set. If a report cannot be
+       written, the table is printed on standard error instead.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
    JSON
 
-       Dates are UTC. What is not known or does not apply is null. Figures are {"count", "sum", "mean",
-       "stddev", "min", "max", "median", "p95"}. The object has
+       Dates are UTC. Statistics of a figure are {"count", "sum", "mean", "stddev", "min", "max", "median",
+       "p95"}. The object has
 
        "zetools"       the version of the library
        "program"       the command line
@@ -34874,10 +34879,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    CSV
 
-       A file begins with the same facts about program and device as JSON. What is not known is empty. A
-       region has a line for its GPU time, for "own GPU time", "total GPU time" and "share" (in percent),
-       and for each metric, also without samples. `tile` and `pass` are "all" or a number. Where they apply,
-       there are lines with
+       A file begins with the same facts about program and device as JSON. A region has a line for its GPU
+       time, for "own GPU time", "total GPU time" and "share" (in percent), and for each metric, also without
+       samples. `tile` and `pass` are "all" or a number. Where they apply, there are lines with
 
        - "queue latency", "launch latency", "copied bytes" and "copied bytes a second" of a region
        - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples
@@ -34922,6 +34926,36 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
            import pandas
            print(pandas.read_csv("run.instances.csv", skiprows=2).groupby("Kernel")["GpuTime[ns]"].sum())
+*/
+
+/* ----------------------------------------------------------------------------------------------------------
+   TRACE FILES
+
+       A report to "run.trace.json" is in the Trace Event format, which Perfetto and Chrome show. Its
+       process for the device has
+
+       - a track for each command list, named by zt_name_list. Regions that overlap without being nested are
+         on separate tracks. Arguments of a region are its metrics, its latencies and the thread that has
+         appended it; of a traced launch number and size of its work-groups, of a traced copy its bytes and
+         rate, as far as the host knows them
+       - a counter for each metric of the attached streams. What adds up is a rate: bytes in GB/s, events a
+         second, times as a share of the time
+       - a track for each attached stream, with its markers, and a span for each gap
+       - an instant where a missing sample was submitted: one that is lost, dropped, or without a certain
+         time
+
+       The process for the program has a track for each thread, with its number and name in the system. The
+       spans are calls that appended a region to an immediate list ("append saxpy"), executed recorded lists
+       ("execute lists"), or were timed. An arrow (a flow event) leads from there to each region.
+
+       config.columns chooses the metrics of counters and arguments. If it names none of a stream or of the
+       regions, up to eight are chosen: those that a table shows first.
+
+       Values of counters are rounded by less than 0.025%, and written only where they change. If more than
+       80,000 values remain, pairs of rows are merged into their mean until there are fewer; an instant at
+       the begin of the stream shows how many rows a value stands for. With fewer columns there are fewer
+       values. So the trace of a minute, with noise in a stream at 100 us beside 10,000 regions, is smaller
+       than 20 MB.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35044,7 +35078,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        With times alone, a launch is measured by the time stamps that the device writes with each kernel,
        and overlaps as it does without the tracer. So is, with metrics, a launch outside of
-       zt_trace_config.every and limit.
+       zt_trace_config.every and limit. How depends on the event that the application gives to the launch as
+       its signal event, and on the list:
 
        no signal event    The launch signals an event of the library. Nothing is appended
        list in order      The launch signals an event of the library. zeCommandListAppendSignalEvent
@@ -35061,7 +35096,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                           later commands later, even if they do not depend on the event
 
        To keep events, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see;
-       zeEventPoolGetFlags then has the flag, too. An event cannot be kept if
+       zeEventPoolGetFlags then returns this flag, too. An event cannot be kept if
 
        - it is counter-based, shared between processes, or not visible to the host
        - its pool has extensions, or was created before zt_trace_start
@@ -35072,7 +35107,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        or before zt_trace_stop has waited for config.wait_timeout_ns. Host functions, graphs and metric
        queries that signal the event meanwhile are not seen.
 
-       Few launches are measured by time stamps between barriers, after a wait for their events:
+       In few cases, a launch is measured by time stamps between barriers, after a wait for its events:
 
        - if the event cannot be kept, and the application may read its kernel time stamps
        - if the event cannot be kept, and the recorded list is not in order, because the event of the
@@ -35300,14 +35335,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    WATCHED REGIONS
 
-       zt_hang lists what a report has. zt_watch_config.leave_stopped is for a look at the memory of the
+       zt_hang has what a report contains. zt_watch_config.leave_stopped is for a look at the memory of the
        program with a debugger of the host.
 
        The time of a region counts from the moment when the watch finds that it was submitted and that all
        before it on its list has ended: up to an eighth of hang_ns, or a second, late. So it includes waits
-       for events and for other lists. Not seen are
+       for events and for other lists. Of nested regions, the innermost is reported. Not seen are
 
-       - regions that are begun and not ended. Of nested regions, the innermost is reported
+       - regions that are begun and not ended
        - recorded lists that are executed without zt_execute while nothing traces
        - on loaders before 1.16, immediate lists, unless they were created while tracing
        - regions that were dropped, launches that zt_trace_config leaves out, and all other work
@@ -35319,9 +35354,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        work was resumed, which ends debugging. After a fault most drivers lose the device; a fault that
        arrives after the loss is reported without a region.
 
-       While it watches, the library is attached as a debugger of this process (see PROGRAM DEBUG), and
-       acknowledges events at once, so modules run as without it. If the process may not debug itself, the
-       library starts a helper, unless the file of the program gives it privileges, as setcap does:
+       A watch is attached as a debugger of this process (see PROGRAM DEBUG), and acknowledges events at
+       once, so modules run as without it. If the process may not debug itself, the watch starts a helper,
+       unless the file of the program gives the program privileges, as setcap does:
 
        - The helper is the same program once more, in which a constructor of this header serves instead of
          main. If the header is in a shared library, the helper is a shell with this library preloaded.
@@ -35331,12 +35366,12 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - It ends with the watch, or when the program ends, however that happens. What it had stopped is
          resumed.
 
-       If nobody can debug the process, hangs are reported without places. The reason is logged, in the
-       report and in zt_watch_get_info, and the next hang tries again.
+       If nobody can debug the process, the reason is logged, and is in the report and in zt_watch_get_info.
+       At the next hang the watch tries again.
 
-       While no region hangs, the watch wakes up eight times in hang_ns, at least once a second and, while
-       it is attached, ten times. It queries one event of each list that has work, and locks the profiler
-       briefly.
+       While no region hangs, the watch wakes up eight times in hang_ns, but at least once a second, and ten
+       times a second while it is attached. It queries one event of each list that has work, and locks the
+       profiler briefly.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35348,8 +35383,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        In a sample function, and in a log function that is called while samples are collected, no call with
        the same profiler waits:
 
-       zt_collect, and zt_merge into it
-                                    return HANDLE_OBJECT_IN_USE
+       zt_collect, and zt_merge     return HANDLE_OBJECT_IN_USE
+       with it as `into`
        zt_begin                     drops the region if there is no slot
        zt_execute                   executes its lists without collecting: they count as unobserved, and
                                     [INSIDE_CALLBACK] is reported
@@ -35408,6 +35443,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
          start of the program are not seen.
        - Hot spots have no source lines, because no symboliser is run.
        - A watch has no helper process.
+       - A report cannot be replaced while another program has it open without sharing.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35568,4 +35604,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 1a5a37cd7487fbe7 */
+/* Joined from src/ by src/join.py: 89cf2a89a1e884ae */

@@ -3,8 +3,8 @@
 
 src/join.py [--check | --floors]   compares instead, or prints the chapters of each floor in their order
 
-The folders in FLOORS are the floors of the house. A chapter is a .c, a .h or both, and uses its own floor and those
-before it: the #include lines say which. Within a floor the order follows from them, ties by name.
+zetools.h.in is the frame; join() replaces its lines @NAME. The folders in FLOORS are floors: a chapter (a .c, a .h or
+both) uses its own floor and those before it. Within a floor the order follows from the #include lines, ties by name.
 """
 
 import hashlib
@@ -51,7 +51,7 @@ def find_chapters():
 
 
 def find_uses(chapters):
-    """Returns which chapters each chapter includes. An include that goes upward is a mistake."""
+    """Returns which chapters each chapter includes. An include of a later floor is a mistake."""
     uses = {}
     for chapter, files in chapters.items():
         uses[chapter] = set()

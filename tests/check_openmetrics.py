@@ -2,9 +2,8 @@
 """Reads OpenMetrics text of zetools.h by the rules of its specification, and compares it with what the program itself
 was told.
 
-Usage: check_openmetrics.py REPORT EXPECTED     compares
-       check_openmetrics.py --stamped REPORT    prints it with a time stamp at each sample
-       check_openmetrics.py --plain REPORT      prints it in the older text format of Prometheus
+Usage: check_openmetrics.py REPORT EXPECTED        compares
+       check_openmetrics.py --prometheus REPORT    compares with what the parser of Prometheus's own client reads
 
 EXPECTED has lines of fields with tabs between; names of regions are in hexadecimal, numbers hexadecimal floats or nan:
 
@@ -166,28 +165,21 @@ def compare(families, expected_path):
     assert not unexpected, unexpected
 
 
-def print_stamped(path):
-    with open(path, encoding="utf-8", newline="\n") as file:
-        for line in file:
-            print(line if line.startswith("#") else line.rstrip("\n") + " 1000000000\n", end="")
+def compare_with_prometheus(families, path):
+    from prometheus_client.openmetrics import parser
 
-
-def print_plain(families):
-    """The older format has no units and no info, names a counter with its suffix, and escapes no quotes in HELP."""
-    for family in families.values():
-        name = family.name + {"counter": "_total", "info": "_info"}.get(family.type, "")
-        print(f"# TYPE {name} {'gauge' if family.type == 'info' else family.type}")
-        print(f"# HELP {name} " + family.help.replace("\\", "\\\\").replace("\n", "\\n"))
-        for (sample, labels), value in family.samples.items():
-            escaped = [label + '="' + text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"') + '"'
-                       for label, text in sorted(labels)]
-            print(f"{sample}{{{','.join(escaped)}}} {value!r}")
+    with open(path, encoding="utf-8", newline="") as file:
+        theirs = {family.name: family for family in parser.text_string_to_metric_families(file.read())}
+    assert list(theirs) == list(families), (list(theirs), list(families))
+    for name, family in families.items():
+        read = theirs[name]
+        assert (read.type, read.unit, read.documentation) == (family.type, family.unit, family.help), name
+        samples = {(sample.name, frozenset(sample.labels.items())): sample.value for sample in read.samples}
+        assert samples == family.samples, name
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--stamped":
-        print_stamped(sys.argv[2])
-    elif sys.argv[1] == "--plain":
-        print_plain(parse(sys.argv[2]))
+    if sys.argv[1] == "--prometheus":
+        compare_with_prometheus(parse(sys.argv[2]), sys.argv[2])
     else:
         compare(parse(sys.argv[1]), sys.argv[2])

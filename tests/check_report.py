@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Reads a report of zetools.h back with Python's own csv, json and html modules, and compares it with what the program
+"""Reads reports of zetools.h back with Python's own csv, json and html modules, and compares them with what the program
 itself was told by zt_get_stats and others.
 
-Usage: check_report.py csv|json|html REPORT EXPECTED
-       check_report.py folded REPORT run.json
+Usage: check_report.py DIRECTORY
 
-EXPECTED has a line for each set of figures of each region, with tabs between the fields: the name of the region in
-hexadecimal; the group and the name of the metric ("" and "GPU time" for the time); "all" or the number of a tile; "all",
-the number of a pass, or "stream"; the count; and sum, mean, stddev, min, max, median and p95 as hexadecimal floats or nan.
+The directory has run.csv, run.json, run.html and run.folded. The last is compared with run.json, and the others with
+the file `expected`. That has a line for each set of figures of each region, with tabs between the fields: the name of
+the region in hexadecimal; the group and the name of the metric ("" and "GPU time" for the time); "all" or the number of
+a tile; "all", the number of a pass, or "stream"; the count; and sum, mean, stddev, min, max, median and p95 as
+hexadecimal floats or nan.
 A line whose first field is ":" states what else is in the report: a name, and its text in hexadecimal.
 """
 import collections
@@ -262,8 +263,7 @@ def same(got, wanted):
     return got == wanted or (math.isnan(got) and math.isnan(wanted))
 
 
-def main():
-    kind, report, expected = sys.argv[1:]
+def check(kind, report, expected):
     if kind == "folded":
         check_folded(report, expected)
         return
@@ -277,6 +277,17 @@ def main():
     check_dates(facts)
     for name, text in wanted_facts.items():
         assert facts[name] == text, (name, facts[name], text)
+
+
+def main():
+    directory = sys.argv[1]
+    for kind in ["csv", "json", "html", "folded"]:
+        report = f"{directory}/run.{kind}"
+        try:
+            check(kind, report, directory + ("/run.json" if kind == "folded" else "/expected"))
+        except BaseException:
+            print(f"{report} was not read back", file=sys.stderr)
+            raise
 
 
 if __name__ == "__main__":

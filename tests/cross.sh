@@ -12,8 +12,10 @@ set -eu
 umask 022
 
 top=$(cd "$(dirname "$0")/.." && pwd)
+cd "$top"
+mkdir -p "${BUILD:-build}"
 machine=$1
-into=$top/build/$machine
+into=$(cd "${BUILD:-build}" && pwd)/$machine
 suite=bookworm # the sources of newer suites are not on every mirror
 . "$top/tests/apt.sh"
 

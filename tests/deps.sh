@@ -4,7 +4,7 @@
 #   COMMAND:PACKAGE               a command
 #   HEADER.h[+LIBRARY]:PACKAGE    what CC compiles and links, with ZE_FLAGS
 #   PACKAGE                       nothing else is looked for; elsewhere than on Debian and its kin this is not checked
-# Of PACKAGE there may be several, with + between them.
+# Of PACKAGE there may be several, with + between them; a + before no letter is of the name, as in g++.
 set -u
 
 # One at a time: a parallel make asks for several targets' needs at once.
@@ -39,7 +39,7 @@ for need; do
     *) ! installed "$need" || continue ;;
     esac
     missing="$missing $what"
-    packages="$packages $(echo "${need#*:}" | tr + ' ')"
+    packages="$packages $(echo "${need#*:}" | sed 's/+\([a-z]\)/ \1/g')"
 done
 [ -n "$missing" ] || exit 0
 

@@ -223,6 +223,10 @@ ze_kernel_handle_t kernel_in(ze_module_handle_t module, const char *name);
 /* The application's own work, which has to go on whatever happens to the profiling. */
 void launch(world *w, ze_command_list_handle_t list);
 void launch_kernel(ze_command_list_handle_t list, ze_kernel_handle_t kernel);
+/* By each of the four functions that launch kernels, by the last `several` of them, and waits. Each launch signals its
+   event, if there are any, and waits for that of the one before. */
+void launch_in_every_way(world *w, ze_command_list_handle_t list, ze_kernel_handle_t kernel, uint32_t several,
+                         ze_event_handle_t events[4]);
 void finish_immediate(world *w, ze_command_list_handle_t list);
 void finish_queue(world *w);
 void reset_list(ze_command_list_handle_t list);

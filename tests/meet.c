@@ -43,6 +43,10 @@ rig open_concurrent(world *w) {
 }
 
 void close_rig(rig *r) {
+    if (r->pool) {
+        ok(zeEventDestroy(r->event));
+        ok(zeEventPoolDestroy(r->pool));
+    }
     ok(zeModuleDestroy(r->module));
     ok(zeMemFree(r->w->context, r->words));
     ok(zeMemFree(r->w->context, r->stamps));
@@ -98,6 +102,7 @@ rig hold_device(world *w) {
 void let_device_go(rig *held) {
     set_word(held, 1);
     finish_immediate(held->w, held->w->immediate);
+    assert_int_equal(word(held, 0), MET);
     close_rig(held);
 }
 

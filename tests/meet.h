@@ -23,6 +23,8 @@ typedef struct rig {
     ze_module_handle_t module;
     uint32_t *words;
     uint64_t *stamps;
+    ze_event_pool_handle_t pool; /* NULL: it has none */
+    ze_event_handle_t event;     /* in the pool */
 } rig;
 
 extern const ze_group_count_t one_group;

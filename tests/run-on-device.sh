@@ -4,7 +4,7 @@
 #        tests/run-on-device.sh            succeeds where it would be a real device
 # ZT_DEVICE=software or ZT_DEVICE=real overrides the choice.
 set -u
-build=$(cd "$(dirname "$0")/../build" && pwd)
+build=$(cd "$(dirname "$0")/.." && cd "${BUILD:-build}" && pwd)
 
 finds_device() { # NAME=VALUE
     env "$1" timeout 30 "$build/has_device" >/dev/null 2>&1

@@ -130,6 +130,7 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
 done
 [ $# -eq 0 ] || shift
 work=$(for variant in ${variants:-plain}; do
+    # shellcheck disable=SC2048 # words
     for program in ${*:-$(programs "$(directory_of "$variant")")}; do
         ! fits "$variant" "$program" || echo "$variant $program"
     done

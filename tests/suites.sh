@@ -13,6 +13,9 @@ set -eu
 umask 022
 
 top=$(cd "$(dirname "$0")/.." && pwd)
+cd "$top"
+mkdir -p "${BUILD:-build}"
+build=$(cd "${BUILD:-build}" && pwd)
 
 . "$top/tests/apt.sh"
 
@@ -50,7 +53,7 @@ EOF
 }
 
 fetch() { # SUITE
-    suite=$top/build/suites/$1
+    suite=$build/suites/$1
     [ ! -e "$suite/run" ] || return 0
     echo "fetching the Level Zero packages of $1" >&2
     rm -rf "$suite"

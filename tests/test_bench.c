@@ -17,7 +17,7 @@
 /* ==== simulated work ====================================================================================== */
 
 typedef enum shape { NORMAL, SKEWED, LONG_TAIL, DRIFTING, TWO_SPEEDS } shape;
-enum { SHAPES = 5, TRIALS = OFTEN(1000), FIRST_SEED = 1001 };
+enum { SHAPES = 5, TRIALS = INSTRUMENTED ? 100 : 200, FIRST_SEED = 1001 };
 
 typedef struct work {
     shape of;
@@ -1257,7 +1257,7 @@ static void test_files_that_are_cut_off(void **state) {
 
 /* Bytes at chance: nothing crashes, and what is not an error is a whole file. */
 static void test_files_with_wrong_bytes(void **state) {
-    enum { MUTATIONS = OFTEN(20000) };
+    enum { MUTATIONS = OFTEN(2000) };
     static const char letters[] = "\",\n\r.0129e-+ax";
     char bytes[2048], changed_bytes[2048];
     const char *text;
@@ -1389,7 +1389,9 @@ static void test_a_file_with_an_odd_name(void **state) {
     for (const char *at = shown; (at = strstr(at, "\xCC\x81")) != NULL; at++)
         accents++;
     assert_int_equal(accents, 2 * 235 / 5);
-    assert_contains(shown, "\x81 two");
+    const char *end = strstr(shown, "two"); /* after one blank, or on the next line */
+    assert_non_null(end);
+    assert_true(end[-2] == '\x81' && (end[-1] == ' ' || end[-1] == '\n'));
 }
 
 /* From less than a nanosecond to hours: the longest time has few enough digits. */

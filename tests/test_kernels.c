@@ -731,22 +731,10 @@ static void test_shapes_that_are_in_order(void **state) {
 
 static void test_every_kind_of_launch(void **state) {
     world *w = *state;
-    ze_group_count_t groups = {WORK_GROUPS, 1, 1}, *shared = NULL;
-    uint32_t *count = NULL;
-    ze_host_mem_alloc_desc_t host = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, NULL, 0};
-    ok(zeMemAllocHost(w->context, &host, sizeof groups, 64, (void **)&shared));
-    ok(zeMemAllocHost(w->context, &host, sizeof *count, 64, (void **)&count));
-    *shared = groups;
-    *count = 1;
     zt_profiler *profiler = open_traced(w, NULL);
     loaded saxpy = load_saxpy(w, 0);
-    ze_kernel_handle_t both[2] = {saxpy.kernel, saxpy.kernel};
     ok(zeKernelSetGroupSize(saxpy.kernel, 2, 1, 1));
-    ok(zeCommandListAppendLaunchKernel(w->immediate, saxpy.kernel, &groups, NULL, 0, NULL));
-    ok(zeCommandListAppendLaunchCooperativeKernel(w->immediate, saxpy.kernel, &groups, NULL, 0, NULL));
-    ok(zeCommandListAppendLaunchKernelIndirect(w->immediate, saxpy.kernel, shared, NULL, 0, NULL));
-    ok(zeCommandListAppendLaunchMultipleKernelsIndirect(w->immediate, 2, both, count, shared, NULL, 0, NULL));
-    finish_immediate(w, w->immediate);
+    launch_in_every_way(w, w->immediate, saxpy.kernel, 2, NULL);
     zt_kernel_info info = kernel_info(profiler, 0);
     assert_int_equal(info.launches, 5);
     assert_int_equal(info.shape_count, 2);
@@ -757,8 +745,6 @@ static void test_every_kind_of_launch(void **state) {
     assert_true(isnan(info.shapes[0].waves) && !isnan(info.shapes[0].occupancy));
     assert_int_equal(info.shapes[1].group_count[0], WORK_GROUPS);
     unload(&saxpy);
-    ok(zeMemFree(w->context, shared));
-    ok(zeMemFree(w->context, count));
 }
 
 /* Launches that `every` leaves out are counted; kernels that `names` leaves out are not known, and neither

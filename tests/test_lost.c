@@ -1310,13 +1310,25 @@ static void test_first_queries_complete_late(void **state) {
     complete_late(w, "ComputeBasic,MemoryProfile", 0, 2);
 }
 
+static void *lose_device(void *argument) {
+    (void)argument;
+    gpu.lose_device();
+    return NULL;
+}
+
 /* Nor does zt_close wait on a device that was lost meanwhile: what the query was made of is destroyed at once. */
 static void test_a_first_query_on_a_lost_device(void **state) {
     world *w = *state;
     uint64_t live = gpu.live();
     rig held = hold_device(w);
     zt_profiler *profiler = open_on_held_device(w, "ComputeBasic", 0, 1);
-    gpu.lose_device();
+    /* The loss returns when the kernel that runs has ended, and nothing is executed after that. */
+    pthread_t losing;
+    assert_int_equal(pthread_create(&losing, NULL, lose_device, NULL), 0);
+    while (!gpu.device_is_lost())
+        nap();
+    set_word(&held, 1);
+    join_in_time(w, losing);
     zt_region region = zt_begin(profiler, w->immediate, "after");
     zt_end(&region);
     assert_int_equal(zt_get_availability(profiler), ZT_DEVICE_LOST);

@@ -114,7 +114,7 @@ static void hang(const zt_sample *sample, void *user) {
 
 /* Of the library's threads, only the one that hangs is left. The driver is still loaded. */
 static void expect_one_thread(void) {
-    for (int i = 0; i < 1000 && count_deaf_threads() != deaf_before + 1; i++)
+    for (int i = 0; i < 30000 && count_deaf_threads() != deaf_before + 1; i++)
         nap(); /* the system lists an ended thread a little longer */
     _exit(count_deaf_threads() != deaf_before + 1);
 }

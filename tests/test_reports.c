@@ -274,29 +274,17 @@ static void write_expected(const zt_profiler *profiler, const char *path) {
     fclose(file);
 }
 
-static void check_file(const char *kind, const char *report, const char *expected) {
-    char script[PATH_MAX], command[2 * PATH_MAX];
-    find_file("tests/check_report.py", script, sizeof script);
-    snprintf(command, sizeof command, "env -u LD_LIBRARY_PATH -u LD_PRELOAD python3 '%s' %s '%s' '%s' >&2",
-             script, kind, report, expected);
-    if (system(command) != 0)
-        fail_msg("%s was not read back", report);
-}
-
 static void check_reports(const zt_profiler *profiler) {
-    const char *csv = in_directory("run.csv"), *json = in_directory("run.json"),
-               *html = in_directory("run.html");
-    const char *expected = in_directory("expected");
-    ok(zt_report(profiler, csv));
-    ok(zt_report(profiler, json));
-    ok(zt_report(profiler, html));
-    write_expected(profiler, expected);
-    check_file("csv", csv, expected);
-    check_file("json", json, expected);
-    const char *folded = in_directory("run.folded"); /* in place of `csv` */
-    ok(zt_report(profiler, folded));
-    check_file("folded", folded, json);
-    check_file("html", html, expected);
+    static const char *const names[] = {"run.csv", "run.json", "run.html", "run.folded"};
+    char script[PATH_MAX], command[2 * PATH_MAX];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        ok(zt_report(profiler, in_directory(names[i])));
+    write_expected(profiler, in_directory("expected"));
+    find_file("tests/check_report.py", script, sizeof script);
+    snprintf(command, sizeof command, "env -u LD_LIBRARY_PATH -u LD_PRELOAD python3 '%s' '%s' >&2", script,
+             test_directory);
+    if (system(command) != 0)
+        fail_msg("a report was not read back");
 }
 
 static void test_files_are_read_back(void **state) {

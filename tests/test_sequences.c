@@ -56,6 +56,7 @@ enum {
     PROFILERS_USED = 2,
     OF_TRACERS = 1 << 14, /* bytes that they may keep for later calls of all threads */
     HANG = 60,            /* seconds for one sequence */
+    LOOKS = 10000,        /* a millisecond apart, at what a thread of the library's own may still count */
     MOST_FAILURES = 10    /* shown of a test */
 };
 
@@ -1091,7 +1092,7 @@ static void check_region(sequence *s, int profiler, uint32_t index) {
     zt_stats fills;
     const measured *of = &s->measured[profiler];
     total sum;
-    for (int i = 0; i < 100; i++) { /* a thread of the library's own may count a sample in between */
+    for (int i = 0; i < LOOKS; i++) { /* a thread of the library's own may count a sample in between */
         if (zt_get_stats(of->profiler, index, of->fill, &fills) != ZE_RESULT_SUCCESS ||
             zt_get_region(of->profiler, index, &info) != ZE_RESULT_SUCCESS) {
             complain(s, "region %u cannot be had", index);
@@ -1174,7 +1175,7 @@ static void check_nesting(sequence *s, const record *r) {
     uint32_t region = find_region(of, r->name);
     if (strncmp(r->name, "shared", 6) == 0 || region == UINT32_MAX)
         return;
-    for (int i = 0; i < 100 && wrong; i++) { /* as in check_region */
+    for (int i = 0; i < LOOKS && wrong; i++) { /* as in check_region */
         if (i > 0)
             nap();
         if (zt_get_region(of, region, &info) == ZE_RESULT_SUCCESS) {
@@ -1325,7 +1326,7 @@ static void check_copy(sequence *s, const zt_profiler *profiler) {
 static void check_profiler(sequence *s, int profiler) {
     const zt_profiler *of = s->measured[profiler].profiler;
     collect_the_rest(s, profiler);
-    for (int i = 0; i < 300 && !has_every_execution(s, profiler); i++) {
+    for (int i = 0; i < LOOKS && !has_every_execution(s, profiler); i++) {
         nap();
         zt_collect(s->measured[profiler].profiler, 0);
     }
@@ -1746,12 +1747,19 @@ static int close_stage(void **state) {
 
 /* ==== the tests ========================================================================================== */
 
+/* Of each kind. */
+#ifdef COVERAGE
+enum { SEQUENCES = 600 };
+#else
+enum { SEQUENCES = INSTRUMENTED ? 60 : 200 };
+#endif
+
 /* The seed says which test it is of. */
 static void run_sequences(void **state, kind of) {
     const char *only = getenv("ZT_SEED");
     const char *wanted = getenv("ZT_SEQUENCES");
     uint64_t seed = only ? strtoull(only, NULL, 10) : 0;
-    uint64_t count = wanted ? strtoull(wanted, NULL, 10) / KINDS : only ? 1 : OFTEN(600);
+    uint64_t count = wanted ? strtoull(wanted, NULL, 10) / KINDS : only ? 1 : SEQUENCES;
     uint32_t failed = 0;
     if (only && !wanted && seed % KINDS != (uint64_t)of)
         skip();

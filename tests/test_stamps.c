@@ -290,6 +290,13 @@ static ze_event_handle_t event_in(ze_event_pool_handle_t pool, uint32_t index) {
     return event;
 }
 
+/* Is destroyed with the rig, and its pool with it. */
+static ze_event_handle_t event_of(rig *r, ze_event_pool_flags_t flags) {
+    assert_null(r->pool);
+    r->pool = create_pool(r->w, flags);
+    return r->event = event_in(r->pool, 0);
+}
+
 /* The copy engine executes a command, so that a compute engine could have, too. */
 static void run_elsewhere(rig *r) {
     const uint32_t one = 1;
@@ -393,8 +400,7 @@ static void test_the_time_stamps_of_the_application(void **state) {
     need_in_order_lists(w);
     rig r = open_concurrent(w);
     trace_times(w);
-    ze_event_pool_handle_t pool = create_pool(w, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
-    ze_event_handle_t event = event_in(pool, 0);
+    ze_event_handle_t event = event_of(&r, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
     for (uint32_t i = 0; i < WAYS; i++) {
         ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
         ze_command_list_handle_t list = create_by(w, &ways[i]);
@@ -410,34 +416,21 @@ static void test_the_time_stamps_of_the_application(void **state) {
         ok(zeCommandListDestroy(list));
         ok(zeCommandQueueDestroy(queue));
     }
-    ok(zeEventDestroy(event));
-    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
 static void test_every_kind_of_launch(void **state) {
     world *w = *state;
-    ze_group_count_t groups = {WORK_GROUPS, 1, 1}, *shared = NULL;
-    uint32_t *count = NULL;
-    ze_host_mem_alloc_desc_t host = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, NULL, 0};
-    ok(zeMemAllocHost(w->context, &host, sizeof groups, 64, (void **)&shared));
-    ok(zeMemAllocHost(w->context, &host, sizeof *count, 64, (void **)&count));
-    *shared = groups;
-    *count = 1;
     zt_profiler *profiler = trace_times(w);
     ze_event_pool_handle_t pool = create_pool(w, 0);
     ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
     ze_event_handle_t events[4];
     for (uint32_t i = 0; i < 4; i++)
         events[i] = event_in(pool, i);
-    ok(zeCommandListAppendLaunchKernel(list, w->kernel, &groups, events[0], 0, NULL));
-    ok(zeCommandListAppendLaunchCooperativeKernel(list, w->kernel, &groups, events[1], 1, &events[0]));
-    ok(zeCommandListAppendLaunchKernelIndirect(list, w->kernel, shared, events[2], 1, &events[1]));
-    ok(zeCommandListAppendLaunchMultipleKernelsIndirect(list, 1, &w->kernel, count, shared, events[3], 1,
-                                                        &events[2]));
+    launch_in_every_way(w, list, w->kernel, 1, events);
     w->launches += 4;
     ok(zeEventHostSynchronize(events[3], A_WHILE));
-    finish_and_destroy(w, list);
+    ok(zeCommandListDestroy(list));
     for (uint32_t i = 0; i < 4; i++)
         ok(zeEventDestroy(events[i]));
     check_work(w);
@@ -445,8 +438,6 @@ static void test_every_kind_of_launch(void **state) {
     expect_launches(profiler, 4, 0);
     assert_counts(profiler, counted(4, 4, 0, 0, 0));
     ok(zeEventPoolDestroy(pool));
-    ok(zeMemFree(w->context, shared));
-    ok(zeMemFree(w->context, count));
 }
 
 static void test_kernels_with_events_overlap(void **state) {
@@ -478,8 +469,7 @@ static void test_an_event_is_used_again(void **state) {
     need_in_order_lists(w);
     rig r = open_concurrent(w);
     zt_profiler *profiler = trace_times(w);
-    ze_event_pool_handle_t pool = create_pool(w, 0);
-    ze_event_handle_t event = event_in(pool, 0);
+    ze_event_handle_t event = event_of(&r, 0);
     uint64_t measured = 0;
     for (uint32_t i = 0; i < WAYS; i++) {
         ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
@@ -516,8 +506,6 @@ static void test_an_event_is_used_again(void **state) {
     assert_true(lost <= 1);
     assert_counts(profiler, counted(measured, measured - lost, lost, 0, 0));
     assert_int_equal(region_info(profiler, "meet").time_ns.count, measured - lost);
-    ok(zeEventDestroy(event));
-    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
@@ -1072,8 +1060,7 @@ static void test_an_event_of_tiles_on_an_immediate_list(void **state) {
     tiles_of_event = ONE_AFTER_ANOTHER;
     rig r = open_concurrent(w);
     zt_profiler *profiler = trace_times(w);
-    ze_event_pool_handle_t pool = create_pool(w, 0);
-    ze_event_handle_t event = event_in(pool, 0);
+    ze_event_handle_t event = event_of(&r, 0);
     ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
     gpu.reset_calls();
     append_with(&r, list, 0, 0, LONG, event, NULL);
@@ -1084,8 +1071,6 @@ static void test_an_event_of_tiles_on_an_immediate_list(void **state) {
     finish_and_destroy(w, list);
     collect_all(profiler);
     assert_counts(profiler, counted(2, 2, 0, 0, 0));
-    ok(zeEventDestroy(event));
-    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
@@ -1097,8 +1082,7 @@ static void test_an_event_of_tiles_that_its_list_resets(void **state) {
     tiles_of_event = ONE_AFTER_ANOTHER;
     rig r = open_concurrent(w);
     zt_profiler *profiler = trace_times(w);
-    ze_event_pool_handle_t pool = create_pool(w, 0);
-    ze_event_handle_t event = event_in(pool, 0);
+    ze_event_handle_t event = event_of(&r, 0);
     ze_command_list_handle_t list = launch_held(&r, event);
     gpu.reset_calls();
     ok(zeCommandListAppendEventReset(list, event));
@@ -1106,8 +1090,6 @@ static void test_an_event_of_tiles_that_its_list_resets(void **state) {
     set_word(&r, GO);
     finish_and_destroy(w, list);
     expect_lost_event(profiler, 1, 0);
-    ok(zeEventDestroy(event));
-    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
@@ -1155,8 +1137,7 @@ static void test_an_event_that_its_list_resets_twice(void **state) {
     world *w = *state;
     rig r = open_concurrent(w);
     zt_profiler *profiler = trace_times(w);
-    ze_event_pool_handle_t pool = create_pool(w, 0);
-    ze_event_handle_t event = event_in(pool, 0);
+    ze_event_handle_t event = event_of(&r, 0);
     ze_command_list_handle_t list = launch_held(&r, event);
     ok(zeCommandListAppendEventReset(list, event));
     gpu.reset_calls();
@@ -1167,8 +1148,6 @@ static void test_an_event_that_its_list_resets_twice(void **state) {
     assert_result(zeEventQueryStatus(event), ZE_RESULT_NOT_READY);
     collect_all(profiler);
     assert_counts(profiler, counted(1, 1, 0, 0, 0));
-    ok(zeEventDestroy(event));
-    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
@@ -1178,8 +1157,7 @@ static void test_an_event_whose_reset_is_refused(void **state) {
     world *w = *state;
     rig r = open_concurrent(w);
     zt_profiler *profiler = trace_times(w);
-    ze_event_pool_handle_t pool = create_pool(w, 0);
-    ze_event_handle_t event = event_in(pool, 0);
+    ze_event_handle_t event = event_of(&r, 0);
     ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
     ze_command_list_handle_t list = recorded_of(w, 0);
     append_with(&r, list, 0, 0, LONG, event, NULL);
@@ -1196,8 +1174,6 @@ static void test_an_event_whose_reset_is_refused(void **state) {
     expect_lost_event(profiler, 3, 2);
     ok(zeCommandListDestroy(list));
     ok(zeCommandQueueDestroy(queue));
-    ok(zeEventDestroy(event));
-    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
@@ -1311,8 +1287,7 @@ static void test_an_event_that_the_host_resets_twice(void **state) {
     world *w = *state;
     rig r = open_concurrent(w);
     zt_profiler *profiler = trace_times(w);
-    ze_event_pool_handle_t pool = create_pool(w, 0);
-    ze_event_handle_t event = event_in(pool, 0);
+    ze_event_handle_t event = event_of(&r, 0);
     ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
     ze_command_list_handle_t list = recorded_of(w, 0);
     append_with(&r, list, 0, 15, SHORT, event, NULL);
@@ -1330,8 +1305,6 @@ static void test_an_event_that_the_host_resets_twice(void **state) {
     assert_true(region_info(profiler, "meet").time_ns.min >= SHORT * 1e6 - 1e6);
     ok(zeCommandListDestroy(list));
     ok(zeCommandQueueDestroy(queue));
-    ok(zeEventDestroy(event));
-    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
@@ -1579,8 +1552,7 @@ static void test_a_list_from_before_the_start_that_is_in_order(void **state) {
     world *w = *state;
     need_in_order_lists(w);
     rig r = open_concurrent(w);
-    ze_event_pool_handle_t pool = create_pool(w, 0);
-    ze_event_handle_t event = event_in(pool, 0);
+    ze_event_handle_t event = event_of(&r, 0);
     for (uint32_t flags = 0; flags <= QUEUE_IN_ORDER; flags += QUEUE_IN_ORDER) {
         ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, flags);
         zt_profiler *profiler = trace_times(w);
@@ -1599,8 +1571,6 @@ static void test_a_list_from_before_the_start_that_is_in_order(void **state) {
         close_profiler(w, profiler);
         ok(zeCommandListDestroy(list));
     }
-    ok(zeEventDestroy(event));
-    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
@@ -1707,8 +1677,7 @@ static void test_a_list_that_is_over_with_its_event(void **state) {
     world *w = *state;
     rig r = open_concurrent(w);
     zt_profiler *profiler = trace_times(w);
-    ze_event_pool_handle_t pool = create_pool(w, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
-    ze_event_handle_t event = event_in(pool, 0);
+    ze_event_handle_t event = event_of(&r, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
     ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
     ze_command_list_handle_t recorded = recorded_of(w, 0);
     for (int i = 0; i < OFTEN(1000); i++) {
@@ -1728,8 +1697,6 @@ static void test_a_list_that_is_over_with_its_event(void **state) {
     assert_counts(profiler, counted(2 * OFTEN(1000), 2 * OFTEN(1000), 0, 0, 0));
     ok(zeCommandListDestroy(recorded));
     ok(zeCommandQueueDestroy(queue));
-    ok(zeEventDestroy(event));
-    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
@@ -1792,16 +1759,13 @@ static void test_a_list_is_destroyed_before_a_copy_has_ended(void **state) {
     world *w = *state;
     rig r = open_rig(w);
     zt_profiler *profiler = trace_patiently(w);
-    ze_event_pool_handle_t pool = create_pool(w, ZE_EVENT_POOL_FLAG_IPC);
-    ze_event_handle_t event = event_in(pool, 0);
+    ze_event_handle_t event = event_of(&r, ZE_EVENT_POOL_FLAG_IPC);
     ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
     ze_command_list_handle_t next = launch_with_next(&r, list, event, NULL);
     destroy_early(&r, list, NULL);
     finish_and_destroy(w, next);
     collect_all(profiler);
     assert_counts(profiler, counted(2, 2, 0, 0, 0));
-    ok(zeEventDestroy(event));
-    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
@@ -1842,8 +1806,7 @@ static void *end_tracing(void *argument) {
 static void test_stopped_with_a_list_from_before_the_start(void **state) {
     world *w = *state;
     rig r = open_rig(w);
-    ze_event_pool_handle_t pool = create_pool(w, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
-    ze_event_handle_t event = event_in(pool, 0);
+    ze_event_handle_t event = event_of(&r, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
     ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
     zt_profiler *profiler = trace_patiently(w);
     ze_command_list_handle_t next = launch_with_next(&r, list, event, NULL);
@@ -1862,8 +1825,6 @@ static void test_stopped_with_a_list_from_before_the_start(void **state) {
     finish_and_destroy(w, next);
     collect_all(profiler);
     assert_counts(profiler, counted(2, 2, 0, 0, 0));
-    ok(zeEventDestroy(event));
-    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
@@ -1871,8 +1832,7 @@ static void test_stopped_with_a_list_from_before_the_start(void **state) {
 static void test_a_list_from_before_the_start_that_never_runs(void **state) {
     world *w = *state;
     rig r = open_rig(w);
-    ze_event_pool_handle_t pool = create_pool(w, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
-    ze_event_handle_t event = event_in(pool, 0);
+    ze_event_handle_t event = event_of(&r, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
     ze_command_list_handle_t lists[] = {recorded_of(w, 0), recorded_of(w, 0)};
     zt_profiler *profiler = trace_patiently(w);
     for (int i = 0; i < 2; i++) {
@@ -1885,8 +1845,6 @@ static void test_a_list_from_before_the_start_that_never_runs(void **state) {
     ok(zeCommandListDestroy(lists[1]));
     assert_in_range(gpu.calls("zeEventQueryStatus"), 0, 4);
     assert_int_equal(zt_get_counts(profiler).collected, 0);
-    ok(zeEventDestroy(event));
-    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
@@ -1894,8 +1852,7 @@ static void test_a_list_from_before_the_start_that_never_runs(void **state) {
 static void test_a_released_list_from_before_the_start(void **state) {
     world *w = *state;
     rig r = open_rig(w);
-    ze_event_pool_handle_t pool = create_pool(w, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
-    ze_event_handle_t event = event_in(pool, 0);
+    ze_event_handle_t event = event_of(&r, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
     ze_command_list_handle_t list = recorded_of(w, 0);
     hide_symbol("zeCommandListIsImmediate");
     zt_profiler *profiler = trace_patiently(w);
@@ -1909,8 +1866,6 @@ static void test_a_released_list_from_before_the_start(void **state) {
     collect_all(profiler);
     check_identity(profiler);
     assert_int_equal(zt_get_counts(profiler).collected, 0);
-    ok(zeEventDestroy(event));
-    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
@@ -1936,8 +1891,7 @@ static void test_a_list_is_released_beside_a_collection(void **state) {
     world *w = *state;
     rig r = open_rig(w);
     busy_collector busy = {NULL, 0, 0};
-    ze_event_pool_handle_t pool = create_pool(w, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
-    ze_event_handle_t event = event_in(pool, 0);
+    ze_event_handle_t event = event_of(&r, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
     ze_command_list_handle_t list = recorded_of(w, 0);
     pthread_t collector;
     zt_config config = config_of(w);
@@ -1969,8 +1923,6 @@ static void test_a_list_is_released_beside_a_collection(void **state) {
     assert_int_equal(zt_get_counts(profiler).in_flight, 0);
     assert_int_equal(region_info(profiler, "meet").count, 0);
     close_profiler(w, profiler);
-    ok(zeEventDestroy(event));
-    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
@@ -2035,8 +1987,7 @@ static void test_a_list_whose_launch_is_never_read(void **state) {
     config.wait_timeout_ns = 1000000;
     zt_profiler *profiler = open_profiler(w, &config);
     ok(zt_trace_start(profiler, NULL));
-    ze_event_pool_handle_t pool = create_pool(w, 0);
-    ze_event_handle_t event = event_in(pool, 0);
+    ze_event_handle_t event = event_of(&r, 0);
     ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
     gpu.behave(SOFTGPU_NEVER_DELIVERED, 1);
     append_with(&r, list, 0, 0, LONG, event, NULL);
@@ -2051,8 +2002,6 @@ static void test_a_list_whose_launch_is_never_read(void **state) {
     zt_collect(profiler, 0);
     assert_counts(profiler, counted(1, 0, 1, 0, 0));
     assert_int_equal(zt_get_cause(profiler, ZT_LOST_NEVER_DELIVERED), 1);
-    ok(zeEventDestroy(event));
-    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
@@ -2097,8 +2046,7 @@ static void test_hooks_see_the_event_of_the_application(void **state) {
     trace.hook_count = 1;
     rig r = open_concurrent(w);
     ok(zt_trace_start(open_profiler(w, &config), &trace));
-    ze_event_pool_handle_t pool = create_pool(w, 0);
-    ze_event_handle_t event = event_in(pool, 0);
+    ze_event_handle_t event = event_of(&r, 0);
     ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
     seen[0] = event;
     append_with(&r, list, 0, 0, LONG, event, NULL);
@@ -2106,8 +2054,6 @@ static void test_hooks_see_the_event_of_the_application(void **state) {
     seen[0] = NULL;
     append_plain(&r, list, 0);
     finish_and_destroy(w, list);
-    ok(zeEventDestroy(event));
-    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
@@ -2117,8 +2063,7 @@ static void test_two_tracers(void **state) {
     world *w = *state;
     rig r = open_concurrent(w);
     zt_profiler *first = trace_times(w), *second = trace_times(w);
-    ze_event_pool_handle_t pool = create_pool(w, 0);
-    ze_event_handle_t event = event_in(pool, 0);
+    ze_event_handle_t event = event_of(&r, 0);
     ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
     append_with(&r, list, 0, 0, LONG, event, NULL);
     ok(zeEventHostSynchronize(event, A_WHILE));
@@ -2131,8 +2076,6 @@ static void test_two_tracers(void **state) {
     expect_launches(second, 2, 1);
     assert_counts(first, counted(2, 2, 0, 0, 0));
     assert_counts(second, counted(2, 2, 0, 0, 0));
-    ok(zeEventDestroy(event));
-    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
@@ -2213,8 +2156,7 @@ static void test_a_launch_that_is_refused(void **state) {
     need_in_order_lists(w);
     rig r = open_concurrent(w);
     zt_profiler *profiler = trace_times(w);
-    ze_event_pool_handle_t pool = create_pool(w, 0);
-    ze_event_handle_t event = event_in(pool, 0);
+    ze_event_handle_t event = event_of(&r, 0);
     const ze_result_t refused = ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
     for (uint64_t i = 0; i < WAYS; i++) {
         ze_command_list_handle_t list = create_by(w, &ways[i]);
@@ -2232,8 +2174,6 @@ static void test_a_launch_that_is_refused(void **state) {
             ok(zeCommandListDestroy(list));
         assert_counts(profiler, counted(i + 1, 0, 0, i + 1, 0));
     }
-    ok(zeEventDestroy(event));
-    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
@@ -2243,8 +2183,7 @@ static void test_a_signal_that_is_refused(void **state) {
     need_in_order_lists(w);
     rig r = open_concurrent(w);
     zt_profiler *profiler = trace_times(w);
-    ze_event_pool_handle_t pool = create_pool(w, 0);
-    ze_event_handle_t event = event_in(pool, 0);
+    ze_event_handle_t event = event_of(&r, 0);
     for (uint32_t i = 0; i < WAYS; i++) {
         inject("zeCommandListAppendSignalEvent", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
         inject("zeCommandListAppendQueryKernelTimestamps", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
@@ -2255,8 +2194,6 @@ static void test_a_signal_that_is_refused(void **state) {
     }
     collect_all(profiler);
     assert_counts(profiler, counted(WAYS, WAYS, 0, 0, 0));
-    ok(zeEventDestroy(event));
-    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
@@ -2456,8 +2393,7 @@ static void test_stopped_with_a_call_that_is_about_to_end(void **state) {
     rig r = open_concurrent(w);
     zt_profiler *profiler = open_profiler(w, &config);
     ok(zt_trace_start(profiler, &trace));
-    ze_event_pool_handle_t pool = create_pool(w, 0);
-    ze_event_handle_t event = event_in(pool, 0);
+    ze_event_handle_t event = event_of(&r, 0);
     ze_command_list_handle_t list = launch_held(&r, event);
     assert_int_equal(pthread_create(&other, NULL, call_late, &call), 0);
     while (!atomic_load(&call.has_begun))
@@ -2469,8 +2405,6 @@ static void test_stopped_with_a_call_that_is_about_to_end(void **state) {
     assert_no_noted_failure();
     assert_result(stopped, ZE_RESULT_SUCCESS);
     expect_lost_event(profiler, 1, 0);
-    ok(zeEventDestroy(event));
-    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
@@ -2484,8 +2418,7 @@ static void *stop_tracing(void *profiler) {
 static void test_stopped_while_a_kernel_runs(void **state) {
     world *w = *state;
     rig r = open_concurrent(w);
-    ze_event_pool_handle_t pool = create_pool(w, 0);
-    ze_event_handle_t event = event_in(pool, 0);
+    ze_event_handle_t event = event_of(&r, 0);
     zt_config config = config_of(w);
     zt_profiler *profiler = open_profiler(w, &config);
     for (int i = 0; i < OFTEN(200); i++) {
@@ -2506,33 +2439,32 @@ static void test_stopped_while_a_kernel_runs(void **state) {
     }
     collect_all(profiler);
     assert_counts(profiler, counted(OFTEN(200), OFTEN(200), 0, 0, 0));
-    ok(zeEventDestroy(event));
-    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
-/* A list is executed again before the first execution has ended, for which nobody waits: then the time stamps
-   of the first may be overwritten, and no time is made of them. */
-static void test_executions_that_are_overwritten(void **state) {
-    world *w = *state;
-    zt_config config = config_of(w);
-    config.groups = "";
-    config.wait_timeout_ns = A_WHILE;
-    rig r = open_concurrent(w);
-    zt_profiler *profiler = open_profiler(w, &config);
-    ok(zt_trace_start(profiler, NULL));
-    ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
-    ze_command_list_handle_t list = recorded_of(w, 0);
-    append_meeting(&r, list, 0, GO, LONG);
+/* Executes a list again before the first execution has ended, for which nobody waits: then the time stamps of the
+   first may be overwritten, and no time is made of them. */
+static void overwrite_execution(rig *r, zt_profiler *profiler, ze_command_queue_handle_t queue,
+                                ze_command_list_handle_t list, ze_event_handle_t event) {
+    append_with(r, list, 0, GO, LONG, event, NULL);
     ok(zeCommandListClose(list));
     ok(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
-    await_word(&r, 0);
+    await_word(r, 0);
     ok(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
-    set_word(&r, GO);
+    set_word(r, GO);
     ok(zeCommandQueueSynchronize(queue, A_WHILE));
     collect_all(profiler);
     assert_counts(profiler, counted(2, 1, 1, 0, 0));
     assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 1);
+}
+
+static void test_executions_that_are_overwritten(void **state) {
+    world *w = *state;
+    rig r = open_concurrent(w);
+    zt_profiler *profiler = trace_patiently(w);
+    ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
+    ze_command_list_handle_t list = recorded_of(w, 0);
+    overwrite_execution(&r, profiler, queue, list, NULL);
     ok(zeCommandListReset(list));
     append_plain(&r, list, 1);
     execute_once(w, list);
@@ -2548,28 +2480,16 @@ static void test_executions_that_are_overwritten_with_an_event(void **state) {
     world *w = *state;
     rig r = open_concurrent(w);
     zt_profiler *profiler = trace_patiently(w);
-    ze_event_pool_handle_t pool = create_pool(w, 0);
-    ze_event_handle_t event = event_in(pool, 0);
+    ze_event_handle_t event = event_of(&r, 0);
     ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
     ze_command_list_handle_t list = recorded_of(w, 0);
-    append_with(&r, list, 0, GO, LONG, event, NULL);
-    ok(zeCommandListClose(list));
-    ok(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
-    await_word(&r, 0);
-    ok(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
-    set_word(&r, GO);
-    ok(zeCommandQueueSynchronize(queue, A_WHILE));
-    collect_all(profiler);
-    assert_counts(profiler, counted(2, 1, 1, 0, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 1);
+    overwrite_execution(&r, profiler, queue, list, event);
     ok(zeEventHostReset(event));
     execute_on(queue, list);
     collect_all(profiler);
     assert_counts(profiler, counted(3, 2, 1, 0, 0));
     ok(zeCommandListDestroy(list));
     ok(zeCommandQueueDestroy(queue));
-    ok(zeEventDestroy(event));
-    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
@@ -2636,8 +2556,7 @@ static void run_recorded_after_the_stop(world *w) {
     need_in_order_lists(w);
     rig r = open_concurrent(w);
     zt_profiler *profiler = trace_times(w);
-    ze_event_pool_handle_t pool = create_pool(w, 0);
-    ze_event_handle_t event = event_in(pool, 0);
+    ze_event_handle_t event = event_of(&r, 0);
     ze_command_queue_handle_t queue = queue_of(w, COMPUTE, 0);
     for (uint32_t i = 2; i < WAYS; i++) {
         ze_command_list_handle_t list = create_by(w, &ways[i]);
@@ -2660,8 +2579,6 @@ static void run_recorded_after_the_stop(world *w) {
         ok(zeCommandListDestroy(list));
     }
     ok(zeCommandQueueDestroy(queue));
-    ok(zeEventDestroy(event));
-    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 
@@ -2827,8 +2744,7 @@ static void test_copies_and_fills(void **state) {
     trace.copies = 1;
     zt_profiler *profiler = open_profiler(w, &config);
     ok(zt_trace_start(profiler, &trace));
-    ze_event_pool_handle_t pool = create_pool(w, 0);
-    ze_event_handle_t event = event_in(pool, 0);
+    ze_event_handle_t event = event_of(&r, 0);
     ze_command_list_handle_t kernels = immediate_of(w, COMPUTE, 0, 0), copies = immediate_of(w, COPY, 0, 0);
     append_meeting(&r, kernels, 0, 4, LONG);
     append_meeting(&r, kernels, 1, 5, LONG);
@@ -2844,8 +2760,6 @@ static void test_copies_and_fills(void **state) {
     assert_int_equal(region_info(profiler, "MemoryCopy").time_ns.count, 1);
     assert_int_equal(region_info(profiler, "MemoryFill").time_ns.count, 1);
     assert_int_equal(zt_trace_get_counts(profiler).serialised, 0);
-    ok(zeEventDestroy(event));
-    ok(zeEventPoolDestroy(pool));
     close_rig(&r);
 }
 

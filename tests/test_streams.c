@@ -572,7 +572,7 @@ static void test_clocks_over_a_minute(void **state) {
             pass_time(step);
             ok(zeDeviceGetGlobalTimestamps(w->device, &host, &device));
             gpu.set_clock(device + step);
-            mark_often(w, stream, 1);
+            mark_often(w, stream, i == 0 ? 2 : 1); /* the first report ends no row */
             ok(zt_stream_read(stream, A_WHILE, keep_row, kept));
         }
         uint64_t before = now_ns();

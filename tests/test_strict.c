@@ -27,7 +27,7 @@ static void test_compiled_as_it_has_to_be(void **state) {
 
 /* Returns how many threads block signals. Waits for `wanted` of them, because new threads need a moment. */
 static uint32_t await_deaf_threads(uint32_t wanted) {
-    for (int i = 0; i < 1000 && count_deaf_threads() != wanted; i++)
+    for (int i = 0; i < 30000 && count_deaf_threads() != wanted; i++)
         nap();
     return count_deaf_threads();
 }

@@ -123,28 +123,14 @@ static void test_launches_become_regions(void **state) {
 
 static void test_every_kind_of_launch(void **state) {
     world *w = *state;
-    ze_group_count_t groups = {WORK_GROUPS, 1, 1}, *shared = NULL;
-    uint32_t *count = NULL;
-    ze_host_mem_alloc_desc_t host = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, NULL, 0};
-    ok(zeMemAllocHost(w->context, &host, sizeof groups, 64, (void **)&shared));
-    ok(zeMemAllocHost(w->context, &host, sizeof *count, 64, (void **)&count));
-    *shared = groups;
-    *count = 1;
     zt_profiler *profiler = open_traced(w, NULL);
-    ok(zeCommandListAppendLaunchKernel(w->immediate, w->kernel, &groups, NULL, 0, NULL));
-    ok(zeCommandListAppendLaunchCooperativeKernel(w->immediate, w->kernel, &groups, NULL, 0, NULL));
-    ok(zeCommandListAppendLaunchKernelIndirect(w->immediate, w->kernel, shared, NULL, 0, NULL));
-    ok(zeCommandListAppendLaunchMultipleKernelsIndirect(w->immediate, 1, &w->kernel, count, shared, NULL, 0,
-                                                        NULL));
+    launch_in_every_way(w, w->immediate, w->kernel, 1, NULL);
     w->launches += 4;
-    finish_immediate(w, w->immediate);
     check_work(w);
     collect_all(profiler);
     expect_launches(profiler, 4, 0, 0);
     assert_counts(profiler, counted(4, 4, 0, 0, 0));
     assert_int_equal(region_info(profiler, "saxpy").count, 4);
-    ok(zeMemFree(w->context, shared));
-    ok(zeMemFree(w->context, count));
 }
 
 /* One call for several kernels is one region. */
@@ -886,14 +872,13 @@ static void test_a_mutable_list(void **state) {
 }
 
 /* A copy of the list would write to the queries and events of the original. */
-static void test_a_list_that_can_be_cloned(void **state) {
-    world *w = *state;
+static void launch_on_a_list_to_clone(world *w, int is_older) {
     ze_command_list_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, NULL, 0, CLONEABLE};
     ze_command_list_handle_t list;
-    void (*clone)(void);
-    find_newer("zeCommandListCreateCloneExp", &clone);
-    zt_profiler *profiler = open_traced(w, NULL);
+    zt_profiler *profiler = is_older ? NULL : open_traced(w, NULL);
     ok(zeCommandListCreate(w->context, w->device, &desc, &list));
+    if (is_older)
+        profiler = open_traced(w, NULL);
     record(w, list);
     execute_unprofiled(w, list);
     w->launches++;
@@ -904,23 +889,17 @@ static void test_a_list_that_can_be_cloned(void **state) {
     ok(zeCommandListDestroy(list));
 }
 
+static void test_a_list_that_can_be_cloned(void **state) {
+    void (*clone)(void);
+    find_newer("zeCommandListCreateCloneExp", &clone);
+    launch_on_a_list_to_clone(*state, 0);
+}
+
 /* Such a list was created before the start: the driver knows. */
 static void test_a_list_from_before_the_start_that_can_be_cloned(void **state) {
-    world *w = *state;
-    ze_command_list_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, NULL, 0, CLONEABLE};
-    ze_command_list_handle_t list;
     void (*get_flags)(void);
     find_newer("zeCommandListGetFlags", &get_flags);
-    ok(zeCommandListCreate(w->context, w->device, &desc, &list));
-    zt_profiler *profiler = open_traced(w, NULL);
-    record(w, list);
-    execute_unprofiled(w, list);
-    w->launches++;
-    collect_all(profiler);
-    expect_launches(profiler, 0, 0, 1);
-    assert_counts(profiler, counted(0, 0, 0, 0, 0));
-    check_work(w);
-    ok(zeCommandListDestroy(list));
+    launch_on_a_list_to_clone(*state, 1);
 }
 
 /* ==== completeness and cost =============================================================================== */

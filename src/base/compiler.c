@@ -2,8 +2,6 @@
 
 #include "base/compiler.h"
 
-/* ---- compilers ------------------------------------------------------------------------------------------- */
-
 #if defined(__GNUC__) || defined(__clang__)
 
 ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand) {

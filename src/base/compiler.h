@@ -6,9 +6,9 @@
 
 #define ZT__COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
-/* zt__load() acquires and zt__store() releases. zt__add() returns the sum, and zt__exchange() what was there.
-   zt__increment_if() increments a number if it is `expected`, and returns whether it did: of several threads
-   that try, one succeeds. */
+/* zt__load() acquires and zt__store() releases. zt__add() returns the sum, and zt__exchange() the number that
+   was there. zt__increment_if() increments a number if it is `expected`, and returns whether it did: of
+   several threads that try, one succeeds. */
 
 #if defined(__GNUC__) || defined(__clang__)
 
@@ -30,7 +30,7 @@
 
 #elif defined(_MSC_VER) && _MSC_VER >= 1939 && defined(_M_X64)
 
-/* On this processor cl reads a volatile number with acquire, and writes it with release. */
+/* On x64, cl reads volatile numbers with acquire, and writes them with release. */
 
 #ifdef __cplusplus
 

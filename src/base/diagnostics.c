@@ -144,7 +144,7 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
                        ...) {
     zt__message_text now;
     zt__log_call call;
-    int log;
+    int is_first; /* of its kind */
     va_list arguments;
     va_start(arguments, result);
     vsnprintf(now.text, sizeof now.text, format, arguments);
@@ -162,10 +162,10 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     }
     zt__lock(diagnostics->mutex);
     diagnostics->last = now;
-    log = !diagnostics->logged[message];
-    diagnostics->logged[message] |= (uint8_t)log;
+    is_first = !diagnostics->logged[message];
+    diagnostics->logged[message] |= (uint8_t)is_first;
     zt__unlock(diagnostics->mutex);
-    if (log && diagnostics->log) {
+    if (is_first && diagnostics->log) {
         call.diagnostics = diagnostics;
         call.outer = zt__log_calls;
         zt__log_calls = &call;

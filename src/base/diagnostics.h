@@ -249,15 +249,16 @@ typedef struct zt__diagnostics {
     int device_lost; /* atomic */
 } zt__diagnostics;
 
-/* The log functions that this thread is in, from the innermost. */
+/* The log functions that this thread is in: a list, from the innermost. */
 typedef struct zt__log_call {
     const zt__diagnostics *diagnostics;
     const struct zt__log_call *outer;
 } zt__log_call;
 
 /* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of a profiler or
-   stream; if `diagnostics` is NULL, as that of the thread. Logs it if it is the first of its kind.
-   Returns `result`, which is not SUCCESS. The log function is a callback: no mutex may be held. */
+   stream, and logs it if it is the first of its kind. If `diagnostics` is NULL, stores it as the last one of
+   the thread, and prints it if ZT_LOG asks for that. Returns `result`, which is not SUCCESS. The log function
+   is a callback: no mutex may be held. */
 #define zt__report(diagnostics, identifier, ...)                                                             \
     zt__report_message(diagnostics, ZT__##identifier, zt__format_##identifier, __VA_ARGS__)
 
@@ -274,7 +275,7 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format, unsigned result,
                        ...);
 
-/* Returns whether `call` was called from the log function of these diagnostics. Reports that. */
+/* Returns whether `call` was called from the log function of these diagnostics, and reports it if so. */
 ZT__PRIVATE int zt__is_inside_log(zt__diagnostics *diagnostics, const char *call);
 
 /* Returns whether a call has reported that the device is lost. */
@@ -298,7 +299,7 @@ ZT__PRIVATE ze_result_t zt__report_null_handle(zt__diagnostics *diagnostics, con
 ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const char *call,
                                              const char *what);
 
-/* Creates the block of the process, if there is none, for what is being opened. */
+/* Ensures that the block which all copies share exists (base/shared.h). Reports a failure. */
 ZT__PRIVATE ze_result_t zt__check_process(zt__diagnostics *diagnostics, const char *call);
 
 /* Returns the last message of a profiler or stream; if `diagnostics` is NULL, that of the thread. It stays
@@ -307,7 +308,7 @@ ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics);
 
 ZT__PRIVATE ze_result_t zt__get_last_result(zt__diagnostics *diagnostics);
 
-/* Makes the last message of a profiler or stream that is destroyed next that of the thread. */
+/* Copies the last message of a profiler or stream, which is destroyed next, to the thread. */
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result);
 
 extern ZT__THREAD_LOCAL const zt__log_call *zt__log_calls;

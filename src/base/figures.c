@@ -1,4 +1,4 @@
-/* Tables of numbers: one unit, prefix and number of digits for a column. The layout is that of tables. */
+/* Tables of figures: each column has one unit, prefix and number of decimals. base/tables.h writes them. */
 
 #include "base/figures.h"
 
@@ -9,8 +9,6 @@
 #include "base/text.h"
 #include "base/writer.h"
 
-/* ---- tables of figures ----------------------------------------------------------------------------------- */
-
 static const struct {
     const char *name;
     double ns;
@@ -18,7 +16,8 @@ static const struct {
 
 ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns) {
     uint32_t unit = 0;
-    while (unit + 1 < ZT__COUNT_OF(zt__time_units) && ns >= zt__time_units[unit + 1].ns * 0.9995) {
+    while (unit + 1 < ZT__COUNT_OF(zt__time_units) &&
+           ns >= zt__time_units[unit + 1].ns * 0.9995) { /* else 1000 */
         unit++;
     }
     zt__append_number(text, room, ns / zt__time_units[unit].ns);

@@ -1,4 +1,4 @@
-/* Tables of numbers: one unit, prefix and number of digits for a column. The layout is that of tables. */
+/* Tables of figures: each column has one unit, prefix and number of decimals. base/tables.h writes them. */
 
 #pragma once
 
@@ -19,7 +19,7 @@ typedef struct zt__figure_column {
 
 typedef struct zt__figure_row {
     const char *name;
-    char *demangled;       /* the same pointer, if the row owns the text; else NULL */
+    char *demangled;       /* `name`, if the row owns it; else NULL */
     size_t indent;         /* blanks before it */
     const double *figures; /* NaN: not measured */
     uint32_t index;        /* of what the row describes */
@@ -38,13 +38,15 @@ typedef struct zt__figure_table {
 /* Appends a time to a sentence, in a unit that suits it: "12.3 ms", "2002 s". */
 ZT__PRIVATE void zt__append_time(char *text, size_t room, double ns);
 
-/* Chooses the largest unit in which the smallest figure of one column is at least 0.1, or 1 in a precise
-   table; or a larger one, if the largest figure of another column would have eight digits or more. */
+/* Chooses the time unit of a table: the largest in which the smallest figure `smallest_of` is at least 0.1,
+   or 1 in a precise table; or a larger one, if the largest figure `largest_of` would have eight digits or
+   more. Both are indices of a figure in a row. */
 ZT__PRIVATE void zt__choose_time_unit(zt__figure_table *table, uint32_t smallest_of, uint32_t largest_of);
 
 /* Adds a column. Times are shown in the time unit of the table. Other figures that add up get a prefix that
    suits the largest: "bytes" becomes "MB", and "/s" becomes "M/s". Figures that do not add up keep their
-   units. A column without figures is left out, unless its rank is 0. Returns as zt__make_heading. */
+   units. A column without figures is left out, unless its rank is 0. Returns 0 if the heading is hard to
+   read: shortened, or broken inside of a word. */
 ZT__PRIVATE int zt__add_figures(zt__figure_table *table, uint32_t figure, const char *name, const char *units,
                                 int adds_up, int rank);
 

@@ -79,8 +79,8 @@ ZT__PRIVATE void zt__await_condition(zt__condition *condition, zt__mutex *mutex,
     pthread_cond_timedwait(condition, mutex, &until);
 }
 
-ZT__PRIVATE int zt__create_thread(zt__system_thread *thread, ZT__THREAD_RESULT (*function)(void *),
-                                  void *argument) {
+ZT__PRIVATE int zt__create_thread(zt__system_thread *thread,
+                                  ZT__THREAD_RESULT(ZT__THREAD_CALL *function)(void *), void *argument) {
     static const int faults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
     zt__signal_set blocked, before;
     int is_created;
@@ -218,7 +218,7 @@ ZT__PRIVATE int zt__compare_ignoring_case(const char *a, const char *b) {
     return strcasecmp(a, b);
 }
 
-/* Files. Paths are UTF-8. What fails sets errno. */
+/* Files */
 
 ZT__PRIVATE int zt__is_separator(char character) {
     return character == '/';
@@ -228,9 +228,9 @@ ZT__PRIVATE int zt__is_absolute(const char *path) {
     return *path == '/';
 }
 
-ZT__PRIVATE FILE *zt__open_file(const char *path, const char *mode) {
+ZT__PRIVATE FILE *zt__open_file(const char *path, const zt__mode_character *mode) {
     FILE *file;
-    do {
+    do { /* a signal may interrupt the wait for a reader of a pipe */
         file = fopen(path, mode);
     } while (!file && errno == EINTR);
     return file;
@@ -252,7 +252,7 @@ static void zt__block_write_signals(zt__write_signals *signals) {
     pthread_sigmask(SIG_BLOCK, &blocked, &signals->before);
 }
 
-/* Removes the signal of a write that has failed, and leaves one that was pending before. Keeps errno. */
+/* Removes the signal that a failed write has raised, unless it was pending before. Keeps errno. */
 static void zt__unblock_write_signals(const zt__write_signals *signals) {
     const struct timespec at_once = {0, 0};
     int reason = errno, number = reason == EPIPE ? SIGPIPE : reason == EFBIG ? SIGXFSZ : 0;
@@ -267,9 +267,9 @@ static void zt__unblock_write_signals(const zt__write_signals *signals) {
     errno = reason;
 }
 
-/* Returns 0 if all was written. What the application has written before is flushed first. C libraries discard
-   it if a signal interrupts that, so this waits for room before: a pipe then has enough for the usual
-   buffer. */
+/* Returns 0 if all was written. What the application has written to `file` is flushed first. A C library
+   discards it if a signal interrupts the flush, so this waits until there is room: a pipe then has enough for
+   the usual buffer. */
 static int zt__write_to_descriptor(FILE *file, int descriptor, const char *next, size_t size) {
     struct pollfd writable = {descriptor, POLLOUT, 0};
     while (poll(&writable, 1, -1) < 0 && errno == EINTR) {
@@ -324,8 +324,8 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
     remove(path);
 }
 
-/* Gives a new file, which is its owner's alone, the group, the access list and the permissions of another.
-   Where the system refuses one of them, fewer may use the new file than the other. */
+/* Gives a new file, which only its owner may use, the group, the access list and the permissions of the file
+   `from`. Where the system refuses one of them, fewer may use the new file than the other. */
 static void zt__copy_access(int file, const char *from, const zt__file_properties *properties) {
     static const char name[] = "system.posix_acl_access";
     char list[4096];
@@ -334,8 +334,9 @@ static void zt__copy_access(int file, const char *from, const zt__file_propertie
     if (size > 0 && has_group) {
         fsetxattr(file, name, list, (size_t)size, 0); /* has the permissions, too */
     } else if (size < 0 && (errno == ENODATA || errno == ENOTSUP)) {
-        mode_t all = properties->permissions, shared = all & all >> 3 & 7; /* by the group and by others */
-        fremovexattr(file, name); /* that its directory gives to new files */
+        mode_t all = properties->permissions;
+        mode_t shared = all & all >> 3 & 7; /* what both the group and others may do */
+        fremovexattr(file, name);           /* the list that its directory gives to new files */
         fchmod(file, has_group ? all : (all & 0700) | shared << 3 | shared);
     }
 }

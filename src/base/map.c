@@ -1,12 +1,10 @@
-/* The one hash table. */
+/* The hash table that all parts use. */
 
 #include "base/map.h"
 
 #include "base/compiler.h"
 #include "base/memory.h"
 #include "base/platform.h"
-
-/* ---- the hash table -------------------------------------------------------------------------------------- */
 
 ZT__PRIVATE uint64_t zt__hash(const void *key, size_t length) {
     const unsigned char *next = (const unsigned char *)key, *end = next + length;

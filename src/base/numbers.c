@@ -4,8 +4,6 @@
 
 #include "base/compiler.h"
 
-/* ---- numbers --------------------------------------------------------------------------------------------- */
-
 /* These functions test the bits, because with -ffast-math a comparison does not recognise NaN. */
 
 static uint64_t zt__bits_without_sign(double value) {

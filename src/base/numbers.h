@@ -17,5 +17,6 @@ ZT__PRIVATE int zt__is_positive(double value);
 /* Returns whether a text is a number of 32 bits, in digits. NULL is not. */
 ZT__PRIVATE int zt__is_uint32(const char *text);
 
-/* Reads a number, which has a point in any locale, up to a comma or the end. Returns 0 if it is none. */
+/* Reads a number, up to a comma or the end of the text, and moves `*text` behind it. The decimal point is a
+   point in any locale. Returns 0 if it is no finite number of at least 0. */
 ZT__PRIVATE int zt__read_number(const char **text, double *number);

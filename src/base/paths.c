@@ -6,8 +6,6 @@
 #include "base/platform.h"
 #include "base/text.h"
 
-/* ---- names of files -------------------------------------------------------------------------------------- */
-
 ZT__PRIVATE const char *zt__file_name(const char *path) {
     const char *name = path;
     for (; *path; path++) {
@@ -19,6 +17,7 @@ ZT__PRIVATE const char *zt__file_name(const char *path) {
 }
 
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
+    /* A suffix stands before those that it ends with. */
     static const zt__suffix suffixes[] = {
         {".instances.csv", ZT_FORMAT_INSTANCES, 1},
         {".folded", ZT_FORMAT_FOLDED, 0},
@@ -39,17 +38,17 @@ ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
     return NULL;
 }
 
-/* Returns the end of a path from its last dot, or "". */
-static const char *zt__after_last_dot(const char *path) {
+/* Returns the end of a file name from its last dot on, or "". */
+static const char *zt__from_last_dot(const char *path) {
     const char *name = zt__file_name(path), *dot = strrchr(name, '.');
     return dot ? dot : path + strlen(path);
 }
 
 ZT__PRIVATE int zt__find_format(const char *path, zt_format *format) {
     const zt__suffix *suffix = zt__find_suffix(path);
-    const char *unknown = zt__after_last_dot(path);
+    const char *ending = zt__from_last_dot(path);
     *format = suffix ? suffix->format : ZT_FORMAT_TABLE;
-    return suffix || !*unknown || strspn(unknown + 1, "0123456789") == strlen(unknown + 1);
+    return suffix || !*ending || strspn(ending + 1, "0123456789") == strlen(ending + 1);
 }
 
 ZT__PRIVATE FILE *zt__find_standard_stream(const char *path) {
@@ -104,7 +103,7 @@ ZT__PRIVATE int zt__next_path(const char **list, zt__file_path *path) {
 
 ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
     const zt__suffix *suffix = zt__find_suffix(path->text);
-    const char *tail = zt__after_last_dot(path->text);
+    const char *tail = zt__from_last_dot(path->text);
     zt__file_path given = *path;
     zt__file_properties target;
     if (suffix) {

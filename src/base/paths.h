@@ -5,7 +5,7 @@
 #include "base/compiler.h"
 #include "base/system.h"
 
-/* The suffixes of reports. The longest come first. */
+/* A suffix of reports, and what it stands for. */
 typedef struct zt__suffix {
     const char *text;
     zt_format format;
@@ -20,14 +20,15 @@ typedef struct zt__file_path {
 /* Returns what follows the last separator of a path. */
 ZT__PRIVATE const char *zt__file_name(const char *path);
 
+/* Returns the suffix of a report that a path ends with, or NULL. */
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path);
 
 /* Finds the format that the suffix of a path stands for. Returns 0 if it stands for none. Without a
    suffix, or with a number as suffix, the format is a table. */
 ZT__PRIVATE int zt__find_format(const char *path, zt_format *format);
 
-/* Returns the stream that a path stands for, or NULL. If standard error is redirected to a file, the path
-   leads to that file, which must not be replaced. */
+/* Returns the standard stream that a path stands for, or NULL. A stream is not opened by such a path, because
+   it may be redirected to a file, which must not be replaced. */
 ZT__PRIVATE FILE *zt__find_standard_stream(const char *path);
 
 /* Returns a path with %p and %q{NAME} replaced: by the process ID, and by a variable of the

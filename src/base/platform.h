@@ -7,28 +7,20 @@
 
 #ifndef _WIN32
 
-/* Threads */
-
 typedef pthread_mutex_t zt__mutex;
+typedef pthread_cond_t zt__condition;
+typedef pthread_t zt__system_thread;
+typedef pthread_key_t zt__thread_key;
 
 #define ZT__MUTEX_INITIALIZER PTHREAD_MUTEX_INITIALIZER
 
-typedef pthread_cond_t zt__condition;
-
-/* A function that a thread runs is defined as ZT__PRIVATE ZT__THREAD_RESULT ZT__THREAD_CALL name(void *). */
-typedef pthread_t zt__system_thread;
-
+/* A function that a thread runs is defined as static ZT__THREAD_RESULT ZT__THREAD_CALL name(void *). */
 #define ZT__THREAD_RESULT void *
-
 #define ZT__THREAD_CALL
 
-/* Values that each thread has of its own. When a thread ends, its value is freed, in whichever copy of this header
-   it was allocated, and even if that was unloaded. */
-typedef pthread_key_t zt__thread_key;
-
-/* Other programs that the application executes inherit none of the library's files. */
+/* Modes of zt__open_file. Other programs that the application executes inherit none of the library's files. */
+typedef char zt__mode_character;
 #define ZT__TO_READ "rbe"
-
 #define ZT__TO_WRITE "wbe"
 
 typedef struct zt__file_properties {
@@ -39,41 +31,31 @@ typedef struct zt__file_properties {
 } zt__file_properties;
 
 #define ZT__LOADER "libze_loader.so.1"
-
 #define ZT__CXX_LIBRARIES "libstdc++.so.6", "libc++abi.so.1"
 
 #else
 
-/* Threads */
-
 typedef SRWLOCK zt__mutex;
+typedef CONDITION_VARIABLE zt__condition;
+typedef HANDLE zt__system_thread;
+typedef DWORD zt__thread_key;
 
 #define ZT__MUTEX_INITIALIZER SRWLOCK_INIT
 
-typedef CONDITION_VARIABLE zt__condition;
-
-/* While a thread runs, the DLL that has its code stays loaded, even if the program unloads it. It is not started by
-   _beginthreadex, which keeps the DLL loaded in some C libraries and not in others. */
-typedef HANDLE zt__system_thread;
-
 #define ZT__THREAD_RESULT unsigned
-
 #define ZT__THREAD_CALL __stdcall
 
-#define ZT__LOADER "ze_loader.dll"
-
-#define ZT__CXX_LIBRARIES "libstdc++-6.dll", "libc++.dll"
-
-typedef DWORD zt__thread_key;
-
+typedef wchar_t zt__mode_character;
 #define ZT__TO_READ L"rbN"
-
 #define ZT__TO_WRITE L"wbN"
 
 typedef struct zt__file_properties {
     uint64_t size;
     int is_regular, is_directory;
 } zt__file_properties;
+
+#define ZT__LOADER "ze_loader.dll"
+#define ZT__CXX_LIBRARIES "libstdc++-6.dll", "libc++.dll"
 #endif
 
 ZT__PRIVATE uint64_t zt__now_ns(void);
@@ -81,10 +63,10 @@ ZT__PRIVATE uint64_t zt__now_ns(void);
 /* Returns how long the calling thread has used a processor. */
 ZT__PRIVATE uint64_t zt__get_thread_cpu_ns(void);
 
-/* A sleep of less than a millisecond only yields the processor. */
+/* On Windows, a sleep of less than a millisecond only yields the processor. */
 ZT__PRIVATE void zt__sleep(uint64_t ns);
 
-/* Stores a date in UTC. Returns 0 if it has none. */
+/* Converts a time to a date in UTC. Returns 0 if that fails. */
 ZT__PRIVATE int zt__convert_to_utc(time_t seconds, struct tm *utc);
 
 ZT__PRIVATE void zt__create_mutex(zt__mutex *mutex);
@@ -93,6 +75,7 @@ ZT__PRIVATE void zt__destroy_mutex(zt__mutex *mutex);
 
 ZT__PRIVATE void zt__lock(zt__mutex *mutex);
 
+/* Returns 0 if any thread holds the mutex. */
 ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex);
 
 ZT__PRIVATE void zt__unlock(zt__mutex *mutex);
@@ -103,13 +86,14 @@ ZT__PRIVATE void zt__destroy_condition(zt__condition *condition);
 
 ZT__PRIVATE void zt__signal_condition(zt__condition *condition);
 
-/* Sleeps with the mutex unlocked, until the condition is signalled or zt__now_ns() is `deadline`. */
+/* Sleeps with the mutex unlocked, until the condition is signalled or zt__now_ns() is `deadline`. May return
+   earlier. */
 ZT__PRIVATE void zt__await_condition(zt__condition *condition, zt__mutex *mutex, uint64_t deadline);
 
-/* Starts a thread, to which no signals of the application are delivered, but those of its own faults: functions
-   of the application run on it, and may rely on a handler. Returns 0 if the system refuses. */
-ZT__PRIVATE int zt__create_thread(zt__system_thread *thread, ZT__THREAD_RESULT (*function)(void *),
-                                  void *argument);
+/* Starts a thread. It blocks all signals but those of its own faults: functions of the application run on it,
+   and may rely on a handler for these. Returns 0 if the system refuses. */
+ZT__PRIVATE int zt__create_thread(zt__system_thread *thread,
+                                  ZT__THREAD_RESULT(ZT__THREAD_CALL *function)(void *), void *argument);
 
 ZT__PRIVATE void zt__join_system_thread(zt__system_thread thread);
 
@@ -118,18 +102,21 @@ ZT__PRIVATE int zt__is_calling_thread(zt__system_thread thread);
 /* Identifies the calling thread, in the same way in every copy of this header. */
 ZT__PRIVATE uintptr_t zt__this_thread(void);
 
-/* Reads the number that the system gives the calling thread. Returns 0 if /proc is not there. */
+/* Returns the number that the system gives the calling thread; 0 without /proc. */
 ZT__PRIVATE uint32_t zt__read_thread_number(void);
 
 /* Stores the name that the system shows for a thread of this process; "" if it has ended. */
 ZT__PRIVATE void zt__read_thread_name(uint32_t thread, char *name, size_t size);
 
-/* Returns memory filled with zeros, or NULL. */
+/* Allocates a value of a thread: memory filled with zeros, which any copy of this header can free. Returns
+   NULL without memory. */
 ZT__PRIVATE void *zt__allocate_thread_value(size_t size);
 
 ZT__PRIVATE void zt__free_thread_value(void *value);
 
-/* Threads call the function when they end. So the DLL that has it stays loaded until the process ends. */
+/* Creates a key, under which each thread has a value of its own. With `frees_values`, the value of a thread
+   that ends is freed, even if the copy of this header that allocated it was unloaded. Returns 0 if no key is
+   left. */
 ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values);
 
 ZT__PRIVATE void zt__delete_key(zt__thread_key key);
@@ -144,10 +131,11 @@ ZT__PRIVATE long zt__get_process_id(void);
 /* Returns whether there is no process of this number. */
 ZT__PRIVATE int zt__is_no_process(uint32_t process);
 
-/* Stores bytes that differ between the programs that one process executes after each other. */
+/* Stores bytes that identify the program which the process executes: exec changes them, although the process
+   keeps its number. */
 ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]);
 
-/* Has the function called in each forked child. Returns 0 without memory. */
+/* Registers a function to be called in each forked child. Returns 0 without memory. */
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 
 #ifndef _WIN32
@@ -161,10 +149,11 @@ ZT__PRIVATE int zt__has_extra_rights(void);
    rights than its user heeds none: they name files to write and programs to run. */
 ZT__PRIVATE const char *zt__get_variable(const char *name);
 
-/* Stores a variable of the environment as other libraries of the process see it; a long one is cut. Returns 0
-   if it is not set. */
+/* Stores a variable of the environment as other libraries of the process see it. A value that does not fit is
+   cut, or "". Returns 0 if the variable is not set. */
 ZT__PRIVATE int zt__read_variable(const char *name, char *text, size_t size);
 
+/* Sets a variable of the environment. One that is set already keeps its value, unless `replaces`. */
 ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int replaces);
 
 /* Returns whether the user may do what is reserved for privileged ones. */
@@ -175,12 +164,14 @@ ZT__PRIVATE void zt__read_program(char *program, size_t room);
 
 ZT__PRIVATE int zt__compare_ignoring_case(const char *a, const char *b);
 
+/* Files. Paths are UTF-8. A function that fails sets errno. */
+
 ZT__PRIVATE int zt__is_separator(char character);
 
 ZT__PRIVATE int zt__is_absolute(const char *path);
 
-/* A signal may interrupt the wait for somebody who reads from a pipe. */
-ZT__PRIVATE FILE *zt__open_file(const char *path, const char *mode);
+/* Opens a file. `mode` is ZT__TO_READ or ZT__TO_WRITE. */
+ZT__PRIVATE FILE *zt__open_file(const char *path, const zt__mode_character *mode);
 
 /* A zt_write_fn for a FILE. fwrite would lose bytes when a signal interrupts it. */
 ZT__PRIVATE int zt__write_to_file(const void *bytes, size_t size, void *user);
@@ -193,9 +184,10 @@ ZT__PRIVATE int zt__rename_file(const char *from, const char *to);
 
 ZT__PRIVATE void zt__remove_file(const char *path);
 
-/* Creates a file of a name that is the caller's own. What has the name was left by another process or laid
-   there by another user: it is removed, and a link is not followed. Nobody may read it, not even for a moment,
-   who may not read `replaced`, a file of these properties, which it will replace; with NULL there is none. */
+/* Creates a file under a name that only the caller uses. What has the name already was left by another
+   process, or laid there by another user: it is removed, and a link is not followed. The new file will
+   replace the file `replaced`, which has these properties: nobody who may not read that one may read the new
+   one, not even for a moment. If there is none to replace, `properties` is NULL. */
 ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
                                   const zt__file_properties *properties);
 
@@ -211,7 +203,7 @@ ZT__PRIVATE int zt__get_working_directory(char *path, size_t size);
 /* Stores what a symbolic link contains. Returns its length, or 0 if the path is no link. */
 ZT__PRIVATE size_t zt__read_link(const char *path, char *target, size_t size);
 
-/* Returns the width of the terminal that standard output is, or 0. */
+/* Returns the width of the terminal that is standard output, or 0. */
 ZT__PRIVATE int zt__get_terminal_width(void);
 
 /* Prepares a file that may be a terminal for UTF-8. Returns what zt__end_utf8() needs. */
@@ -219,8 +211,8 @@ ZT__PRIVATE unsigned zt__begin_utf8(FILE *file);
 
 ZT__PRIVATE void zt__end_utf8(unsigned before);
 
-/* Stores the address of a function, or NULL, in the function pointer at `function`. NULL as library is the
-   program itself and, with it, the global scope. Returns 0 if the library is not loaded. */
+/* Stores the address of a function, or NULL, in the function pointer at `function`. If `library` is NULL, the
+   program and the global scope are searched. Returns 0 if the library is not loaded. */
 ZT__PRIVATE int zt__find_symbol(const char *library, const char *name, void *function);
 
 /* Returns whether the system has ended all other threads, because the process ends. */

@@ -1,4 +1,4 @@
-/* Functions of the loader that are found by name, names of C++, and programs that the library runs. */
+/* Functions of the loader by name, demangled names of C++, and programs that the library runs. */
 
 #include "base/programs.h"
 
@@ -35,7 +35,7 @@ ZT__PRIVATE char *zt__demangle(const char *name) {
 
 #ifndef _WIN32
 
-/* The descriptor of `object` in the program, and its path. */
+/* The descriptor of `object` in the program; ZT__TOOL_OBJECT is its path. */
 enum { ZT__TOOL_DESCRIPTOR = 9 };
 
 ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline) {
@@ -69,7 +69,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int pipes[2], descriptors[3], has_actions, has_attributes, failed = 1, is_too_long = 0;
-    uint64_t now, killed_at = 0;
+    uint64_t now, killed_at = 0; /* at once, unless it has closed its output */
     size_t used = 0;
     uint32_t i;
     pid_t process = 0;
@@ -111,6 +111,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
         }
     }
 
+    /* Read its output until it is closed, and pass on each complete line. */
     while (!failed && (now = zt__now_ns()) < tool->deadline) {
         struct pollfd readable = {pipes[0], POLLIN, 0};
         ssize_t size = 0;
@@ -124,7 +125,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
         if ((ready < 0 || size < 0) && errno != EINTR) {
             break;
         }
-        if (ready > 0 && size == 0) { /* it has closed its output */
+        if (ready > 0 && size == 0) { /* the end of its output */
             killed_at = tool->deadline;
             break;
         }

@@ -1,4 +1,4 @@
-/* Functions of the loader that are found by name, names of C++, and programs that the library runs. */
+/* Functions of the loader by name, demangled names of C++, and programs that the library runs. */
 
 #pragma once
 
@@ -38,8 +38,8 @@ ZT__PRIVATE char *zt__demangle(const char *name);
    wait for all of its children, or ignore them; then waitpid fails. */
 ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline);
 
-/* Starts the program with no signal blocked. The calling thread may be one of the library's, which block nearly
-   all. Returns 0 if that fails. */
+/* Lets a program start with no signal blocked: the calling thread may be one of the library's, which block
+   nearly all. Returns 0 if that fails. */
 ZT__PRIVATE int zt__unblock_signals(posix_spawnattr_t *attributes);
 #endif
 

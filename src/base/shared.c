@@ -77,8 +77,8 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     has_messages = has_depth && zt__create_key(&created->messages, 1);
     if (has_messages) {
         zt__create_mutex(&created->mutex);
-        /* A forked child has other numbers than its parent, and so ignores regions that the parent has begun.
-         */
+        /* The profilers of a forked child have other numbers than those of its parent, so regions that the
+           parent has begun are ignored. */
         created->serial = (uint32_t)zt__get_process_id() * 2654435761u;
         identity = zt__identify_process();
         snprintf(value, sizeof value, "%s%p", identity.text, (void *)created);
@@ -115,7 +115,7 @@ ZT__PRIVATE void zt__change_depth(int by) {
     zt__process *process = zt__get_process();
     if (process) {
         uintptr_t depth = (uintptr_t)zt__get_thread_value(process->depth);
-        if (by > 0 || depth > 0) { /* the begin of a section is not counted without memory */
+        if (by > 0 || depth > 0) { /* without memory, its begin was not counted */
             zt__set_thread_value(process->depth, (void *)(depth + (uintptr_t)(intptr_t)by));
         }
     }

@@ -6,10 +6,11 @@
 #include "base/platform.h"
 #include "base/system.h"
 
-/* All copies of this header in a process (see PROCESSES) share one block of memory. They find it by an
-   environment variable, as OpenMP runtimes do. Its value consists of the process identifier, a hash of random
-   bytes that exec changes, and the address of the block. The hash is needed because exec keeps both the
-   identifier and the environment. The number in the variable's name changes with the layout of the block. */
+/* All copies of this header in a process share one block of memory (COPIES OF THE HEADER in the manual). They
+   find it by an environment variable, as OpenMP runtimes do. Its value consists of the process identifier, a
+   hash of random bytes that exec changes, and the address of the block. The hash is needed because exec keeps
+   both the identifier and the environment. The number in the variable's name changes with the layout of the
+   block. */
 
 enum { ZT__MAX_PROFILERS = 256, ZT__MAX_ACTIVE_GROUPS = 64 };
 
@@ -31,7 +32,8 @@ typedef struct zt__process {
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
-    uint32_t reporting, automatic;             /* profilers with reports of ZT_REPORT, of zt_auto. Atomic */
+    uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto: numbers for
+                                                  their files. Atomic */
 } zt__process;
 
 /* Runs a statement whose driver calls the tracer ignores. Calls of the tools interface (zet...) do not need
@@ -53,9 +55,10 @@ typedef struct zt__thread_messages {
     zt__message_text copy; /* what zt_get_last_error has returned for a profiler or stream */
 } zt__thread_messages;
 
-/* Returns the block of this process, or NULL if there is none, as in a forked child that has opened nothing. A
-   child may close what its parent has opened. That sets no variable, because another thread of the parent may
-   have held the C library's lock of the environment at the fork. */
+/* Returns the block of this process, or NULL if there is none, as in a forked child that has opened nothing.
+   Unlike zt__get_process, it sets no variable of the environment: a child may close what its parent has
+   opened, and another thread of the parent may have held the C library's lock of the environment at the
+   fork. */
 ZT__PRIVATE zt__process *zt__find_process(void);
 
 /* Returns the block of this process, and creates it if there is none. Returns NULL without memory. */

@@ -16,7 +16,8 @@ typedef struct zt__table_column {
     const char *heading; /* lines, separated by line feeds; the last lines of all headings are in one row */
     int is_text;         /* aligned to the left; numbers are aligned to the right */
     size_t longest;      /* wider texts are shortened to this width. 0: none is */
-    size_t width; /* filled in by zt__measure_table. Without headings, it may be 0: then it is left out */
+    size_t width; /* filled in when the table is written. 0: all texts are empty, and the column is left
+                     out */
 } zt__table_column;
 
 typedef struct zt__table {
@@ -34,6 +35,6 @@ typedef struct zt__table {
 /* Writes headings, a line below them, and the rows. */
 ZT__PRIVATE void zt__write_table(zt__writer *writer, const zt__table *table);
 
-/* Returns the columns of a line, at least 40: on standard output, those of the terminal if it is one, or COLUMNS
-   of the environment; else 80. */
+/* Returns how many columns a line has, at least 40: on standard output, those of the terminal if it is one,
+   or COLUMNS of the environment; else 80. */
 ZT__PRIVATE size_t zt__get_room(int to_standard_output);

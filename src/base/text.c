@@ -30,6 +30,10 @@ ZT__PRIVATE int zt__has_names(const char *list) {
     return list && zt__next_name(&list, &name, &length);
 }
 
+ZT__PRIVATE int zt__is_off(const char *value) {
+    return !zt__has_names(value) || strcmp(value, "0") == 0 || zt__compare_ignoring_case(value, "off") == 0;
+}
+
 ZT__PRIVATE int zt__equals(const char *text, const char *other, size_t length) {
     return strlen(text) == length && memcmp(text, other, length) == 0;
 }
@@ -90,7 +94,8 @@ ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, 
                                          zt__name_fn name_at) {
     enum { SHOWN = 3, LONGEST = 63 };
     const char *shown[SHOWN] = {NULL};
-    uint32_t distances[SHOWN] = {UINT32_MAX, UINT32_MAX, UINT32_MAX}, row[LONGEST + 1];
+    uint32_t distances[SHOWN] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    uint32_t row[LONGEST + 1]; /* distances of a beginning of `wanted` to all beginnings of the name */
     uint32_t n, i, j, columns;
     size_t used = 0;
     zt__nearest nearest;
@@ -120,6 +125,7 @@ ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, 
                 row[j + 1] = diagonal + 1 < best ? diagonal + 1 : best;
             }
         }
+        /* Insert the name before those that are farther. */
         for (i = SHOWN; i > 0 && row[columns] < distances[i - 1]; i--) {
             if (i < SHOWN) {
                 shown[i] = shown[i - 1];
@@ -142,7 +148,7 @@ ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, 
 
 ZT__PRIVATE int zt__next_character(const char **text, zt__character *character) {
     const unsigned char *bytes = (const unsigned char *)*text;
-    uint32_t code = bytes[0], least = 0;
+    uint32_t code = bytes[0], least = 0; /* the smallest code of this length */
     size_t i, length = 1;
     int is_valid = bytes[0] < 0x80 || (bytes[0] >= 0xC0 && bytes[0] <= 0xF4);
     if (!bytes[0]) {
@@ -175,6 +181,7 @@ ZT__PRIVATE int zt__next_character(const char **text, zt__character *character) 
 
 ZT__PRIVATE int zt__next_shown_character(const char **text, zt__character *character, size_t *width) {
     enum { OBEYED = -1 };
+    /* The characters whose width is not 1, in ascending order. A terminal obeys some of them. */
     static const struct {
         uint32_t first, last;
         int width;
@@ -212,8 +219,4 @@ ZT__PRIVATE size_t zt__shown_width(const char *text) {
         sum += width;
     }
     return sum;
-}
-
-ZT__PRIVATE int zt__is_off(const char *value) {
-    return !zt__has_names(value) || strcmp(value, "0") == 0 || zt__compare_ignoring_case(value, "off") == 0;
 }

@@ -5,7 +5,7 @@
 #include "base/compiler.h"
 #include "base/system.h"
 
-/* Ends a text that a driver has written to an array, which a faulty driver fills to its last byte. */
+/* Ends a text in an array, which a faulty driver may have filled to the last byte. */
 #define ZT__END_TEXT(array) ((array)[sizeof(array) - 1] = 0)
 
 /* The names nearest to a wrong one, as text for a message. */
@@ -27,6 +27,10 @@ typedef struct zt__character {
 ZT__PRIVATE int zt__next_name(const char **list, const char **name, size_t *length);
 
 ZT__PRIVATE int zt__has_names(const char *list);
+
+/* Returns whether the value of a variable switches something off: it is NULL, has no names, or is "0" or
+   "off". */
+ZT__PRIVATE int zt__is_off(const char *value);
 
 /* Returns whether a text equals the first `length` bytes of another. */
 ZT__PRIVATE int zt__equals(const char *text, const char *other, size_t length);
@@ -58,6 +62,3 @@ ZT__PRIVATE int zt__next_shown_character(const char **text, zt__character *chara
 
 /* Returns how many columns of a terminal a text occupies. */
 ZT__PRIVATE size_t zt__shown_width(const char *text);
-
-/* Returns whether a variable requests nothing. */
-ZT__PRIVATE int zt__is_off(const char *value);

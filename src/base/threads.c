@@ -38,6 +38,8 @@ ZT__PRIVATE int zt__wait_again(zt__wait *wait) {
     return 1;
 }
 
+/* ---- threads and mutexes --------------------------------------------------------------------------------- */
+
 /* This thread's number in the system; 0: not read yet. */
 ZT__PRIVATE ZT__THREAD_LOCAL uint32_t zt__thread_number;
 

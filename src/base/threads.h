@@ -6,8 +6,8 @@
 #include "base/platform.h"
 #include "base/system.h"
 
-/* A wait with a deadline for something that has to be polled. Most waits are for a short kernel, and a sleep
-   takes longer than that. So the first polls follow each other without a sleep. */
+/* A wait with a deadline for what has to be polled. The first polls follow each other without a sleep,
+   because most waits are for a short kernel, and a sleep takes longer than that. */
 typedef struct zt__wait {
     uint64_t deadline;
     uint64_t spin_until; /* 0 before the first poll */
@@ -27,7 +27,8 @@ typedef struct zt__thread {
     int running; /* it was started, and not yet joined. Atomic, like the next two */
     int stop_requested, ended;
     int is_abandoned; /* at exit it hung: it must not call the driver or the application any more. Atomic */
-    struct zt__thread_list *list; /* of the copy that has started it; another may stop it */
+    struct zt__thread_list *list; /* that it is in: of the copy of this header that has started it. Another
+                                     copy may stop it */
     struct zt__thread *next;
     int (*step)(void *user);
     void *user;
@@ -46,7 +47,7 @@ typedef struct zt__thread_list {
     int is_exiting; /* no more threads are started */
 } zt__thread_list;
 
-/* The time `timeout_ns` from now, without overflow. */
+/* Returns the time `timeout_ns` from now, or UINT64_MAX if that would overflow. */
 ZT__PRIVATE uint64_t zt__deadline(uint64_t timeout_ns);
 
 ZT__PRIVATE zt__wait zt__wait_until(uint64_t deadline);

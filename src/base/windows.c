@@ -6,10 +6,6 @@
 
 #ifdef _WIN32
 
-/* ---- Windows --------------------------------------------------------------------------------------------- */
-
-/* The functions of this branch are those of the other one, where they are described. */
-
 /* Time */
 
 ZT__PRIVATE uint64_t zt__now_ns(void) {
@@ -22,7 +18,7 @@ ZT__PRIVATE uint64_t zt__now_ns(void) {
     return now / hz * 1000000000u + now % hz * 1000000000u / hz;
 }
 
-static uint64_t zt__to_number(FILETIME time) {
+static uint64_t zt__filetime_value(FILETIME time) {
     return (uint64_t)time.dwHighDateTime << 32 | time.dwLowDateTime;
 }
 
@@ -31,7 +27,7 @@ ZT__PRIVATE uint64_t zt__get_thread_cpu_ns(void) {
     if (!GetThreadTimes(GetCurrentThread(), &created, &ended, &kernel, &user)) {
         return 0;
     }
-    return (zt__to_number(kernel) + zt__to_number(user)) * 100;
+    return (zt__filetime_value(kernel) + zt__filetime_value(user)) * 100;
 }
 
 ZT__PRIVATE void zt__sleep(uint64_t ns) {
@@ -88,6 +84,8 @@ typedef struct zt__thread_start {
     HMODULE module;
 } zt__thread_start;
 
+/* While a thread runs, the DLL that has its code stays loaded, even if the program unloads it. Threads are
+   not started by _beginthreadex, which keeps the DLL loaded in some C libraries and not in others. */
 static DWORD WINAPI zt__start_of_thread(void *argument) {
     zt__thread_start start = *(zt__thread_start *)argument;
     free(argument);
@@ -181,18 +179,25 @@ ZT__PRIVATE void *zt__allocate_thread_value(size_t size) {
     return HeapAlloc(GetProcessHeap(), HEAP_ZERO_MEMORY, size);
 }
 
-ZT__PRIVATE void NTAPI zt__free_thread_value(void *value) {
+ZT__PRIVATE void zt__free_thread_value(void *value) {
     HeapFree(GetProcessHeap(), 0, value);
+}
+
+/* Called by a thread that ends, with its value. */
+static void NTAPI zt__free_ended_value(void *value) {
+    zt__free_thread_value(value);
 }
 
 ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values) {
     HMODULE module;
+    /* Threads call zt__free_ended_value when they end, so the DLL that has it stays loaded until the process
+       ends. */
     if (frees_values &&
         !GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN,
-                            (LPCSTR)(uintptr_t)zt__free_thread_value, &module)) {
+                            (LPCSTR)(uintptr_t)zt__free_ended_value, &module)) {
         return 0;
     }
-    *key = FlsAlloc(frees_values ? zt__free_thread_value : NULL);
+    *key = FlsAlloc(frees_values ? zt__free_ended_value : NULL);
     return *key != FLS_OUT_OF_INDEXES;
 }
 
@@ -287,7 +292,7 @@ ZT__PRIVATE int zt__is_absolute(const char *path) {
     return zt__is_separator(*path) || (*path && path[1] == ':');
 }
 
-ZT__PRIVATE FILE *zt__open_file(const char *path, const wchar_t *mode) {
+ZT__PRIVATE FILE *zt__open_file(const char *path, const zt__mode_character *mode) {
     zt__wide_path wide;
     return zt__to_wide(path, &wide) ? _wfopen(wide.text, mode) : NULL;
 }
@@ -403,7 +408,8 @@ ZT__PRIVATE void zt__end_utf8(unsigned before) {
     }
 }
 
-/* When the process ends, DLLs are told last. A lock of theirs may then be held by a thread that is gone. */
+/* When the process ends, its other threads end before DLLs are notified. One of them may have held a lock of
+   the DLL. */
 ZT__PRIVATE int zt__has_lost_threads(void) {
     BOOLEAN(NTAPI * is_ending)(void);
     return zt__find_symbol("ntdll.dll", "RtlDllShutdownInProgress", (void *)&is_ending) && is_ending &&

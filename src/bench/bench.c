@@ -32,6 +32,7 @@ ZT__PRIVATE double zt__median_interval(double *sorted, uint32_t count, double *l
     for (i = 0; i < count; i++) {
         term /= 2; /* 2^-1000 at the least, which a double still holds */
     }
+    /* `term` is the chance that i samples lie below the true median, and `below` that of at most i. */
     for (i = 0; i < count / 2; i++) {
         below += term;
         if (below > 0.0125) {
@@ -177,8 +178,8 @@ static double zt__report_no_sample(const zt__bench *bench, const char *why) {
     return zt__nan();
 }
 
-/* Runs the work once with a profiler. Returns the GPU time of its region. If a sample of the run is
-   missing, reports that and returns NaN. */
+/* Runs the work once with a profiler. Returns the GPU time of its region in this run. If a sample is missing,
+   reports that and returns NaN. */
 static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     zt_region_info before, after;
     zt_counts counts_before = zt_get_counts(profiler), counts;

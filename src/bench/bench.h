@@ -26,7 +26,7 @@ typedef struct zt__stop_rule {
 
 typedef struct zt__bench {
     const char *call;
-    zt_bench_config config;   /* nothing is 0 that has a default */
+    zt_bench_config config;   /* complete: no figure is 0 that has a default */
     const char *region;       /* whose GPU time is a sample. NULL: the first of the work, once it has run */
     zt_profiler *profiler;    /* the application's, or NULL */
     zt_profiler *stopwatch;   /* measures times alone, without queries; NULL with config.measure */
@@ -48,13 +48,13 @@ ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits);
 
 /* Returns which condition is met, or ZT_BENCH_NOT_RUN if more samples are needed.
 
-   After every sample, the interval might be narrow by chance and end the benchmark too early. So it is
-   compared with config.precision only when there are a quarter more samples. Twice as many samples should
-   narrow it by 29%. If they narrow it by less than 5%, the rest is noise that more samples do not
-   remove. */
+   The interval is compared with config.precision only when there are a quarter more samples than at the last
+   comparison: one that is compared after every sample is at times narrow by chance, which would end the
+   benchmark too early. Twice as many samples should narrow it by 29%. If they narrow it by less than 5%, the
+   rest is noise that more samples do not remove. */
 ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series);
 
-/* Clears a result, with its name. `unnamed` is the name if the configuration has none. */
+/* Clears a result, and sets its name: `unnamed` if the configuration has none. */
 ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
                                         const char *unnamed);
 

@@ -113,12 +113,12 @@ typedef struct zt__changes {
     uint32_t row_count;
     zt_bench_changes counts;
     double least_tolerance, greatest_tolerance; /* 0: nothing is compared */
-    char conditions[1024];                      /* sentences about what is another than in the file */
-    uint32_t at_other_frequency;                /* benchmarks that ran so, and the first of them */
-    char first_frequency[160];
+    char conditions[1024];                      /* sentences about what differs from the file */
+    uint32_t at_other_frequency;                /* benchmarks that ran at another frequency */
+    char first_frequency[160];                  /* a sentence about the first of them */
 } zt__changes;
 
-/* Adds a sentence about what is another than in the file, if both are known. */
+/* Adds a sentence about a condition that differs from the file, if both are known. */
 static void zt__add_condition(zt__changes *changes, const char *what, const char *unit, const char *before,
                               const char *now) {
     if (*before && *now && strcmp(before, now) != 0) {
@@ -130,9 +130,9 @@ static void zt__add_condition(zt__changes *changes, const char *what, const char
 
 /* Adds a row, and counts it. One of the two may be NULL, or not measured: then its median is not positive.
 
-   The ratio of two medians is wrong by what each of them is. As they are independent, the squares of these
-   shares add up (Zou and Donner, "Construction of confidence limits about effect measures: a general
-   approach", 2008). An interval that reaches 0 has no such share; then no change is shown. */
+   The relative errors of the two medians are independent, so that of their ratio has the sum of their squares
+   (Zou and Donner, "Construction of confidence limits about effect measures: a general approach", 2008). An
+   earlier interval that reaches 0 has no relative error; then no change is shown. */
 static void zt__add_change(zt__changes *changes, const zt__earlier_bench *before,
                            const zt_bench_result *now) {
     uint32_t *const counters[] = {&changes->counts.same, &changes->counts.faster, &changes->counts.slower,

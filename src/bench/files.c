@@ -27,7 +27,8 @@ typedef struct zt__benches {
     zt_format format; /* a table, or CSV */
 } zt__benches;
 
-/* The layout of files of benchmarks, and their columns. `layout` stays the first one in any layout. */
+/* The layout of files of benchmarks, and their columns. The column `layout` is the first one in every
+   layout. */
 enum { ZT__BENCH_LAYOUT = 1 };
 
 static const char zt__bench_columns[] =
@@ -162,7 +163,8 @@ typedef struct zt__csv_record {
 } zt__csv_record;
 
 /* Reads the line that begins at `*next`, and moves `*next` behind what was read. Quotes are removed in place.
-   Returns 0 if it is no line of CSV, or if the text ends before the line does: then `*next` is at its end. */
+   Returns 0 if it is no line of CSV, or if the text ends before the line does; in the latter case `*next` is
+   at the end of the text. */
 static int zt__read_csv_record(char **next, zt__csv_record *record) {
     char *from = *next, *to, end = ',';
     for (record->count = 0; end == ',' && record->count < ZT__COUNT_OF(record->fields); record->count++) {
@@ -203,7 +205,7 @@ static double zt__number_of(const char *field) {
     return zt__read_number(&field, &number) && !*field ? number : zt__nan();
 }
 
-/* Reads a line of a file. Returns 0 if it is damaged. */
+/* Adds the benchmark of a line to those of a file. Returns 0 if the line is damaged. */
 static int zt__read_earlier_bench(zt__bench_file *file, const zt__csv_record *header,
                                   const zt__csv_record *record) {
     zt__earlier_bench *bench = &file->benches[file->count];

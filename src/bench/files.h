@@ -24,5 +24,5 @@ typedef struct zt__bench_file {
     const char *date, *device, *driver_version, *core_clock_mhz; /* of the first line */
 } zt__bench_file;
 
-/* Reads a file. On failure the message was reported. The caller frees text and benchmarks. */
+/* Reads a file. On failure the message was reported. In either case the caller frees `text` and `benches`. */
 ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file);

@@ -12,9 +12,7 @@
 #include "results/ranking.h"
 #include "results/roles.h"
 
-/* ---- tables of results ----------------------------------------------------------------------------------- */
-
-/* The figures of a row: these, the metrics as rates, and the derived columns of results/advice. */
+/* The figures of a row: these, the metrics as rates, and the derived columns of results/ranking. */
 enum {
     ZT__BENCH_MEDIAN,
     ZT__BENCH_INTERVAL,

@@ -5,11 +5,11 @@ struct zt_bench_config {
     const char *name; /* A name for people. NULL: that of the region, else "the benchmark"; in a comparison
                          "a" or "b". */
     int (*run)(zt_profiler *profiler, void *user); /* Records and submits the work once, with a region of
-                                                      `profiler` around what is timed. That is not always the
-                                                      profiler of the call: begin no region of any other, and
-                                                      record lists anew in each run. Samples are waited for
-                                                      and collected after it. Returns 0, or anything else if
-                                                      the work failed. */
+                                                      `profiler` around what is timed. `profiler` may be
+                                                      another than that of zt_bench: begin regions with it
+                                                      alone, and record lists anew in each run. zt_bench waits
+                                                      for the samples and collects them afterwards. Returns 0,
+                                                      or anything else if the work failed. */
     double (*measure)(void *user); /* In place of `run`, for work that is timed by other means: does the work
                                       once and returns its time in nanoseconds; negative if it failed. */
     void *user;                    /* Is passed to these functions and to `frequency`. */
@@ -30,7 +30,7 @@ struct zt_bench_config {
                               marked. Default: 0.02. */
     uint32_t counter_runs; /* Runs with metrics, in each pass. Default: 5. */
     double bytes_per_run;  /* Bytes that a run moves, by your own count. 0: the result has no such rate. */
-    double items_per_run;  /* Items that it works on. 0: likewise. */
+    double items_per_run;  /* Items that a run works on. 0: likewise. */
     double tolerance;      /* zt_compare_benches calls a benchmark faster or slower if the whole interval of
                               its change is beyond this share. Default: 0.02. */
 };
@@ -111,9 +111,10 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
 
 #ifndef ZETOOLS_DISABLE
 
-/* Writes results as a table for people, 80 columns wide: a row for each of many, or one in full. With the
-   profiler that was benchmarked, the table has as many metrics as fit, those first that show most. Metrics
-   that add up are in units a second. "95% +-" is the precision, "with counters" the perturbation.
+/* Write results as text for people, 80 columns wide: zt_write_benches a table with a row for each result,
+   zt_write_bench and zt_write_comparison one result in full. With the profiler that was benchmarked, as many
+   metrics are added as fit, those first that show most. Metrics that add up are in units a second. "95% +-"
+   is the precision, "with counters" the perturbation.
    count        the number of results
    write, user  receive the text, as in zt_write
    Returns SUCCESS; UNKNOWN if `write` stopped it. */

@@ -169,7 +169,7 @@ ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread t
 
 /* Finds the kernel and the source line of an instruction, by the modules that the process has loaded. Works
    also when the session is over. Runs a program to find the source line, as for hot spots, which takes a few
-   milliseconds the first time; see PROGRAM DEBUG.
+   milliseconds the first time; see DEBUG SESSIONS.
    Returns SUCCESS if the kernel is known; NOT_AVAILABLE if it is not. */
 ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_debug_place *place);
 

@@ -72,7 +72,7 @@ enum { ZT_MAX_STALLS = 16 };
 
 /* A kind of stall: why a thread of the device did not execute its next instruction. */
 struct zt_stall {
-    const char *name; /* the device's, such as "SbidStall"; see HOT SPOTS */
+    const char *name; /* the driver's, such as "SbidStall"; see SAMPLED INSTRUCTIONS */
     uint64_t samples;
 };
 

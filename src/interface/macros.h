@@ -10,7 +10,7 @@
 
 #ifndef ZETOOLS_DISABLE
 
-/* Without a profiler, a region costs one comparison. */
+/* Inline, so that without a profiler a region costs one comparison. */
 static inline ZT__UNUSED zt_region zt__open_region(zt_profiler *profiler, ze_command_list_handle_t list,
                                                    const char *name) {
     static const zt_region none = {NULL, 0, 0, 0};
@@ -49,32 +49,29 @@ struct zt__all_passes {
 
 #define ZT__REGION(scope, profiler, list, name)                                                              \
     for (zt_scope scope(profiler, list, name); zt__begin_body(&scope.region);)
-#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #define ZT_SCOPE(profiler, list, name) zt_scope ZT__NAME(zt__scope)(profiler, list, name)
 #define ZT__PASSES(passes, profiler) for (zt__all_passes passes(profiler); zt_passes_next(&passes.state);)
-#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 #elif defined(__GNUC__)
 #define ZT__GUARD __attribute__((cleanup(zt__close_region)))
 #define ZT__REGION(region, profiler, list, name)                                                             \
     for (zt_region region ZT__GUARD = zt__open_region(profiler, list, name); zt__begin_body(&region);)
-#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #define ZT_SCOPE(profiler, list, name)                                                                       \
     zt_region ZT__NAME(zt__scope)                                                                            \
     ZT__GUARD ZT__UNUSED = zt__open_region(profiler, list, name)
 #define ZT__PASSES(passes, profiler)                                                                         \
     for (zt_passes passes __attribute__((cleanup(zt_passes_end))) = zt_passes_begin(profiler);               \
          zt_passes_next(&passes);)
-#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 #else
 #define ZT__PASSES(passes, profiler)                                                                         \
     for (zt_passes passes = zt_passes_begin(profiler); zt_passes_next(&passes);)
-#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 /* `break` leaves the inner loop. */
 #define ZT__REGION(region, profiler, list, name)                                                             \
     for (zt_region region = zt__open_region(profiler, list, name); region.body == 0;                         \
          zt__close_region(&region))                                                                          \
         for (; zt__begin_body(&region);)
-#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
 #endif
+
+#define ZT_REGION(profiler, list, name) ZT__REGION(ZT__NAME(zt__region), profiler, list, name)
+#define ZT_PASSES(profiler) ZT__PASSES(ZT__NAME(zt__passes), profiler)
 
 #endif /* ZETOOLS_DISABLE */

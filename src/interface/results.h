@@ -16,9 +16,9 @@ struct zt_region_info {
     uint32_t differs; /* differences between the passes, as ZT_DIFFERS_ bits; 0: none */
     uint32_t parent;  /* the region that it is directly inside; UINT32_MAX: none, or not the same each time.
                          See NESTING */
-    double own_ns;    /* GPU time of all samples outside of the regions inside it. NaN: not known */
-    double total_ns;  /* GPU time of all samples. A sample inside another one of the region does not count
-                         again. NaN: not known */
+    double own_ns;    /* GPU time of all samples, less that of the regions inside it. NaN: not known */
+    double total_ns;  /* GPU time of all samples. Where the region is inside itself, only the outer sample
+                         counts. NaN: not known */
     uint64_t bytes;   /* that traced copies and fills of this name have moved, as far as known */
     double bytes_per_second; /* `bytes`, divided by the GPU time of these copies and fills. NaN: not known */
     uint64_t with_metrics;   /* samples in `count` that have metrics; see COUNTS */
@@ -38,7 +38,7 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
 
 /* How the values of a metric are combined over samples. */
 typedef enum zt_aggregation {
-    ZT_AGGREGATE_SUM,  /* sum, and mean of a sample */
+    ZT_AGGREGATE_SUM,  /* sum, and mean over the samples */
     ZT_AGGREGATE_MEAN, /* mean, weighted by GPU time; no sum */
     ZT_AGGREGATE_FLAG, /* sum: in how many samples it was set */
     ZT_AGGREGATE_NONE  /* count, minimum and maximum alone */
@@ -121,12 +121,13 @@ ZT_API const char *zt_result_name(ze_result_t result);
 /* Samples, and what became of them: begun = collected + lost + dropped + in_flight. See COUNTS. */
 struct zt_counts {
     uint64_t begun, collected, lost, dropped, in_flight;
-    uint64_t unobserved_lists; /* command lists that ran outside of zt_execute; see COMMAND LISTS */
+    uint64_t unobserved_lists; /* command lists that ran outside of zt_execute; see UNREPORTED
+                                  EXECUTIONS */
 };
 
 /* Why samples are lost or dropped. */
 typedef enum zt_cause {
-    /* lost: the device has set a flag in the report */
+    /* lost: the device has marked the sample's data (the report) as invalid */
     ZT_LOST_REPORT_ERROR,
     ZT_LOST_REPORT_LOST,
     ZT_LOST_REPORT_WITHOUT_WORKLOAD,
@@ -229,7 +230,7 @@ struct zt_path_info {
     uint32_t parent; /* the path of the region that it is directly inside. UINT32_MAX: none */
     uint64_t count;  /* samples that were collected there, with a GPU time */
     double total_ns; /* the sum of their GPU times */
-    double own_ns;   /* the part of total_ns outside of the regions inside it. NaN: not known */
+    double own_ns;   /* total_ns, less that of the paths directly inside. NaN: not known */
 };
 
 #ifndef ZETOOLS_DISABLE

@@ -1,4 +1,4 @@
-/* ---- of a profiler ------------------------------------------------------------------------------------- */
+/* ---- settings of a profiler ---------------------------------------------------------------------------- */
 
 /* One collected sample. */
 struct zt_sample {
@@ -19,8 +19,8 @@ struct zt_config {
                             alone. NULL: those that `metrics` needs, else "ComputeBasic", else the first
                             event-based group of the device. ZT_GROUPS in the environment overrides this. */
     const char *metrics; /* Metrics: names separated by commas, up to 64. Groups that have them are measured,
-                            beside those of `groups`. These are few, but not always the fewest, because not
-                            all combinations are tried: to choose, name them in `groups`. NULL: `groups`
+                            beside those of `groups`. They are few, but not always the fewest, because not
+                            all combinations are tried: to choose them, name them in `groups`. NULL: `groups`
                             alone decides. ZT_METRICS in the environment overrides this. */
     const char *columns; /* Columns of the table, and counters and arguments of the trace, comma-separated:
                             metrics; of the GPU time "median", "p95", "min" and "max"; the latencies "queued"
@@ -68,7 +68,7 @@ ZT_API zt_config zt_config_default(void);
 
 #endif
 
-/* ---- of zt_auto ---------------------------------------------------------------------------------------- */
+/* ---- settings of zt_auto ------------------------------------------------------------------------------- */
 
 #ifdef ZETOOLS_TRACER
 
@@ -94,8 +94,8 @@ ZT_API zt_auto_config zt_auto_config_default(void);
 
 /* ---- what a device can measure ------------------------------------------------------------------------- */
 
-/* A metric group: the same type as zet_metric_group_handle_t. Only the implementation includes the header of
-   that, because it is slow to compile. */
+/* A metric group: the same type as zet_metric_group_handle_t. The header of that type is slow to compile, so
+   only the implementation includes it. */
 typedef struct _zet_metric_group_handle_t *zt_group;
 
 #ifndef ZETOOLS_DISABLE

@@ -1,8 +1,7 @@
 /* These rules hold everywhere. A declaration states only what differs.
 
-   Threads         Any thread may call any function, also several at once. A function that takes a command
-                   list or a region is called by a thread that may use that list. No other call may use a
-                   profiler, stream or debugger while it is closed; see THREADS.
+   Threads         Any thread may call any function, also several at once. THREADS has the exceptions; those
+                   of one function stand at its end: "Not by two threads at once".
    NULL            A function accepts NULL for the profiler, stream or debugger, and then does nothing. It
                    returns ZE_RESULT_SUCCESS, 0, or what stands for nothing: UINT32_MAX for an index, NaN for
                    a figure. zt_execute and zt_reset still execute and reset, and ZT_PASSES runs its statement
@@ -98,7 +97,7 @@ typedef struct zt_debug_register zt_debug_register;         /* a register */
 
 /* ---- the first screen ---------------------------------------------------------------------------------- */
 
-/* Open a profiler, make regions of the work, collect, report, close:
+/* Open a profiler, make regions of the work, collect, report, close. USE has a complete program.
 
        zt_profiler *profiler;
        zt_open(context, device, NULL, &profiler);
@@ -139,10 +138,9 @@ ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t devic
 ZT_API const char *zt_get_last_error(const zt_profiler *profiler);
 
 /* ZT_REGION(profiler, list, name) statement
-       makes a region of the statement: it begins the region before it, and ends it after it. In C++ and GNU C
-       the region ends however the statement is left: at its end, by break, goto, return or an exception. In
-       ISO C, return and goto leave it open. `break` and `continue` leave the statement, and not a loop around
-       it.
+       makes a region of the statement. In C++ and GNU C the region ends however the statement is left: at its
+       end, by break, goto, return or an exception. In ISO C, return and goto leave the region open. `break`
+       and `continue` leave the statement, and not a loop around it.
    ZT_SCOPE(profiler, list, name);
        makes a region of the rest of the block, in C++ and GNU C. In C++, an object of the class zt_scope,
        which is constructed with the same arguments, is a region for as long as it lives. */
@@ -159,11 +157,11 @@ ZT_API void zt_end(zt_region *region);
 
 /* Executes recorded lists with zeCommandQueueExecuteCommandLists, so that each execution is measured. First
    collects the last execution of the same lists, and waits for it up to config.wait_timeout_ns. Samples that
-   are not ready then are overwritten, and counted as lost. The lists are executed in any case; see CALLBACKS
-   for calls inside a callback.
+   are not ready then are overwritten, and counted as lost. The lists are executed in any case; INSIDE
+   CALLBACKS has what is different there.
    If a list is named twice, the lists are executed in several calls; the last call has the fence. If the
-   driver refuses one of these, those after it are not made, and the message has the number of lists that were
-   executed.
+   driver refuses one of these calls, those after it are not made, and the message has the number of lists
+   that were executed.
    Returns what zeCommandQueueExecuteCommandLists returns. */
 ZT_API ze_result_t zt_execute(zt_profiler *profiler, ze_command_queue_handle_t queue, uint32_t count,
                               ze_command_list_handle_t *lists, ze_fence_handle_t fence);
@@ -187,16 +185,11 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
    HANDLE_OBJECT_IN_USE inside a sample function. */
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
 
-/* Writes a report to a file. The suffix, in upper or lower case, chooses the format; see REPORTS:
-       .txt, a number, or no suffix  a table, 80 columns wide
-       .html, .htm                   a page for browsers
-       .csv, .json                   all statistics
-       .trace.json                   the timeline, for Perfetto
-       .instances.csv                a row for each sample of the timeline
-       .prom                         OpenMetrics
-       .folded                       stacks for flame graphs
-   "-" and "/dev/stdout" are a table on standard output, as wide as the terminal. Columns of config.columns
-   that do not fit into a table follow in a second one below.
+/* Writes a report to a file. The suffix chooses the format, in upper or lower case: .txt, .html or .htm,
+   .csv, .json, .trace.json, .instances.csv, .prom, .folded; see REPORTS. Without a suffix, or with a number
+   in its place, the file has a table, 80 columns wide. "-" and "/dev/stdout" are a table on standard output,
+   as wide as the terminal. Columns of config.columns that do not fit into a table follow in a second one
+   below.
    The report is written beside the file and then renamed, so that nobody reads an incomplete one. Symbolic
    links at `path` are followed, those at the name beside it are not. Pipes and devices are written to
    directly. A file that is replaced keeps its permissions, group and access list; where the system refuses
@@ -254,7 +247,8 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
    else on standard error.
    config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and other variables override it
    Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format; otherwise the result of
-   zeInit, or as zt_trace_start. Not by two threads at once. */
+   zeInit, or as zt_trace_start.
+   Not by two threads at once. */
 ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 #endif /* ZETOOLS_TRACER */

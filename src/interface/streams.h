@@ -26,7 +26,7 @@ struct zt_stream_config {
 /* One row: the metrics of one period. */
 struct zt_row {
     uint64_t time_ns;   /* when the period began, by CLOCK_MONOTONIC of the host */
-    uint64_t device_ns; /* the same by the clock of the device's metrics. It continues when that overflows */
+    uint64_t device_ns; /* the same by the clock of the device's metrics. It goes on when that overflows */
     uint64_t length_ns; /* how long the period lasted */
     int gap;            /* not 0: rows are missing before this one, dropped by the device or not
                            calculated */
@@ -39,7 +39,7 @@ struct zt_row {
    else to stop: later rows wait for the next read. */
 typedef int (*zt_row_fn)(const zt_row *row, void *user);
 
-/* Reports of a stream, and what became of them; see STREAMS. */
+/* Reports of a stream, and what became of them: reports = rows + discarded + waiting. See STREAMS. */
 struct zt_stream_counts {
     uint64_t reports;   /* read from the device */
     uint64_t rows;      /* delivered to a function or a profiler */
@@ -136,9 +136,9 @@ ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream);
 
 /* ---- streamed metrics of regions ----------------------------------------------------------------------- */
 
-/* One streamed metric over the rows that belong to the samples of a region. NaN where there are none. The
-   mean of a metric that is averaged is weighted by the length of the rows; that of one that adds up is of a
-   row. */
+/* One streamed metric over the rows that belong to the samples of a region; see STREAMED ROWS. NaN where
+   there are none. The mean is that of a row; of a metric that is averaged, it is weighted by the length of
+   the rows. */
 struct zt_streamed {
     uint64_t rows;
     double mean, peak;

@@ -4,7 +4,7 @@
 
 /* ---- what is traced ------------------------------------------------------------------------------------ */
 
-/* A callback of the application before or after a call; see TRACING. Runs on the thread that calls.
+/* A callback of the application before or after a call; see HOOKS. Runs on the thread that calls.
    parameters  a structure with the addresses of the call's parameters, such as a ze_kernel_create_params_t
                from <level_zero/layers/zel_tracing_api.h>. A prologue may change the parameters
    result      a ze_result_t: that of the call; in a prologue SUCCESS
@@ -83,8 +83,8 @@ struct zt_kernel_shape {
     uint32_t group_count[3]; /* 0: not known to the host */
     uint64_t launches;
     uint32_t groups_per_subslice; /* how many work-groups fit into a subslice. UINT32_MAX: not known */
-    double occupancy;             /* the share of a subslice's threads that these fill, from 0 to 1. NaN: not
-                                     known */
+    double occupancy;             /* the share of a subslice's places for threads that these work-groups fill,
+                                     from 0 to 1. NaN: not known */
     double waves; /* how many times a launch fills the device; below 1: not even once. NaN: not known */
 };
 

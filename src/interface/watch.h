@@ -71,7 +71,7 @@ struct zt_watch_info {
 ZT_API zt_watch_config zt_watch_config_default(void);
 
 /* Watches the regions of a profiler, and its device; see WATCHING. Where debugging is not possible, hangs are
-   reported without places: zt_watch_get_info returns why. A second call replaces the configuration.
+   reported without places, and zt_watch_get_info returns why. A second call replaces the configuration.
    config  NULL: the defaults
    Returns SUCCESS, or
        INVALID_NULL_HANDLE   the profiler is from zt_unpack

@@ -45,7 +45,7 @@
                    return 1;
                zt_open(context, device, NULL, &profiler);
                ZT_REGION(profiler, list, "fill")
-                   zeCommandListAppendMemoryFill(list, memory, "", 1, 1 << 20, NULL, 0, NULL);
+                   zeCommandListAppendMemoryFill(list, memory, &one, sizeof one, 1 << 20, NULL, 0, NULL);
                zt_collect(profiler, 0);
                zt_report(profiler, "-");
                zt_close(profiler);
@@ -76,6 +76,7 @@
        sample         one execution of a region, with its figures. Of hot spots: the instruction at which
                       one thread of the device was at one moment
        in flight      begun, and not yet collected, lost or dropped
+       on its way     in flight, and submitted to the device
        slot           what a sample needs while it is in flight: a metric query for each group, and an event
        to collect     to read the figures of finished samples and add them to the statistics
        pass           one repetition of the work, with one set of metric groups
@@ -99,8 +100,8 @@
        same. So put regions around the parts that matter, and not around every kernel of a pipeline that
        depends on overlap.
 
-       A region measures the device from its begin to its end, and so includes work of other lists that runs
-       meanwhile. Begin a region on the list that has its work.
+       Begin a region on the list to which its work is appended. It measures the device from its begin to its
+       end, and so includes work of other lists that runs meanwhile.
 
    NESTING
 
@@ -223,22 +224,22 @@
        enables. With loaders before 1.15.7, set ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit.
 
        With metrics, a launch overlaps with nothing. With times alone (config.groups = "") it overlaps as
-       without the tracer, except as TRACED LAUNCHES has it. TRACED LISTS has what is not measured.
+       without the tracer, with the exceptions in TRACED LAUNCHES. TRACED LISTS has what is not measured.
 
        zt_trace_config has more: copies, host times of calls, files of MODULES, and hooks, which are
-       callbacks of the application around calls (see HOOKS). KERNELS has what is reported of each kernel,
-       REPLACEMENTS how kernels of another module take the place of the application's.
+       callbacks of the application around calls (see HOOKS). KERNELS has what is reported of each kernel.
+       REPLACEMENTS shows how kernels of another module take the place of the application's.
 
    AUTOMATIC TRACING
 
        With ZETOOLS_TRACER. zt_auto(NULL), called first in main, opens a profiler for every context and
-       device on which the process creates a command list, traces, and at exit writes reports for each:
-       run.csv, run.2.csv and so on. The environment chooses what is traced and reported:
+       device on which the process creates a command list, traces, and at exit writes reports for each (see
+       REQUESTED REPORTS). The environment chooses what is traced and reported:
 
            ZT_AUTO=run.csv,run.trace.json ZT_KERNELS="gemm*,!*_tail" ZT_COPIES=1 ./program
 
        examples/preload.c is a library that calls zt_auto when it is loaded. With LD_PRELOAD it profiles
-       programs that were not built with zetools. Without exit, as after a signal, there is no report.
+       programs that were not built with zetools. Without exit, as after a signal, no report is written.
 
    STREAMS
 
@@ -250,7 +251,7 @@
 
        Streams and regions with metrics exclude each other on a domain of the device, on some drivers on the
        whole device. The second to be opened gets no counters, and its message names who holds them:
-       zt_stream_open fails, and zt_open leaves regions with times, which never exclude a stream.
+       zt_stream_open fails, and regions of zt_open have times alone, which never exclude a stream.
 
    BENCHMARKS
 
@@ -295,8 +296,8 @@
        A callback is a function of the application that the library calls. It must return normally, without
        an exception or longjmp. It may call all functions of the library but these:
 
-       log          the same as a sample function, and closing the stream whose message it is
        sample       zt_close, zt_watch, ZT_PASSES, zt_bench and zt_compare with its profiler
+       log          the same, and closing the stream whose message it is
        row          zt_stream_read and zt_stream_close of its stream
        event        zt_debug_wait and zt_debug_close of its debugger
        write        closing what is being written
@@ -313,12 +314,13 @@
        Exceptions:
 
        - Nothing else uses a profiler, a stream or a debugger while it is closed. But zt_stream_close and
-         zt_debug_close end calls that wait, and attached streams may be read and closed.
+         zt_debug_close end calls that wait, and streams that are attached to the profiler may be read and
+         closed.
        - One ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time.
        - A tracer, hot spots or a watch of a profiler are started and stopped by one thread at a time, and
          zt_open and zt_stream_open are not called for one device by two threads at once.
-       - A region is begun and ended by threads that may use its list. Level Zero does not allow two threads
-         to use one list at a time; different lists may be used at once.
+       - A function that takes a command list or a region is called by a thread that may use the list. Level
+         Zero does not allow two threads to use one list at a time; different lists may be used at once.
 
        No function waits without a limit. WAITS lists what may wait, and the threads of the library.
 
@@ -354,21 +356,24 @@
        ZT_PROFILE_FLAGS         overrides zt_trace_config.profile_flags, in hexadecimal: "0x3"; "0": none
        COLUMNS                  the width of a table on standard output that is not a terminal. Default: 80
 
-       Empty, ZT_REPORT, ZT_LOG, ZT_TIMELINE and ZT_PEAKS count as not set. Mistakes in these variables are
-       printed on standard error. A program that has more rights than its user, because its file is
-       set-user-ID or has capabilities, heeds none of them, and runs no other program.
+       ZT_REPORT, ZT_LOG, ZT_TIMELINE and ZT_PEAKS count as not set if they are empty. Mistakes in these
+       variables are printed on standard error. A program that has more rights than its user, because its file
+       is set-user-ID or has capabilities, heeds none of them, and runs no other program.
 
        Loader and driver read these, which must be set before zeInit: ZET_ENABLE_METRICS,
        ZE_ENABLE_TRACING_LAYER, ZES_ENABLE_SYSMAN for the frequency in benchmarks,
        ZET_ENABLE_PROGRAM_INSTRUMENTATION for profile flags, ZET_ENABLE_PROGRAM_DEBUGGING for program debug.
 
-   OPTIONS, to be defined before the header is included
+   OPTIONS
+
+       Options are macros, to be defined before the header is included:
 
        ZETOOLS_IMPLEMENTATION   in one file of the program: compiles the functions. Elsewhere the header
                                 only declares them
        ZETOOLS_DISABLE          in each file whose calls are to disappear: all functions are empty, no code
-                                is left, and Level Zero is not needed. Figures are 0, and not NaN. Pass no
-                                profiler and no structure of the library between files with it and without
+                                is left, and Level Zero is not needed. zt_execute and zt_reset make only the
+                                calls of Level Zero. Figures are 0, and not NaN. Pass no profiler and no
+                                structure of the library between files with it and without
        ZETOOLS_TRACER           in each file that uses the tracer or hot spots, and in the one of
                                 ZETOOLS_IMPLEMENTATION. Off by default, because it adds code for every call
                                 that can be traced

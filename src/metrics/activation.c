@@ -8,8 +8,6 @@
 #include "metrics/availability.h"
 #include "metrics/groups.h"
 
-/* ---- activation ------------------------------------------------------------------------------------------ */
-
 /* Activates all groups that are in use on a device, because each activation replaces the whole set, even from
    another context. The mutex of the process is held. */
 static ze_result_t zt__update_activation(const zt__process *process, ze_context_handle_t context,

@@ -8,8 +8,6 @@
 #include "base/shared.h"
 #include "metrics/driver.h"
 
-/* ---- why counters are not available ----------------------------------------------------------------------- */
-
 ZT__PRIVATE void zt__describe_holder(const zt__active_group *active, zt__counter_holder *holder) {
     snprintf(holder->text, sizeof holder->text, "group '%s' of %s of this process", active->name,
              active->is_streamed ? "a stream" : "a profiler");
@@ -28,14 +26,14 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
         (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
         (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
-    /* By one of these, the system reserves counters for privileged users. */
+    /* Where the system keeps whether it reserves counters for privileged users. */
     static const char *const paths[] = {"/proc/sys/dev/xe/observation_paranoid",
                                         "/proc/sys/dev/i915/perf_stream_paranoid"};
     char files[160];
     zt__counter_holder other;
     zt__process *process;
     uint32_t i, found = 0;
-    int all_may = 1;
+    int all_may = 1; /* the system reserves counters for nobody */
     if (zt__means_device_loss(result)) {
         zt__report_device_loss(diagnostics, result, call);
         return ZT_DEVICE_LOST;
@@ -75,8 +73,8 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         zt__report(diagnostics, METRICS_UNAVAILABLE, result, call, name);
         return ZT_NOT_SUPPORTED;
     }
-    /* Some drivers do not allow regions and streams on one device: so it may be a stream of this process where
-       a profiler is refused, or a profiler where a stream is. */
+    /* Some drivers do not allow regions and streams on one device at a time: a profiler may have been refused
+       because of a stream of this process, or a stream because of a profiler. */
     snprintf(other.text, sizeof other.text, "another process, or a stream or query of this program's own");
     process = holder && holder->text[0] ? NULL : zt__get_process();
     if (process) {

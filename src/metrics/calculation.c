@@ -9,8 +9,6 @@
 #include "metrics/driver.h"
 #include "metrics/groups.h"
 
-/* ---- calculation ----------------------------------------------------------------------------------------- */
-
 ZT__PRIVATE ze_result_t zt__calculate_reports(const zt__driver *driver, const zt__group *group,
                                               const uint8_t *raw, uint32_t count, zet_typed_value_t *values) {
     zt__process *process = zt__get_process();
@@ -28,9 +26,10 @@ ZT__PRIVATE ze_result_t zt__calculate_reports(const zt__driver *driver, const zt
         if (result == ZE_RESULT_SUCCESS && calculated != wanted) {
             result = ZE_RESULT_ERROR_INVALID_SIZE;
         }
-        count = 0;
+        count = 0; /* none is left for the loop */
     }
-    /* A report of a root device has a header and a set of values for each tile, so it is calculated alone. */
+    /* A report of a root device with tiles has a header and a set of values for each tile, so each report is
+       calculated alone. */
     for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++, raw += group->report_size, values += room) {
         uint32_t counts[ZT__MAX_TILES] = {0}, sets = group->tiles, total = room;
         result = driver->zetMetricGroupCalculateMultipleMetricValuesExp(

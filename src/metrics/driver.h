@@ -30,7 +30,7 @@
     X(zetMetricGroupGetGlobalTimestampsExp,                                                                  \
       (zet_metric_group_handle_t group, ze_bool_t of_host, uint64_t * global, uint64_t * ticks))
 
-/* A pointer to each of these functions, or NULL if the loader lacks it. */
+/* Pointers to these functions; NULL where the loader lacks one. */
 typedef struct zt__driver {
 #define X(name, parameters) ze_result_t(ZE_APICALL *name) parameters;
     ZT__OPTIONAL_FUNCTIONS(X)
@@ -47,6 +47,7 @@ enum {
 
 ZT__PRIVATE void zt__load_driver(zt__driver *driver);
 
+/* Returns whether a device is a sub-device of another. */
 ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t root);
 
 /* Returns the driver of a device, or NULL. A device does not state its driver, so it is looked for among the

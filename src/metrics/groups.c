@@ -187,6 +187,12 @@ ZT__PRIVATE const char *zt__aggregation_name(zt_aggregation aggregation) {
     return names[aggregation];
 }
 
+ZT__PRIVATE const char *zt__metric_type_name(int type) {
+    static const char *const names[] = {
+        "duration", "event", "event_with_range", "throughput", "timestamp", "flag", "ratio", "raw"};
+    return type >= 0 && type < (int)ZT__COUNT_OF(names) ? names[type] : "other";
+}
+
 ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_metric *metric) {
     static const char *const averaged[] = {"percent", "Percent", "%",   "Hz",   "hz",
                                            "Bps",     "BpS",     "bps", "ratio"};
@@ -366,10 +372,4 @@ ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_wr
         return zt__report(NULL, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write_groups");
     }
     return result;
-}
-
-ZT__PRIVATE const char *zt__metric_type_name(int type) {
-    static const char *const names[] = {
-        "duration", "event", "event_with_range", "throughput", "timestamp", "flag", "ratio", "raw"};
-    return type >= 0 && type < (int)ZT__COUNT_OF(names) ? names[type] : "other";
 }

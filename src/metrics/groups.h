@@ -7,7 +7,7 @@
 #include "base/system.h"
 #include "metrics/driver.h"
 
-/* All metric groups of a device. */
+/* All metric groups that a device lists. */
 typedef struct zt__catalog {
     uint32_t count;
     zet_metric_group_handle_t *handles;
@@ -39,8 +39,9 @@ ZT__PRIVATE ze_result_t zt__open_catalog(const zt_allocator *allocator, const zt
 ZT__PRIVATE int zt__is_usable_group(const zt__catalog *catalog, uint32_t index,
                                     zet_metric_group_sampling_type_flags_t type);
 
-/* Returns the index of the first group with this name, or with any if that is NULL; UINT32_MAX if there is
-   none. The sampling type is needed because a device lists most groups twice, once for each type. */
+/* Returns the index of the first usable group with this name, or of the first one if `name` is NULL;
+   UINT32_MAX if there is none. The sampling type is needed because a device lists most groups twice, once for
+   each type. */
 ZT__PRIVATE uint32_t zt__find_group(const zt__catalog *catalog, const char *name, size_t length,
                                     zet_metric_group_sampling_type_flags_t type);
 
@@ -62,10 +63,10 @@ ZT__PRIVATE ze_result_t zt__load_metrics(const zt_allocator *allocator, zt__grou
 
 ZT__PRIVATE const char *zt__aggregation_name(zt_aggregation aggregation);
 
+ZT__PRIVATE const char *zt__metric_type_name(int type);
+
 /* Fills in the public description of a metric, in pass 0. Its strings are those of the group. */
 ZT__PRIVATE void zt__describe_metric(const zt__group *group, uint32_t index, zt_metric *metric);
 
 /* Returns a value as a number, or NaN. Drivers may return a value of another type than that of its metric. */
 ZT__PRIVATE double zt__value_of(const zet_typed_value_t *value);
-
-ZT__PRIVATE const char *zt__metric_type_name(int type);

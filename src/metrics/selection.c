@@ -105,7 +105,7 @@ static const char *zt__covered_metric_at(const void *cover, uint32_t index) {
     return group->metrics[index].name;
 }
 
-/* Returns whether fewer than `most` groups of a group's domain are selected. */
+/* Returns whether fewer than `most` groups are selected of the domain that a group of the catalog has. */
 static int zt__domain_has_room(const zt__selector *selector, uint32_t index, uint32_t most) {
     uint32_t g, count = 0;
     for (g = 0; g < selector->selection->group_count; g++) {
@@ -226,19 +226,20 @@ static ze_result_t zt__select_by_metrics(zt__selector *selector) {
 
 /* ---- which groups are measured together ------------------------------------------------------------------ */
 
-/* Puts the groups into the order of their passes: those that the driver proposes, or else the first group of
-   a domain into the first pass, the second one into the second, and so on. If a pass is full, the group is in
-   the next one that is not. On failure the message was reported. */
+/* Distributes the groups over passes, and puts them into the order of these. The driver may propose passes.
+   Else the first group of a domain is in the first pass, the second one in the second, and so on; if a pass
+   is full, the group is in the next one that is not. On failure the message was reported. */
 static ze_result_t zt__plan_passes(zt__selector *selector) {
     zt__selection *selection = selector->selection;
     zt__group ordered[ZT__MAX_GROUPS];
     zet_metric_group_handle_t handles[ZT__MAX_GROUPS] = {NULL};
-    uint32_t pass_of[ZT__MAX_GROUPS], sizes[ZT__MAX_GROUPS] = {0}, together[ZT__MAX_GROUPS] = {0};
+    uint32_t pass_of[ZT__MAX_GROUPS], sizes[ZT__MAX_GROUPS] = {0}, group_counts[ZT__MAX_GROUPS] = {0};
     uint32_t g, earlier, pass, end, next = 0, passes = 0, found = 0, count = selection->group_count;
     uint32_t needed = 1, placed = 0, most = selector->config->max_passes;
-    int is_planned;
+    int is_planned; /* by the driver */
 
-    /* The driver knows of more conflicts than those of domains. It reorders `handles` by pass. */
+    /* The driver knows of more conflicts than those of domains. It puts `handles` into the order of passes,
+       and stores how many are in each. */
     for (g = 0; g < count; g++) {
         handles[g] = selection->groups[g].handle;
         pass_of[g] = UINT32_MAX;
@@ -273,11 +274,11 @@ static ze_result_t zt__plan_passes(zt__selector *selector) {
                     pass = pass_of[earlier] + 1; /* the groups of a domain are in ascending passes */
                 }
             }
-            while (together[pass] == ZT__MAX_GROUPS_IN_PASS) {
+            while (group_counts[pass] == ZT__MAX_GROUPS_IN_PASS) {
                 pass++;
             }
             pass_of[g] = pass;
-            together[pass]++;
+            group_counts[pass]++;
         }
     }
     for (g = 0; g < count; g++) {

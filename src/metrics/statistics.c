@@ -127,7 +127,8 @@ static uint64_t zt__random_state(uint64_t seed, uint64_t n) {
 ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics, uint32_t pass,
                                 const double *row) {
     double weights[ZT_AGGREGATE_NONE + 1] = {0}; /* 0 for flags and for what is not combined */
-    uint64_t n = statistics->seen[pass]++, place = n, state;
+    uint64_t n = statistics->seen[pass]++, state;
+    uint64_t place = n; /* the row in which it is kept, if there is such a row */
     double *kept;
     uint32_t column;
     if (n == statistics->kept && n < statistics->capacity) {
@@ -176,6 +177,7 @@ ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__stati
                                       const zt__statistics *from) {
     uint64_t of_into = zt__samples_per_pass(into), of_from = zt__samples_per_pass(from);
     uint64_t state = zt__random_state(into->seed, of_into + of_from);
+    /* [0] is of `into`, and [1] of `from` */
     uint32_t i, kept[2], stay[2] = {0, 0};
     double left[2], step[2]; /* samples not drawn yet, and for how many samples each kept row stands */
     if (!from->moments) {

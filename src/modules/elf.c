@@ -7,9 +7,14 @@
 
 #if defined(ZETOOLS_TRACER) || defined(ZETOOLS_DEBUG)
 
-/* ---- ELF ------------------------------------------------------------------------------------------------- */
-
-enum { ZT__ELF_SECTION = 64 }; /* bytes of an entry of the table of sections */
+enum {
+    ZT__ELF_SECTION = 64, /* bytes of an entry of the table of sections */
+    ZT__ELF_SYMBOL = 24,  /* bytes of an entry of a table of symbols */
+    ZT__ELF_PROGBITS = 1, /* types of sections */
+    ZT__ELF_SYMTAB = 2,
+    ZT__ELF_DYNSYM = 11,
+    ZT__ELF_FUNCTION = 2 /* the type of a symbol */
+};
 
 /* Reads an integer of up to 8 bytes. Returns 0 beyond the end. */
 static uint64_t zt__read_elf(const zt__elf *elf, uint64_t offset, uint32_t width) {
@@ -66,13 +71,13 @@ ZT__PRIVATE int zt__is_elf_text(const zt__elf *elf, uint64_t section, uint64_t o
 
 /* Reads a symbol of a function. Returns 0 if it is none, or its instructions are not in the file. */
 static int zt__read_function(const zt__elf *elf, uint64_t symbol, uint64_t *address, zt__code *code) {
-    const uint64_t function = 2, named = zt__read_elf(elf, symbol + 4, 1) & 15;
+    uint64_t type = zt__read_elf(elf, symbol + 4, 1) & 15;
     zt__elf_section section = zt__elf_section_at(elf, zt__read_elf(elf, symbol + 6, 2));
     uint64_t value = zt__read_elf(elf, symbol + 8, 8), place;
     code->size = zt__read_elf(elf, symbol + 16, 8);
     place = section.offset + (elf->is_relocatable ? value : value - section.address);
     *address = elf->is_relocatable ? section.address + value : value;
-    if (named != function || code->size == 0 || place > elf->size || elf->size - place < code->size) {
+    if (type != ZT__ELF_FUNCTION || code->size == 0 || place > elf->size || elf->size - place < code->size) {
         return 0;
     }
     code->hash = zt__hash(elf->bytes + place, (size_t)code->size);
@@ -81,8 +86,7 @@ static int zt__read_function(const zt__elf *elf, uint64_t symbol, uint64_t *addr
 
 ZT__PRIVATE int zt__find_in_elf(const zt__elf *elf, const char *name, const zt__code *wanted,
                                 uint64_t *address, zt__code *code) {
-    enum { SYMTAB = 2, DYNSYM = 11, SYMBOL = 24 };
-    int is_named = 0;
+    int is_found = 0;
     uint64_t i, symbol;
     for (i = 0; i < elf->section_count; i++) {
         zt__elf_section section = zt__elf_section_at(elf, i);
@@ -90,35 +94,36 @@ ZT__PRIVATE int zt__find_in_elf(const zt__elf *elf, const char *name, const zt__
             continue;
         }
         if (zt__is_elf_text(elf, elf->names, section.name, ".text.", name) && section.size > 0) {
-            is_named = 1;
+            is_found = 1;
             *address = section.address;
             code->size = section.size;
             code->hash = zt__hash(elf->bytes + section.offset, (size_t)section.size);
         }
-        if (section.type != SYMTAB && section.type != DYNSYM) {
+        if (section.type != ZT__ELF_SYMTAB && section.type != ZT__ELF_DYNSYM) {
             continue;
         }
-        for (symbol = section.offset; symbol + SYMBOL <= section.offset + section.size; symbol += SYMBOL) {
+        for (symbol = section.offset; symbol + ZT__ELF_SYMBOL <= section.offset + section.size;
+             symbol += ZT__ELF_SYMBOL) {
             uint64_t found;
             zt__code function;
-            int is_right = wanted && zt__read_elf(elf, symbol + 16, 8) == wanted->size;
+            int is_wanted = wanted && zt__read_elf(elf, symbol + 16, 8) == wanted->size;
             int has_name =
-                !is_named && zt__is_elf_text(elf, section.link, zt__read_elf(elf, symbol, 4), "", name);
-            if ((!is_right && !has_name) || !zt__read_function(elf, symbol, &found, &function)) {
+                !is_found && zt__is_elf_text(elf, section.link, zt__read_elf(elf, symbol, 4), "", name);
+            if ((!is_wanted && !has_name) || !zt__read_function(elf, symbol, &found, &function)) {
                 continue;
             }
-            is_right = is_right && function.hash == wanted->hash;
-            if (is_right || has_name) {
-                is_named = 1;
+            is_wanted = is_wanted && function.hash == wanted->hash;
+            if (is_wanted || has_name) {
+                is_found = 1;
                 *address = found;
                 *code = function;
             }
-            if (is_right) {
+            if (is_wanted) {
                 return 1;
             }
         }
     }
-    return is_named;
+    return is_found;
 }
 
 /* Returns a text of a section, which ends inside the file, or NULL. */
@@ -133,25 +138,26 @@ static const char *zt__elf_text(const zt__elf *elf, uint64_t section, uint64_t o
 }
 
 ZT__PRIVATE int zt__find_function_at(const zt__elf *elf, uint64_t address, zt__function *found) {
-    enum { PROGBITS = 1, SYMTAB = 2, DYNSYM = 11, SYMBOL = 24 };
-    static const char prefix[] = ".text.", others[] = ".text.Intel_Symbol_Table_Void_Program";
+    static const char prefix[] = ".text.";
+    static const char others[] = ".text.Intel_Symbol_Table_Void_Program"; /* functions of no kernel */
     uint64_t i, symbol;
     memset(found, 0, sizeof *found);
     for (i = 0; i < elf->section_count; i++) {
         zt__elf_section section = zt__elf_section_at(elf, i);
         const char *name = zt__elf_text(elf, elf->names, section.name);
-        if (section.type == PROGBITS && address - section.address < section.size && name &&
+        if (section.type == ZT__ELF_PROGBITS && address - section.address < section.size && name &&
             strncmp(name, prefix, sizeof prefix - 1) == 0 && strcmp(name, others) != 0) {
             found->name = name + sizeof prefix - 1;
             found->address = section.address;
             found->size = section.size;
             return 1;
         }
-        if ((section.type != SYMTAB && section.type != DYNSYM) || section.offset > elf->size ||
-            elf->size - section.offset < section.size) {
+        if ((section.type != ZT__ELF_SYMTAB && section.type != ZT__ELF_DYNSYM) ||
+            section.offset > elf->size || elf->size - section.offset < section.size) {
             continue;
         }
-        for (symbol = section.offset; symbol + SYMBOL <= section.offset + section.size; symbol += SYMBOL) {
+        for (symbol = section.offset; symbol + ZT__ELF_SYMBOL <= section.offset + section.size;
+             symbol += ZT__ELF_SYMBOL) {
             uint64_t begin;
             zt__code code;
             if (zt__read_function(elf, symbol, &begin, &code) && address - begin < code.size) {

@@ -12,21 +12,22 @@
 
    - The native binary of the module, when the first kernel of the module is created. An ELF file of Intel's
      compiler ("zebin") describes its kernels in the section .ze_info.
-   - zeKernelGetProperties, zeKernelGetBinaryExp and zetKernelGetProfileInfo, when the first launch of a
-     handle has been appended. By then, drivers also count the shared local memory of the arguments.
+   - zeKernelGetProperties, zeKernelGetBinaryExp and zetKernelGetProfileInfo, after the first launch of a
+     handle was appended, so that no launch waits for these calls. By then, drivers also count the shared local
+     memory of the arguments.
 
-   So no launch waits for it. Handles with the same name and the same facts are one kernel, which belongs to
-   the profiler of the list that it was appended to. */
+   Handles with the same name and the same facts are one kernel, which belongs to the profiler of the list to
+   which its launch was appended. */
 
 enum {
     ZT__MAX_KERNELS = 16384,  /* of a profiler; launches of others are counted */
     ZT__MAX_BINARY = 1 << 30, /* bytes. Longer native binaries are not read */
     ZT__REGISTER_FILE = 1024, /* registers that the threads of a vector engine share */
     ZT__BARRIERS_OF_SUBSLICE = 32,
-    ZT__MOST_TOKENS = 4096 /* bytes of what zetKernelGetProfileInfo stores */
+    ZT__PROFILE_INFO_BYTES = 4096 /* room for what zetKernelGetProfileInfo stores */
 };
 
-/* What is known of a kernel, in the order of zt_kernel_info, UINT32_MAX where it is not. Without padding,
+/* What is known of a kernel, in the order of zt_kernel_info; UINT32_MAX is not known. There is no padding,
    because kernels are compared byte by byte. */
 typedef struct zt__kernel_facts {
     uint64_t module; /* 0: not known */
@@ -59,6 +60,7 @@ typedef struct zt__kernels {
     zt__kernel *in_order[ZT__MAX_KERNELS];
 } zt__kernels;
 
+/* Returns facts of which none is known. */
 ZT__PRIVATE zt__kernel_facts zt__unknown_facts(void);
 
 #endif

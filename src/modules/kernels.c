@@ -26,12 +26,12 @@ typedef struct zt__register_file_size {
     uint32_t registers;
 } zt__register_file_size;
 
-/* Queries the driver for what a kernel is made of. What it does not know stays as it is. */
+/* Queries the driver for what a kernel is made of. Facts that it does not know stay as they are. */
 static void zt__query_kernel(const zt__driver *driver, ze_kernel_handle_t kernel, zt__kernel_facts *facts) {
     zt__register_file_size file = {(ze_structure_type_t)0x00030012, NULL, UINT32_MAX};
     union {
         zet_profile_properties_t properties;
-        uint8_t bytes[ZT__MOST_TOKENS];
+        uint8_t bytes[ZT__PROFILE_INFO_BYTES];
     } profile;
     zet_profile_free_register_token_t token;
     zet_profile_register_sequence_t sequence;

@@ -9,13 +9,14 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* Returns the record of a kernel, for which the driver is queried: the one of the same name and facts, which
-   is added if there is none. `described` is what its module states. The name is empty if the driver fails.
-   Returns NULL without memory, or if there are too many. No mutex is held. */
+/* Returns the record of a kernel: the one with the same name and facts, which is added if there is none.
+   `described` is what its module states; the driver is queried for the rest. The name is empty if the driver
+   fails. Returns NULL without memory, or if there are too many. No mutex is held. */
 ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_handle_t handle,
                                                const zt__kernel_facts *described);
 
-/* Counts a launch of a kernel; NULL is one for which there is no room. `shape` has the sizes. */
+/* Counts a launch of a kernel, with the sizes in `shape`. `kernel` is NULL if there is no room for its
+   record. */
 ZT__PRIVATE void zt__count_kernel(zt_profiler *profiler, zt__kernel *kernel, const zt_kernel_shape *shape);
 
 #endif

@@ -10,8 +10,6 @@
 
 #if defined(ZETOOLS_TRACER) || defined(ZETOOLS_DEBUG)
 
-/* ---- source lines ---------------------------------------------------------------------------------------- */
-
 /* Called with each line that the tool prints, one for each address: "/path/file.cl:12", perhaps followed by a
    blank and more, or "??:0". */
 static void zt__read_line(void *user, const char *text) {

@@ -51,7 +51,7 @@ ZT__PRIVATE void *zt__allocate_with_name(const zt_allocator *allocator, size_t s
     return record;
 }
 
-/* One of two calls of the driver, with the module and where to store size and bytes. */
+/* Calls one of two functions of the driver, which take the same arguments. */
 static ze_result_t zt__query_binary(ze_module_handle_t module, int is_debug, size_t *size, uint8_t *bytes) {
     return is_debug ? zetModuleGetDebugInfo((zet_module_handle_t)module,
                                             ZET_MODULE_DEBUG_INFO_FORMAT_ELF_DWARF, size, bytes)

@@ -26,17 +26,17 @@ typedef struct zt__loaded_kernel {
     const void *handle;        /* the key */
     ze_module_handle_t module; /* NULL: not known, like the next */
     ze_device_handle_t device;
-    int is_placed;        /* its address was looked up where hot spots were sampled when it was seen */
+    int is_placed;        /* its address was recorded for the hot spots that were sampled when it was seen */
     int may_be_destroyed; /* a call that destroys it has begun */
 
     /* for launches */
     struct zt__kernel_name *name; /* NULL: not known yet */
     uint32_t group_size[3];       /* 0: not known */
-    zt_profiler *counted_for;     /* whose kernel it is, so far; NULL: nobody's */
-    struct zt__kernel *counted;   /* NULL: there is no room for it */
+    zt_profiler *counted_for;     /* for which its launches were counted last; NULL: for none */
+    struct zt__kernel *counted;   /* its record there; NULL: there is no room for it */
 } zt__loaded_kernel;
 
-/* All that a tracer has seen, and that still exists. Belongs to the tracer. */
+/* What a tracer has seen, and what still exists. Belongs to the tracer. */
 typedef struct zt__loaded {
     const zt_allocator *allocator;
     int is_observed;          /* the tracer is live. Atomic, like the next */

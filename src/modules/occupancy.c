@@ -88,7 +88,8 @@ typedef struct zt__kernel_rule {
 } zt__kernel_rule;
 
 /* All rules that hold apply, but of those with the same first condition only the first. A figure that is not
-   known fulfils no condition. Sources of the thresholds and remedies, beside those of zt__rules:
+   known fulfils no condition. Sources of the thresholds and remedies, beside those of zt__rules in
+   results/advice.c:
    [oneAPI] Intel, "oneAPI GPU Optimization Guide": Registerization and Avoiding Register Spills; Small
             Register Mode vs. Large Register Mode; Thread Mapping and GPU Occupancy; Considerations for
             Selecting Work-Group Size. It advises against any spill. */

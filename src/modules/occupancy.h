@@ -17,7 +17,7 @@ typedef struct zt__filling {
     int slm_limits, barriers_limit, registers_limit; /* why not more fit */
 } zt__filling;
 
-/* Computes how many work-groups fit into a subslice, as OCCUPANCY in the manual describes. Intel's driver
+/* Computes how many work-groups fit into a subslice, as KERNELS in the manual describes. Intel's driver
    computes the number of work-groups of a cooperative launch in the same way
    (KernelHelper::getMaxWorkGroupCount of intel/compute-runtime). */
 ZT__PRIVATE zt__filling zt__fill_subslice(const zt__device_limits *limits, const zt__kernel_facts *facts,

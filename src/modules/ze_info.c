@@ -12,8 +12,6 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- .ze_info -------------------------------------------------------------------------------------------- */
-
 /* A line of .ze_info, which is YAML in block style: "  - key: value", or "key: value". */
 typedef struct zt__yaml_line {
     size_t dash;   /* column of the '-' that begins an element of a list; else that of the key */
@@ -62,11 +60,12 @@ static int zt__next_yaml_line(const char **text, const char *end, zt__yaml_line 
     return 0;
 }
 
-/* Reads the kernels of a .ze_info into `kernels`, or only counts them if it is NULL. Returns their number. In
-   execution_env, the documentation of the format has 0 as the default of barrier_count and slm_size. */
+/* Reads the kernels of a .ze_info into `kernels`, or only counts them if it is NULL. Returns their number. */
 static uint32_t zt__read_ze_info(const char *text, size_t size, zt__described_kernel *kernels) {
     const char *end = text + size;
-    size_t item = SIZE_MAX, members = 0, environment = 0;
+    size_t item = SIZE_MAX; /* column of the '-' of kernels; SIZE_MAX: none yet */
+    size_t members = 0;     /* column of their keys */
+    size_t environment = 0; /* column of the keys of execution_env; 0: none yet */
     int in_kernels = 0, in_environment = 0;
     uint32_t count = 0;
     zt__yaml_line line;
@@ -94,7 +93,7 @@ static uint32_t zt__read_ze_info(const char *text, size_t size, zt__described_ke
         if (line.column == members) {
             in_environment = zt__equals("execution_env", line.key, line.key_length);
             environment = 0;
-            if (in_environment) {
+            if (in_environment) { /* these defaults are documented */
                 facts->barriers = facts->slm_bytes = 0;
             } else if (zt__equals("name", line.key, line.key_length)) {
                 kernels[count - 1].name = line.value;

@@ -15,7 +15,7 @@ typedef struct zt__described_kernel {
     zt__kernel_facts facts;
 } zt__described_kernel;
 
-/* A module: what is left of its native binary. */
+/* What is kept of the native binary of a module. */
 typedef struct zt__described_module {
     uint64_t hash; /* of the native binary; 0: not known */
     char *text;    /* of .ze_info, without a 0 at its end */
@@ -25,8 +25,8 @@ typedef struct zt__described_module {
 
 ZT__PRIVATE void zt__free_described_module(const zt_allocator *allocator, zt__described_module *module);
 
-/* Reads what the native binary of a module states of its kernels: nothing, if the driver returns none, or
-   without memory for it. Returns NULL without memory for the record. No mutex is held. */
+/* Reads what the native binary of a module states of its kernels. That is nothing if the driver returns no
+   binary, or there is no memory for it. Returns NULL without memory for the record. No mutex is held. */
 ZT__PRIVATE zt__described_module *zt__describe_module(const zt_allocator *allocator,
                                                       ze_module_handle_t handle);
 

@@ -40,7 +40,6 @@ static int zt__keep_text(const char **text) {
     return *text != NULL;
 }
 
-/* Frees the copies, and clears the rest. */
 static void zt__clear_auto(void) {
     zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.report);
     zt__free(&zt__default_allocator, (void *)(uintptr_t)zt__automatic.config.groups);
@@ -54,8 +53,8 @@ static void zt__print_auto_note(zt__document *document, const char *text) {
     zt__print_message("zt_auto: %s", text);
 }
 
-/* Writes the reports. Runs at exit, before loader and driver are gone: functions of atexit run in reverse
-   order, and zt_auto has called zeInit before it registered this one. */
+/* Writes the reports. Runs at exit, while loader and driver are still there: functions of atexit run in
+   reverse order, and zt_auto has called zeInit before it registered this one. */
 static void zt__end_auto(void) {
     zt__tracer *tracer = zt__automatic.tracer;
     zt__traced_device *device;
@@ -81,7 +80,7 @@ static void zt__end_auto(void) {
             }
             zt__write_reports(device->profiler, zt__automatic.report,
                               zt__add(&zt__get_process()->automatic, 1));
-            if (zt_get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table says why itself */
+            if (zt_get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table states why */
                 zt__document document;
                 memset(&document, 0, sizeof document);
                 document.profiler = device->profiler;
@@ -139,8 +138,8 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
         return result;
     }
 
-    /* The driver looks for the first variable in zeInit. So do loaders for the second that cannot enable the
-       tracing layer later. */
+    /* zeInit reads these variables: the driver the first one, and the second one a loader that cannot enable
+       its tracing layer later. */
     if (config.trace.profile_flags || zt__get_variable("ZT_PROFILE_FLAGS")) {
         zt__set_variable("ZET_ENABLE_PROGRAM_INSTRUMENTATION", "1", 0);
     }
@@ -154,6 +153,8 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
         if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) { /* no access to the device node */
             advice = "This user may not use the device: add them to the group of /dev/dri/renderD*, which is "
                      "render or video.";
+        } else if (zt__get_variable("ZE_ENABLE_ALT_DRIVERS")) {
+            advice = "The driver is the one that ZE_ENABLE_ALT_DRIVERS names: check its path.";
         }
         return zt__report(NULL, CALL_FAILED, result, "zeInit", zt_result_name(result), advice);
     }
@@ -167,7 +168,7 @@ static ze_result_t zt__start_auto(const zt_auto_config *given) {
     has_memory &= zt__keep_text(&kept->groups);
     has_memory &= zt__keep_text(&kept->metrics);
     has_memory &= zt__keep_text(&kept->columns);
-    complete = zt__complete_config(kept); /* for the defaults of the tracer; zt_open completes `kept` */
+    complete = zt__complete_config(kept); /* for the tracer; zt_open completes `kept` itself */
     if (has_memory) {
         tracer = zt__create_tracer(&complete.allocator, NULL, complete.wait_timeout_ns);
     }

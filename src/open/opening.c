@@ -109,8 +109,8 @@ static ze_result_t zt__open_metrics(zt_profiler *profiler) {
     if (!zt__describe_selection(profiler)) {
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     } else {
-        /* If another tool uses the counters, activation would take them from it: but drivers then refuse to
-           create a query pool. Other errors are left to the calls that follow. */
+        /* If another tool uses the counters, activation would take them from it, but a query pool is refused.
+           So one is created first. Other errors are left to the calls that follow. */
         memset(&desc, 0, sizeof desc);
         desc.stype = ZET_STRUCTURE_TYPE_METRIC_QUERY_POOL_DESC;
         desc.type = ZET_METRIC_QUERY_POOL_TYPE_PERFORMANCE;
@@ -158,6 +158,7 @@ static void zt__destroy_profiler(zt_profiler *profiler) {
     zt__detach_profiler(profiler);
     zt__unregister_profiler(profiler);
     zt__close_timeline(profiler);
+    /* Optional parts of a profiler, which set these functions when they are made. */
     if (profiler->free_watch) {
         profiler->free_watch(profiler);
     }
@@ -173,8 +174,8 @@ static void zt__destroy_profiler(zt_profiler *profiler) {
     zt__free_profiler(profiler);
 }
 
-/* Reads the resolution and width of the device's time stamps, and what reports have about device and program.
-   What of the latter cannot be found out stays unknown. */
+/* Reads the resolution and width of the device's time stamps, and the facts about device and program that
+   reports have. Facts that cannot be found out stay unknown. */
 static ze_result_t zt__read_device(zt_profiler *profiler) {
     const zt__driver *driver = &profiler->driver;
     zt__facts *facts = &profiler->facts;
@@ -232,7 +233,7 @@ static ze_result_t zt__read_device(zt_profiler *profiler) {
     return result;
 }
 
-/* As zt_open, with a complete configuration. */
+/* As zt_open, with a complete configuration. Earlier parts call it by `open_configured`. */
 static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_handle_t device,
                                        const zt_config *complete, zt_profiler **profiler) {
     zt_profiler *opened = zt__create_profiler(complete);

@@ -1,4 +1,4 @@
-/* Reports and settings that the environment asks for: ZT_REPORT, ZT_PEAKS. */
+/* Reports and settings that the environment requests: ZT_REPORT, ZT_PEAKS. */
 
 #include "open/requests.h"
 
@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "regions/profiler.h"
 
-/* Prints the last message of a profiler, unless its log does. */
+/* Prints the last message of a profiler, unless its log function prints it. */
 static void zt__print_error(const zt_profiler *profiler) {
     if (profiler->diagnostics.log != zt__log_to_stderr) {
         zt__print_message("%s", zt_get_last_error(profiler));
@@ -101,7 +101,8 @@ ZT__PRIVATE void zt__read_environment(zt_profiler *profiler) {
     if (zt__is_off(list)) {
         return;
     }
-    profiler->report_number = zt__add(&zt__get_process()->reporting, 1); /* a profiler is registered there */
+    /* The block of the process is there, because the profiler is registered in it. */
+    profiler->report_number = zt__add(&zt__get_process()->reporting, 1);
     profiler->reports = zt__duplicate_text(&profiler->config.allocator, list);
     if (!profiler->reports) {
         zt__report_no_memory(&profiler->diagnostics, "zt_open", "the paths of reports");

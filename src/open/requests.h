@@ -1,4 +1,4 @@
-/* Reports and settings that the environment asks for: ZT_REPORT, ZT_PEAKS. */
+/* Reports and settings that the environment requests: ZT_REPORT, ZT_PEAKS. */
 
 #pragma once
 
@@ -18,9 +18,9 @@ ZT__PRIVATE int zt__shows_timeline(const char *list);
 /* Reports the first path of a list whose suffix stands for no format. */
 ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const char *call, const char *list);
 
-/* Writes the reports of a list for the n-th profiler of the process, which is closed next. Messages go to
-   standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table goes to standard
-   error instead. */
+/* Writes the reports of a list, for the n-th profiler of the process that has such a list. It is closed next.
+   Messages go to standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table
+   goes to standard error instead. */
 ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n);
 
 /* Reads the variables of the environment that zt_open obeys, and keeps ZT_REPORT for zt_close. */

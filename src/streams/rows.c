@@ -1,4 +1,4 @@
-/* Calculates reports of the ring, and delivers them as rows with times of the host; the reader thread. */
+/* The reader thread; from reports in the ring to rows with times of the host, and their delivery. */
 
 #include "streams/rows.h"
 
@@ -70,6 +70,7 @@ static void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     uint64_t wrapped = 0, stamp = 0, length = period, reported, end, later_ns;
     int has_stamp = zt__read_integer(row->values, stream->time_metric, &wrapped);
     int is_reported, in_future, in_next_wrap;
+    /* The time stamp, or one that is possible. */
     if (has_stamp) {
         wrapped = wrap ? wrapped % wrap : wrapped;
         stamp = wrap ? (wrapped + stream->stamp_offset) % wrap : wrapped + stream->stamp_offset;
@@ -83,6 +84,8 @@ static void zt__find_period(zt_stream *stream, zt__raw_row *row) {
             stream->stamp_offset = wrap ? (stamp + wrap - wrapped) % wrap : stamp - wrapped;
         }
     }
+
+    /* The end of the period. */
     if (!stream->has_end) {
         row->end_ns = opened_ns;
         if (has_stamp) {
@@ -111,6 +114,7 @@ static void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     if (stream->has_end) {
         row->since_end_ns = row->end_ns - stream->end_ns;
     }
+
     /* The length is what the device reports, but at most the time since the end of the row before. If the
        device reports no length, it is that time; but not after a failed calculation, when a row is missing
        there. */
@@ -124,9 +128,9 @@ static void zt__find_period(zt_stream *stream, zt__raw_row *row) {
     }
 }
 
-/* Returns the name of the marker that ended a row, or NULL. In rows without a marker, the metric StreamMarker
-   has the number of the last marker, or one with another meaning. So if a row has the same number as the one
-   before, it has a marker only if the metric ReportReason shows this. */
+/* Returns the name of the marker that ended a row, or NULL. In a row without a marker, the metric
+   StreamMarker may still have the number of the last one, or another meaning. So a row with the same number
+   as the one before has a marker only if the metric ReportReason shows it. */
 static const char *zt__find_marker(zt_stream *stream, const zet_typed_value_t *values) {
     zt__stream_data *data = stream->data;
     uint64_t number = 0;
@@ -182,9 +186,9 @@ ZT__PRIVATE void zt__report_not_calculated(zt_stream *stream, ze_result_t result
     }
 }
 
-/* Gets the next row of the reports before `end`, which are calculated, with its times and whether it follows
-   a gap. Counts it as delivered if it is valid and `is_wanted`, else as discarded. Returns 0 if there is
-   none.
+/* Gets the next row, with its times and whether it follows a gap, of the reports whose number is below `end`.
+   Calculates reports if no calculated row is left. Counts the row as delivered if it is valid and
+   `is_wanted`, else as discarded. Returns 0 if there is no row.
 
    Drivers keep state between calls. The first call in a process returns one row less than there are reports.
    The first call for a later capture returns as many, but the first row begins in the capture before; it is

@@ -13,8 +13,9 @@
 /* The longest time between two reads of a thread that waits for rows. */
 enum { ZT__STREAM_WAIT_NS = 10000000 };
 
-/* Reports are read from the device into a ring, calculated there, and leave it as rows. With config.reader, a
-   thread of the stream reads, and the threads that call zt_stream_read deliver. Without it, they do both.
+/* Reports are read from the device into a ring, and leave it when they are calculated, as rows. With
+   config.reader, a thread of the stream reads, and the threads that call zt_stream_read calculate and
+   deliver. Without it, they do both.
 
    There are two locks. `reader` is locked first: the thread that holds it delivers rows, calls the driver and
    functions of the application, and alone uses the fields below `reader`. `data->mutex` guards bookkeeping,
@@ -27,7 +28,7 @@ struct zt_stream {
     zt__driver driver;
     const char *opened_by;  /* the call, for messages */
     int is_of_instructions; /* its reports are those of hot spots: they have no periods, and no rows */
-    int is_group_optional;  /* that no group samples instructions is not reported */
+    int is_group_optional;  /* if no group samples instructions, that is not reported */
     zt__diagnostics own_diagnostics;
     zt__diagnostics *diagnostics;                                      /* these, or those of the profiler */
     uint32_t time_metric, length_metric, marker_metric, reason_metric; /* or UINT32_MAX */

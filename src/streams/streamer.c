@@ -114,17 +114,17 @@ ZT__PRIVATE ze_result_t zt__make_room_for_rows(zt_stream *stream) {
     const zt_allocator *allocator = &stream->config.allocator;
     zt__stream_data *data = stream->data;
     uint32_t metrics = data->group.metric_count;
-    size_t limit = stream->config.memory_limit, of_row = metrics * sizeof *stream->values;
-    size_t at_once = limit / 4 / of_row, least = LEAST_ROWS * of_row + LEAST_RING;
+    size_t limit = stream->config.memory_limit, row_size = metrics * sizeof *stream->values;
+    size_t at_once = limit / 4 / row_size, least = LEAST_ROWS * row_size + LEAST_RING;
     int complete;
     if (limit < least) {
         return zt__report(stream->diagnostics, MEMORY_LIMIT, ZE_RESULT_ERROR_INVALID_SIZE, stream->opened_by,
                           (unsigned long long)limit, stream->info.group, (unsigned long long)least);
     }
     stream->max_calculated = at_once < MOST_ROWS ? (uint32_t)at_once : (uint32_t)MOST_ROWS;
-    stream->ring_size = limit - stream->max_calculated * of_row;
+    stream->ring_size = limit - stream->max_calculated * row_size;
     stream->info.memory = limit;
-    stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->max_calculated, of_row);
+    stream->values = (zet_typed_value_t *)zt__allocate(allocator, stream->max_calculated, row_size);
     stream->ring = (uint8_t *)zt__allocate(allocator, stream->ring_size, 1);
     stream->row = (double *)zt__allocate(allocator, metrics, sizeof *stream->row);
     complete = stream->values && stream->ring && stream->row;
@@ -284,8 +284,8 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
             return 0;
         }
         /* A read can end within a report, whose rest then comes first in the next read. After a failed
-           calculation this may not hold: so the partial report is discarded, and the next read is assumed to
-           begin with a report. */
+           calculation that need not hold: the partial report is discarded, and the next read is assumed to
+           begin with a whole one. */
         is_misaligned = zt__load(&stream->is_misaligned);
         zt__lock(&stream->data->mutex);
         if (is_misaligned) {

@@ -41,7 +41,7 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     zt__stream_data *data;
     uint64_t seed[2];
     zt__fill_stream_config(&config);
-    if (!config.notify_reports) { /* as many as come in ten milliseconds */
+    if (!config.notify_reports) { /* as many as come between two reads */
         uint32_t reports = ZT__STREAM_WAIT_NS / config.period_ns + 1;
         config.notify_reports = reports < MOST_REPORTS ? reports : (uint32_t)MOST_REPORTS;
     }

@@ -6,7 +6,8 @@
 #include "base/system.h"
 #include "streams/stream.h"
 
-/* Creates a stream without anything of the device. `given` may be NULL. Returns NULL without memory. */
+/* Allocates a stream, and completes its configuration. Creates nothing on the device. `given` may be NULL.
+   Returns NULL without memory. */
 ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
                                          const zt_stream_config *given);
 

@@ -1,4 +1,4 @@
-/* Starts the helper of a watch, and asks it, or the debugger of this process. */
+/* How a watch debugs: by the debugger of this process, or by a helper process that is started here. */
 
 #include "watch/client.h"
 
@@ -16,11 +16,11 @@
 
 #ifdef ZETOOLS_DEBUG
 
-/* ---- asking the helper ----------------------------------------------------------------------------------- */
+/* ---- requests to the helper ---------------------------------------------------------------------------- */
 
 #ifndef _WIN32
 
-enum { ZT__WATCH_LOOK_MS = 50 };
+enum { ZT__WATCH_LOOK_MS = 50 }; /* how often a wait looks whether the watch is to end */
 
 /* Waits for an answer of the helper until the deadline, or until the watch is to end. Returns 0 if there is
    none. */
@@ -41,8 +41,8 @@ static int zt__await_answer(zt__watch *watch, uint64_t deadline) {
            watch->answer.place_count <= ZT_MAX_PLACES && (size_t)size == zt__answer_size(&watch->answer);
 }
 
-/* Closes the connection. The helper ends then, and its debugger resumes what is stopped. One that does not
-   end is killed: while its end of the socket is open, its number belongs to it. */
+/* Closes the connection. The helper then resumes what is stopped, and ends. One that does not end is killed:
+   while its end of the socket is open, no other process has its number. */
 static void zt__dismiss_helper(zt__watch *watch) {
     enum { LONGEST_NS = 1000000000 };
     uint64_t deadline = zt__deadline(LONGEST_NS);
@@ -66,8 +66,8 @@ static void zt__dismiss_helper(zt__watch *watch) {
     watch->helper = 0;
 }
 
-/* Starts a helper with its end of the socket. What would preload libraries or start tracing is left out of
-   its environment. Returns 0 if that fails. */
+/* Starts a helper, which inherits its end of the socket as ZT__HELPER_DESCRIPTOR. Variables that would
+   preload libraries or start tracing are left out of its environment. Returns 0 if that fails. */
 static int zt__spawn_helper(zt__helper_command *command, int end, pid_t *process) {
     static const char *const left_out[] = {"LD_PRELOAD=", "ZT_AUTO=", ZT__HELPER_VARIABLE "="};
     char variable[64];
@@ -113,7 +113,7 @@ static int zt__spawn_helper(zt__helper_command *command, int end, pid_t *process
     return !failed;
 }
 
-/* Starts a helper, and waits until it is there. Returns NULL, or why there is none. */
+/* Starts a helper, and waits until it answers. Returns NULL, or why there is none. */
 static const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
     enum { LEAST = ZT__HELPER_DESCRIPTOR + 1, CHILD_NS = 2000000000 };
     zt__helper_command *command = (zt__helper_command *)calloc(1, sizeof *command);
@@ -122,14 +122,14 @@ static const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
     pid_t child = 0;
     if (!command) {
         failure = "out of memory";
-    } else if (zt__has_extra_rights()) { /* it would have them, too: zt__become_helper does not serve then */
+    } else if (zt__has_extra_rights()) { /* a helper would have them, too, and not serve */
         failure = "this program has more rights than its user, and cannot be started as one";
     } else if (zt__get_variable(ZT__HELPER_VARIABLE)) {
         failure = "this process is one itself, or " ZT__HELPER_VARIABLE " is set by accident";
     } else if (!zt__find_helper(command)) {
         failure = "the file that it would be started from is not known";
     } else if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
-        end = fcntl(ends[1], F_DUPFD_CLOEXEC, LEAST); /* above that of the helper */
+        end = fcntl(ends[1], F_DUPFD_CLOEXEC, LEAST); /* above ZT__HELPER_DESCRIPTOR */
         close(ends[1]);
         started = end >= 0 && zt__spawn_helper(command, end, &child);
     }
@@ -138,7 +138,7 @@ static const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
         close(end);
     }
     if (started) {
-        zt__await_child(child, zt__deadline(CHILD_NS)); /* it leaves the helper behind, and ends */
+        zt__await_child(child, zt__deadline(CHILD_NS)); /* it forks the helper, and ends */
         watch->socket = ends[0];
         if (zt__await_answer(watch, deadline)) {
             watch->helper = (long)watch->answer.process;
@@ -154,14 +154,14 @@ static const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
 }
 
 /* Sends a request to the helper. Returns 0 if there is no answer before the deadline. */
-static int zt__ask_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
+static int zt__request_from_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
     return send(watch->socket, request, sizeof *request, MSG_NOSIGNAL) == (ssize_t)sizeof *request &&
            zt__await_answer(watch, deadline);
 }
 
 #else
 
-static int zt__ask_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
+static int zt__request_from_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
     (void)watch, (void)request, (void)deadline;
     return 0;
 }
@@ -176,9 +176,9 @@ static const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
 }
 #endif
 
-ZT__PRIVATE int zt__ask(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns) {
+ZT__PRIVATE int zt__request_answer(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns) {
     if (watch->socket >= 0) {
-        return zt__ask_helper(watch, request, zt__deadline(timeout_ns));
+        return zt__request_from_helper(watch, request, zt__deadline(timeout_ns));
     }
     zt__serve_watch(&watch->server, request, &watch->answer);
     while (zt__load(&watch->thread.is_abandoned)) { /* until the process ends */
@@ -190,7 +190,7 @@ ZT__PRIVATE int zt__ask(zt__watch *watch, const zt__watch_request *request, uint
 
 ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason) {
     zt_profiler *profiler = watch->profiler;
-    char copy[sizeof watch->info.reason]; /* the answer of the helper may have it */
+    char copy[sizeof watch->info.reason]; /* `reason` may be in the answer, which is overwritten */
     snprintf(copy, sizeof copy, "%s", reason);
     zt_debug_close(watch->server.debugger);
     watch->server.debugger = NULL;
@@ -214,7 +214,7 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
     memset(&request, 0, sizeof request);
     request.call = ZT__WATCH_ATTACH;
     request.process = (uint32_t)zt__get_process_id();
-    zt__ask(watch, &request, 0);
+    zt__request_answer(watch, &request, 0);
     if (watch->answer.result == ZE_RESULT_SUCCESS) {
         by = ZT_DEBUGGED_BY_ITSELF;
     } else {
@@ -230,7 +230,7 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
             properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
             ZT__INTERNAL(zeDeviceGetProperties(profiler->device, &properties));
             memcpy(request.device, properties.uuid.id, sizeof request.device);
-            if (zt__ask(watch, &request, timeout_ns)) {
+            if (zt__request_answer(watch, &request, timeout_ns)) {
                 by = watch->answer.result == ZE_RESULT_SUCCESS ? ZT_DEBUGGED_BY_HELPER : by;
                 failure = watch->answer.reason;
             } else {

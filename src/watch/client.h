@@ -1,4 +1,4 @@
-/* Starts the helper of a watch, and asks it, or the debugger of this process. */
+/* How a watch debugs: by the debugger of this process, or by a helper process that is started here. */
 
 #pragma once
 
@@ -9,14 +9,14 @@
 
 #ifdef ZETOOLS_DEBUG
 
-/* Serves a request in this process or in the helper, which may take `timeout_ns`. Returns 0 if the helper
-   does not answer. */
-ZT__PRIVATE int zt__ask(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns);
+/* Has a request served in this process, or in the helper, and stores the answer in `watch->answer`. Returns 0
+   if the helper does not answer within `timeout_ns`. */
+ZT__PRIVATE int zt__request_answer(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns);
 
-/* Ends debugging. Threads that are stopped are resumed. */
+/* Ends debugging, and records the reason. Threads that are stopped are resumed. */
 ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason);
 
-/* Attaches, in this process or in a helper, and records which. */
+/* Attaches, in this process or else in a helper, and records which, or why neither can. */
 ZT__PRIVATE void zt__begin_debugging(zt__watch *watch);
 
 #endif

@@ -21,8 +21,8 @@
 
 /* ---- regions that run ------------------------------------------------------------------------------------ */
 
-/* Queries whether the device has finished a region. A call that fails does not tell that it has. That a launch
-   has ended whose event cannot be read any more is not known: such a launch is not watched. */
+/* Queries whether the device has finished a region. If the call fails, it has not. A launch whose event
+   cannot be read any more (`event` is NULL) counts as finished, so that it is not watched. */
 static int zt__has_ended(const zt_profiler *profiler, const zt__running *region) {
     zt__sample_times times;
     const char *call;
@@ -43,11 +43,13 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
                                  zt__running *running) {
     zt__running pending[ZT__BATCH];
     zt__list *list;
-    uint32_t i, count, first;
+    uint32_t i, count, first; /* `first`: index of the first that has not ended */
     do {
         const zt__slot *slot;
         uint64_t now;
         count = 0;
+
+        /* Copy the slots that were not seen to have ended, up to a batch. */
         zt__lock(&profiler->mutex);
         list = zt__find_list(profiler, handle);
         for (slot = list ? list->first : NULL; slot && count < ZT__BATCH; slot = slot->next) {
@@ -74,6 +76,8 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
         if (count == 0) {
             return 0;
         }
+
+        /* Record which have ended, and since when the next one is the first. */
         first = 0;
         while (first < count && zt__has_ended(profiler, &pending[first])) {
             first++;
@@ -111,6 +115,10 @@ ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running) {
     zt__running now;
     return zt__find_running(watch->profiler, running->list, &now) && now.number == running->number &&
            now.submission_ns == running->submission_ns;
+}
+
+ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
+    return now > running->since_ns && now - running->since_ns >= watch->config.hang_ns;
 }
 
 /* ---- reports --------------------------------------------------------------------------------------------- */
@@ -279,8 +287,8 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
     hang.others = others;
     hang.places = watch->places;
 
-    /* Stop the threads of the device, and find where they are. What could not be debugged before may be by
-       now. */
+    /* Stop the threads of the device, and find where they are. A process that could not be debugged before
+       may be by now. */
     zt__store(&watch->is_explaining, 1);
     if (watch->info.debugged_by == ZT_DEBUGGED_BY_NOBODY) {
         zt__begin_debugging(watch);
@@ -294,7 +302,7 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
     request.is_fault = hang.is_fault;
     request.leave_stopped = watch->config.leave_stopped;
     if (hang.debugged_by != ZT_DEBUGGED_BY_NOBODY &&
-        !zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
+        !zt__request_answer(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
         hang.debugged_by = ZT_DEBUGGED_BY_NOBODY;
         snprintf(reason, sizeof reason, "%s",
                  zt__is_ending(watch) ? zt__watch_stopped : "the helper process does not answer");
@@ -332,16 +340,12 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
     zt__unlock(&profiler->mutex);
     zt__log_hang(watch, &hang, path.text);
     if (watch->config.function) {
-        call.diagnostics = &profiler->diagnostics; /* it must not do what a log function must not */
+        call.diagnostics = &profiler->diagnostics; /* it must not call what a log function must not */
         call.outer = zt__log_calls;
         zt__log_calls = &call;
         watch->config.function(&hang, watch->config.user);
         zt__log_calls = call.outer;
     }
-}
-
-ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now) {
-    return now > running->since_ns && now - running->since_ns >= watch->config.hang_ns;
 }
 
 #endif

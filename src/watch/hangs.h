@@ -9,13 +9,16 @@
 
 #ifdef ZETOOLS_DEBUG
 
-/* Finds the first region of a list that the device has not finished, and records in the list which that is and
-   since when. Events are queried without the mutex: a slot may be collected and used again meanwhile, but its
-   event lives until zt_close. An event of the application that it keeps lives while `watch_queries_kept` is
-   set: zt__save_kept_stamps waits. Returns 0 if there is none. */
+/* Finds the first region of a list that the device has not finished, and records in the list which it is and
+   since when. Returns 0 if there is none.
+
+   Events are queried without the mutex. A slot may be collected and used again meanwhile, but its event lives
+   until zt_close. An event of the application that a slot keeps lives while `watch_queries_kept` is set,
+   because zt__save_kept_stamps waits for that. */
 ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t handle,
                                  zt__running *running);
 
+/* Returns whether a region is still the first of its list that the device has not finished. */
 ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running);
 
 /* Reports that a region hangs, or that the device has faulted. `running` may be NULL. */

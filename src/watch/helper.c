@@ -12,8 +12,6 @@
 
 #ifndef _WIN32
 
-/* ---- the helper ------------------------------------------------------------------------------------------ */
-
 #ifndef SO_PEERCRED
 
 #define SO_PEERCRED 17 /* hidden in strict ISO modes */
@@ -30,14 +28,14 @@ ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer) {
     return offsetof(zt__watch_answer, places) + answer->place_count * sizeof *answer->places;
 }
 
-/* Runs before main, in every process that has this code. Unless the process was started to help, which the
-   socket tells, it does nothing. Else main is never called. The helper serves until the program has closed its
-   end of the socket, or has ended while a child of it keeps that end open. */
+/* Runs before main, in every process that has this code. It returns unless the process was started as a
+   helper, which the socket shows; then it never returns, so main is not called. The helper serves until the
+   program has closed its end of the socket, or has ended while a child of it keeps that end open. */
 __attribute__((constructor(101))) static void zt__become_helper(void) {
     const int socket = ZT__HELPER_DESCRIPTOR;
-    const char *value = getenv(ZT__HELPER_VARIABLE); /* also with extra rights */
+    const char *value = getenv(ZT__HELPER_VARIABLE); /* also with extra rights: see below */
     long program;
-    zt__peer peer; /* that has made the socket */
+    zt__peer peer; /* the process that has made the socket */
     socklen_t size = sizeof peer;
     DIR *directory;
     const struct dirent *entry;
@@ -95,7 +93,7 @@ __attribute__((constructor(101))) static void zt__become_helper(void) {
     _exit(0);
 }
 
-/* Finds the file from which an address of this process is loaded. Returns 0 if it is from none. */
+/* Finds the file that is mapped at an address of this process. Returns 0 if there is none. */
 static int zt__find_mapped_file(uintptr_t address, char *path, size_t size) {
     FILE *maps = fopen("/proc/self/maps", "re");
     char line[4096 + 256];
@@ -123,7 +121,7 @@ ZT__PRIVATE int zt__find_helper(zt__helper_command *command) {
         !zt__find_mapped_file((uintptr_t)&zt__become_helper, command->file, sizeof command->file)) {
         return 0;
     }
-    command->linker[length] = 0;
+    command->linker[length] = 0; /* for now, the file that was executed */
     command->arguments[0] = command->file;
     strcpy(command->program, "/proc/self/exe");
     if (strcmp(command->linker, command->file) == 0) {
@@ -131,7 +129,7 @@ ZT__PRIVATE int zt__find_helper(zt__helper_command *command) {
     }
     command->arguments[0] = command->linker;
     if (base == 0) {
-        /* The program was started by naming the dynamic linker: "ld.so [--library-path PATH] PROGRAM". */
+        /* What was executed is the dynamic linker itself: "ld.so [--library-path PATH] PROGRAM". */
         char *text = command->arguments_of_program, *next;
         FILE *file = fopen("/proc/self/cmdline", "re");
         size_t used = file ? fread(text, 1, sizeof command->arguments_of_program - 4, file) : 0;

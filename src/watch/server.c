@@ -11,8 +11,6 @@
 
 #ifdef ZETOOLS_DEBUG
 
-/* ---- what a watch wants of a debugger -------------------------------------------------------------------- */
-
 /* Copies the last message of the debugger, without its identifier. */
 static void zt__copy_debug_error(const zt__watch_server *server) {
     const char *text = zt_debug_get_last_error(server->debugger), *end = strstr(text, "] ");
@@ -20,7 +18,8 @@ static void zt__copy_debug_error(const zt__watch_server *server) {
     zt__copy_text(server->answer->reason, sizeof server->answer->reason, text, strlen(text));
 }
 
-/* Finds a device or sub-device by its UUID, as another process has it. Returns NULL if there is none. */
+/* Finds a device or sub-device by its UUID, which is the same in every process. Returns NULL if there is
+   none. */
 static ze_device_handle_t zt__find_watched_device(const uint8_t uuid[ZE_MAX_DEVICE_UUID_SIZE]) {
     enum { MOST_DRIVERS = 16, MOST_DEVICES = 64, MOST_TILES = 16 };
     ze_driver_handle_t drivers[MOST_DRIVERS] = {NULL}; /* not all that are counted need be there */
@@ -55,7 +54,7 @@ static ze_device_handle_t zt__find_watched_device(const uint8_t uuid[ZE_MAX_DEVI
     return NULL;
 }
 
-/* A zt_debug_fn. Records what an event means in the answer. Stops the delivery at a fault. */
+/* A zt_debug_fn. Records in the answer what an event means. Stops the delivery at a fault. */
 static int zt__note_event(zt_debugger *debugger, const zt_debug_event *event, void *user) {
     zt__watch_answer *answer = ((zt__watch_server *)user)->answer;
     (void)debugger;
@@ -76,7 +75,7 @@ static int zt__compare_addresses(const void *a, const void *b) {
     return *first < *second ? -1 : *first > *second;
 }
 
-/* Serves ZT__WATCH_STOP. What is known is in the answer even if a call has failed; then there is a reason. */
+/* Serves ZT__WATCH_STOP. If a call fails, the answer has the reason, and what is known all the same. */
 static void zt__serve_stop(zt__watch_server *server, const zt__watch_request *request) {
     zt_debugger *debugger = server->debugger;
     zt__watch_answer *answer = server->answer;
@@ -106,8 +105,8 @@ static void zt__serve_stop(zt__watch_server *server, const zt__watch_request *re
     answer->stopped = count;
     answer->elsewhere = count - known;
 
-    /* Instructions are in the order of their threads. Of too many, the one with fewest threads is counted as
-       elsewhere. */
+    /* Group equal addresses to places, those with the most threads first. If there are too many places, the
+       threads of the last one are counted as elsewhere. */
     if (known > 0) {
         qsort(addresses, known, sizeof *addresses, zt__compare_addresses);
     }
@@ -154,7 +153,7 @@ static void zt__serve_stop(zt__watch_server *server, const zt__watch_request *re
         zt__copy_debug_error(server);
     }
 
-    /* The threads are resumed already, as this may run a program. */
+    /* Look the places up when the threads are resumed already, because this may run a program. */
     for (i = 0; i < answer->place_count && !zt__load(server->is_ending); i++) {
         zt__found_place *place = &answer->places[i];
         zt_debug_place found;

@@ -8,9 +8,10 @@
 
 #ifdef ZETOOLS_DEBUG
 
-/* A watch has a thread. It looks which regions the device does not finish, and has a debugger by which it
-   stops the threads of the device when one hangs. That debugger is served by functions that run on the same
-   thread or, where a process may not debug itself, in a helper process. */
+/* A watch is a thread that looks which regions the device does not finish. When one hangs, it stops the
+   threads of the device by a debugger, and reports where they are. The debugger is used by the functions
+   here, which serve requests of the watch: on its thread or, where a process may not debug itself, in a
+   helper process. */
 
 typedef enum zt__watch_call {
     ZT__WATCH_ATTACH,
@@ -58,9 +59,9 @@ typedef struct zt__watch_server {
     ze_device_handle_t device;
     const int *is_ending;     /* nobody waits for long answers any more. Atomic */
     zt__watch_answer *answer; /* of the request that is being served */
-    int has_pending_fault;    /* a page fault while other threads were being stopped, */
-    uint64_t pending_address; /* its address, */
-    uint32_t pending_reason;  /* and its reason */
+    int has_pending_fault;    /* a page fault came while threads were being stopped, with: */
+    uint64_t pending_address;
+    uint32_t pending_reason;
 } zt__watch_server;
 
 /* Serves a request: on the thread of the watch, or in a helper. */

@@ -6,13 +6,11 @@
 
 #ifdef ZETOOLS_DEBUG
 
-/* ---- the watch ------------------------------------------------------------------------------------------- */
-
 ZT__PRIVATE int zt__is_ending(zt__watch *watch) {
     return zt__load(&watch->thread.stop_requested);
 }
 
-/* Why no helper answers, if the watch is ending. */
+/* The reason why there is no answer, if the watch is ending. */
 ZT__PRIVATE const char *const zt__watch_stopped = "the watch was stopped meanwhile";
 
 #endif

@@ -32,9 +32,9 @@ typedef struct zt__watch {
     zt_watch_config config;
     char *path; /* of the file; NULL: none */
     zt__thread thread;
-    int is_attached;    /* the first attempt to attach is over. Atomic, like the next */
-    int is_explaining;  /* threads are being stopped, or their places looked up */
-    zt_watch_info info; /* guarded by the profiler's mutex */
+    int has_tried_to_attach; /* the first attempt is over. Atomic, like the next */
+    int is_explaining;       /* threads are being stopped, or their places looked up */
+    zt_watch_info info;      /* guarded by the profiler's mutex */
 
     /* used by the thread alone, while it runs */
     zt__watch_server server;
@@ -42,11 +42,12 @@ typedef struct zt__watch {
     long helper; /* 0: it has not reported yet */
     ze_command_list_handle_t *lists;
     uint32_t list_capacity;
-    uint64_t not_before_ns; /* what runs is counted from this time on: a hang has ended then */
+    uint64_t not_before_ns; /* nothing counts as running since before: then a hang ended, or a fault was
+                               reported */
     int is_hanging;         /* `hang` was reported, and has not ended */
     zt__running hang;
-    int has_page_fault;  /* one was reported, */
-    uint64_t last_fault; /* and this was the address of the last one */
+    int has_page_fault;  /* the last fault that was reported was a page fault */
+    uint64_t last_fault; /* its address */
     zt__watch_answer answer;
     zt_hang_place places[ZT_MAX_PLACES];
     char text[ZT__WATCH_TEXT];

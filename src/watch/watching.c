@@ -51,13 +51,13 @@ static uint32_t zt__find_busy_lists(zt__watch *watch) {
     }
 }
 
-/* What the thread does, from its begin to its end: it alone uses the debugger. */
+/* The only step of the thread: it runs until the watch is to end, and alone uses the debugger. */
 static int zt__run_watch(void *user) {
     enum { LEAST_NS = 1000000, MOST_ATTACHED_NS = 100000000, MOST_NS = 1000000000, ANSWER_S = 5 };
     zt__watch *watch = (zt__watch *)user;
     zt__watch_answer *answer = &watch->answer;
     zt__begin_debugging(watch);
-    zt__store(&watch->is_attached, 1);
+    zt__store(&watch->has_tried_to_attach, 1);
     while (!zt__is_ending(watch)) {
         int is_attached = watch->info.debugged_by != ZT_DEBUGGED_BY_NOBODY;
         uint64_t period_ns = watch->config.hang_ns / 8, most_ns = is_attached ? MOST_ATTACHED_NS : MOST_NS;
@@ -80,7 +80,7 @@ static int zt__run_watch(void *user) {
         request.timeout_ns = period_ns;
         if (!is_attached) {
             zt__sleep_thread(&watch->thread, period_ns);
-        } else if (!zt__ask(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
+        } else if (!zt__request_answer(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
             answer->has_faulted = answer->has_page_fault = 0;
             if (!zt__is_ending(watch)) {
                 zt__end_debugging(watch, "the helper process has ended, or does not answer");
@@ -93,8 +93,8 @@ static int zt__run_watch(void *user) {
             continue;
         }
 
-        /* Find the region to report: of those that have run too long, or else of all that run, the one that
-           was submitted first. On a lost device no call tells which ones run. Faults are reported even so: a
+        /* Find the region to report: the one that was submitted first, of those that have run too long, or
+           else of all that run. On a lost device no call shows which ones run. Faults are reported even so: a
            driver may deliver one after it has called the device lost, and its threads are stopped until they
            are resumed. */
         is_lost = zt__is_device_lost(&watch->profiler->diagnostics);
@@ -141,7 +141,7 @@ static int zt__run_watch(void *user) {
 
 /* Ends the watch. Returns 0 if its thread does not end. */
 static int zt__end_watch(zt_profiler *profiler) {
-    enum { MOST_TRIES = 12 }; /* of 2 seconds each, while programs look source lines up */
+    enum { MOST_TRIES = 12 }; /* of 2 seconds each, as programs may be looking source lines up */
     zt__watch *watch = zt__load(&profiler->watch);
     uint32_t i;
     for (i = 0; i < MOST_TRIES; i++) {
@@ -231,7 +231,7 @@ ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config
     }
     watch->config = complete;
     watch->config.path = NULL;
-    watch->is_attached = watch->is_hanging = watch->has_page_fault = 0;
+    watch->has_tried_to_attach = watch->is_hanging = watch->has_page_fault = 0;
     watch->not_before_ns = zt__now_ns();
     if (!zt__start_thread(&watch->thread, zt__run_watch, watch)) {
         return zt__report(&profiler->diagnostics, NO_WATCH_THREAD, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "");
@@ -240,7 +240,7 @@ ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config
     watch->info.is_watching = 1;
     zt__unlock(&profiler->mutex);
     wait = zt__wait_until(zt__deadline(ATTACH_S * UINT64_C(1000000000)));
-    while (!zt__load(&watch->is_attached) && zt__wait_again(&wait)) {
+    while (!zt__load(&watch->has_tried_to_attach) && zt__wait_again(&wait)) {
     }
     return ZE_RESULT_SUCCESS;
 }

@@ -5,14 +5,16 @@
 # Usage: tests/compile/matrix.sh
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
-build=$top/build/matrix
+cd "$top" || exit 1
+mkdir -p "${BUILD:-build}"
+collected=$(cd "${BUILD:-build}" && pwd)
+build=$collected/matrix
 here=$top/tests/compile
 warnings="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"
 
-c_standards="c99 gnu99 c11 c17 c2x"
-cxx_standards="c++11 c++14 c++17 c++20 gnu++20"
-modes="one both two disabled"                                     # against every suite's headers
-more_modes="optimised late static static-part two-static disabled-two" # against one suite's: they depend on the language alone
+standards="c99 gnu99 c11 c17 c2x c++11 c++14 c++17 c++20 gnu++20"
+ends="c99 c2x c++11 gnu++20" # where languages differ most
+modes="one two disabled optimised late static static-part two-static disabled-two"
 
 # Options that add or remove a part of the library.
 options=$(grep -oE '^ +ZETOOLS_[A-Z_]+ ' "$top/zetools.h" | tr -d ' ' | sort -u |
@@ -39,34 +41,37 @@ without_level_zero() { # COMPILER LANGUAGE
 # headers of mingw-w64: the header takes its branch for that compiler, and may use nothing of GNU C. There enumerators
 # are signed (sign-conversion), and headers of the C++ library warn that macros of clang are not as usual (#warnings).
 jobs() {
+    newest=${suites##* }
     for standard in c11 c17 c++11 c++17; do
-        echo "clang-x86_64 $standard ${suites##* } as-by-cl"
+        echo "clang-x86_64 $standard $newest as-by-cl"
     done
     for compiler in gcc clang; do
-        for standard in $c_standards $cxx_standards; do
-            for headers in $suites; do
-                for mode in $modes; do
-                    echo "$compiler $standard $headers $mode"
-                done
-            done
-            for mode in $more_modes $options; do
-                echo "$compiler $standard ${suites##* } $mode"
+        for standard in $standards; do
+            echo "$compiler $standard $newest both"
+        done
+        for standard in $ends; do
+            for mode in $modes $options; do
+                echo "$compiler $standard $newest $mode"
             done
             echo "$compiler $standard none disabled"
             echo "$compiler $standard none disabled-two"
         done
-        for target in x86_64 i686; do
-            for standard in c99 c11 c++11 c++17; do
-                for mode in one both disabled $options; do
-                    echo "$compiler-$target $standard ${suites##* } $mode"
-                done
+        for headers in ${suites% *}; do
+            for standard in c11 c++17; do
+                echo "$compiler $standard $headers one"
+                echo "$compiler $standard $headers both"
             done
         done
-        for headers in $suites; do
-            echo "$compiler gnu11 $headers sources"
-            echo "$compiler c++17 $headers sources"
+        for standard in c11 c++17; do
+            for mode in both disabled $options; do
+                echo "$compiler-x86_64 $standard $newest $mode"
+            done
+            echo "$compiler-i686 $standard $newest both"
         done
+        echo "$compiler gnu11 $newest sources"
+        echo "$compiler c++17 $newest sources"
     done
+    [ "$newest" = "${suites%% *}" ] || echo "gcc gnu11 ${suites%% *} sources"
 }
 
 # The device, the tests and the examples; without what is of Windows or musl, or needs more than
@@ -104,7 +109,7 @@ compile() { # COMPILER STANDARD HEADERS MODE PROGRAM [OPTION]
         search="-DNO_LEVEL_ZERO -nostdinc $(without_level_zero "$compiler" "$language")"
         libraries=
         ;;
-    *) search="-isystem $top/build/suites/$3/include" ;;
+    *) search="-isystem $collected/suites/$3/include" ;;
     esac
 
     sources=$here/program.c
@@ -189,7 +194,7 @@ run_job() { # COMPILER STANDARD HEADERS MODE
 
 fetched_suites() {
     for suite in bookworm trixie sid; do
-        if [ -d "$top/build/suites/$suite/include" ]; then
+        if [ -d "$collected/suites/$suite/include" ]; then
             echo "$suite"
         else
             echo "without the headers of Debian $suite: 'make suites' fetches them" >&2

@@ -5,6 +5,7 @@
 # Usage: tests/fuzz/run.sh TARGET...
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+build=${BUILD:-build}
 passed=0
 failed=0
 
@@ -14,26 +15,26 @@ export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=pri
 fail() { # TARGET, WHAT
     failed=$((failed + 1))
     echo "fuzz $1: $2"
-    tail -n 60 "build/fuzz/$1.log"
-    find build/fuzz -maxdepth 1 -type f -name "$1-*-*" -newer "build/fuzz/$1.started" | while read -r input; do
-        echo "To run it again: ASAN_OPTIONS=$ASAN_OPTIONS build/fuzz/$1 $input"
+    tail -n 60 "$build/fuzz/$1.log"
+    find "$build/fuzz" -maxdepth 1 -type f -name "$1-*-*" -newer "$build/fuzz/$1.started" | while read -r input; do
+        echo "To run it again: ASAN_OPTIONS=$ASAN_OPTIONS $build/fuzz/$1 $input"
     done
 }
 
 for target; do
-    found=build/fuzz/found/$target
+    found=$build/fuzz/found/$target
     if [ -n "${FUZZ_SEED:-}" ]; then
-        found=build/fuzz/seeded/$target
+        found=$build/fuzz/seeded/$target
         rm -rf "$found"
     fi
     mkdir -p "$found"
-    touch "build/fuzz/$target.started"
-    if ! "build/fuzz/$target" -seed="${FUZZ_SEED:-0}" -max_total_time="${FUZZ_SECONDS:-10}" -timeout=120 \
-        -rss_limit_mb=3000 -max_len=25000 -artifact_prefix="build/fuzz/$target-" "$found" "tests/fuzz/corpus/$target" >"build/fuzz/$target.log" 2>&1; then
+    touch "$build/fuzz/$target.started"
+    if ! "$build/fuzz/$target" -seed="${FUZZ_SEED:-0}" -max_total_time="${FUZZ_SECONDS:-10}" -timeout=120 \
+        -rss_limit_mb=3000 -max_len=25000 -artifact_prefix="$build/fuzz/$target-" "$found" "tests/fuzz/corpus/$target" >"$build/fuzz/$target.log" 2>&1; then
         fail "$target" "an input fails"
         continue
     fi
-    echo "fuzz $target: $(grep -E '^Done ' "build/fuzz/$target.log")"
+    echo "fuzz $target: $(grep -E '^Done ' "$build/fuzz/$target.log")"
     case $target in
     names) kind= ;;
     environment | unpack | driver) kind=--hostile ;;
@@ -42,14 +43,14 @@ for target; do
         continue
         ;;
     esac
-    reports=build/fuzz/reports/$target
+    reports=$build/fuzz/reports/$target
     rm -rf "$reports" && mkdir -p "$reports"
     # shellcheck disable=SC2086 # there may be no option
-    if FUZZ_REPORTS=$reports "build/fuzz/$target" -runs=0 -max_len=25000 -artifact_prefix="build/fuzz/$target-" \
-        "$found" "tests/fuzz/corpus/$target" >"build/fuzz/$target.log" 2>&1 &&
-        tests/fuzz/read_back.py "$reports" $kind >>"build/fuzz/$target.log" 2>&1; then
+    if FUZZ_REPORTS=$reports "$build/fuzz/$target" -runs=0 -max_len=25000 -artifact_prefix="$build/fuzz/$target-" \
+        "$found" "tests/fuzz/corpus/$target" >"$build/fuzz/$target.log" 2>&1 &&
+        tests/fuzz/read_back.py "$reports" $kind >>"$build/fuzz/$target.log" 2>&1; then
         passed=$((passed + 1))
-        tail -n 1 "build/fuzz/$target.log"
+        tail -n 1 "$build/fuzz/$target.log"
         rm -rf "$reports"
     else
         fail "$target" "its reports cannot be read back"

@@ -11,7 +11,7 @@
        - the list was executed several times without zt_execute: samples of the two may be from different
          executions
        - a sample is shorter than the samples inside it: the device has measured one of them wrongly
-       - regions are nested more than 64 deep, or on more than 65,536 paths: regions beyond count as not
+       - regions are nested more than 64 deep, or have more than 65,536 paths: regions beyond count as not
          nested
 
        Own time includes the time that it takes to begin and end the regions inside, and work that was not
@@ -22,7 +22,9 @@
 
        The share of a region is its own time divided by the sum of all own times, so nothing counts twice.
        If the own time is not known, the share is estimated: from the GPU time of the region, less the
-       collected samples directly inside. A note reports how many regions have estimates. A table indents a
-       region below its parent if it has no other, sorts the parent by the sum of its share and theirs, and
-       has the column "own" if any region is inside another.
+       collected samples directly inside. A note reports how many regions have estimates.
+
+       A table indents a region that has one parent, below this parent. It sorts a parent by the sum of its
+       share and the shares of the regions indented below it. It has the column "own" if any region is inside
+       another.
 */

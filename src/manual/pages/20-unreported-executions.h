@@ -12,9 +12,10 @@
        zeCommandListReset                  The next zt_begin on the list frees slots that are known to have
                                            run. Others stay in use, and in flight, until zt_execute has
                                            executed a later region of the list
-       zeCommandListDestroy, no zt_release The slots stay in use, unless a new list has the same handle and
-                                           regions are begun on it. A program that repeats this reaches
-                                           config.max_slots, and regions are dropped (ZT_DROPPED_NO_SLOT)
+       zeCommandListDestroy                Unless zt_release was called before, the slots stay in use until
+                                           a new list has the same handle and regions are begun on it. A
+                                           program that repeats this reaches config.max_slots, and regions
+                                           are dropped (ZT_DROPPED_NO_SLOT)
 
        zt_collect with a timeout waits for immediate lists, for recorded lists that zt_execute has
        submitted, and for lists that have already run without zt_execute. Until the program first calls

@@ -7,7 +7,8 @@
 
        With times alone, a launch is measured by the time stamps that the device writes with each kernel,
        and overlaps as it does without the tracer. So is, with metrics, a launch outside of
-       zt_trace_config.every and limit.
+       zt_trace_config.every and limit. How depends on the event that the application gives to the launch as
+       its signal event, and on the list:
 
        no signal event    The launch signals an event of the library. Nothing is appended
        list in order      The launch signals an event of the library. zeCommandListAppendSignalEvent
@@ -24,7 +25,7 @@
                           later commands later, even if they do not depend on the event
 
        To keep events, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see;
-       zeEventPoolGetFlags then has the flag, too. An event cannot be kept if
+       zeEventPoolGetFlags then returns this flag, too. An event cannot be kept if
 
        - it is counter-based, shared between processes, or not visible to the host
        - its pool has extensions, or was created before zt_trace_start
@@ -35,7 +36,7 @@
        or before zt_trace_stop has waited for config.wait_timeout_ns. Host functions, graphs and metric
        queries that signal the event meanwhile are not seen.
 
-       Few launches are measured by time stamps between barriers, after a wait for their events:
+       In few cases, a launch is measured by time stamps between barriers, after a wait for its events:
 
        - if the event cannot be kept, and the application may read its kernel time stamps
        - if the event cannot be kept, and the recorded list is not in order, because the event of the

@@ -1,10 +1,9 @@
 /* ----------------------------------------------------------------------------------------------------------
    CSV
 
-       A file begins with the same facts about program and device as JSON. What is not known is empty. A
-       region has a line for its GPU time, for "own GPU time", "total GPU time" and "share" (in percent),
-       and for each metric, also without samples. `tile` and `pass` are "all" or a number. Where they apply,
-       there are lines with
+       A file begins with the same facts about program and device as JSON. A region has a line for its GPU
+       time, for "own GPU time", "total GPU time" and "share" (in percent), and for each metric, also without
+       samples. `tile` and `pass` are "all" or a number. Where they apply, there are lines with
 
        - "queue latency", "launch latency", "copied bytes" and "copied bytes a second" of a region
        - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples

@@ -8,7 +8,7 @@
        The device's clock starts again from 0 when it overflows. If this may have happened before a sample
        was collected, the sample is not kept, but counted in zt_timeline_info.lost_samples.
 
-       Kernel time stamps have a clock of their own. It is compared with the device's when the profiler is
-       opened, for which a barrier is executed; with metrics, when the profiler first traces with `every` or
-       `limit`.
+       Kernel time stamps have a clock of their own, which is compared with the device's. For this, the
+       library executes a barrier: when the profiler is opened or, if it measures metrics, when it first
+       traces with `every` or `limit`.
 */

@@ -8,4 +8,5 @@
          start of the program are not seen.
        - Hot spots have no source lines, because no symboliser is run.
        - A watch has no helper process.
+       - A report cannot be replaced while another program has it open without sharing.
 */

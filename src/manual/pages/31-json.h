@@ -1,8 +1,8 @@
 /* ----------------------------------------------------------------------------------------------------------
    JSON
 
-       Dates are UTC. What is not known or does not apply is null. Figures are {"count", "sum", "mean",
-       "stddev", "min", "max", "median", "p95"}. The object has
+       Dates are UTC. Statistics of a figure are {"count", "sum", "mean", "stddev", "min", "max", "median",
+       "p95"}. The object has
 
        "zetools"       the version of the library
        "program"       the command line

@@ -14,7 +14,7 @@
        - an instant where a missing sample was submitted: one that is lost, dropped, or without a certain
          time
 
-       The process for the program has a track for each thread, with the number and name of the system. Its
+       The process for the program has a track for each thread, with its number and name in the system. The
        spans are calls that appended a region to an immediate list ("append saxpy"), executed recorded lists
        ("execute lists"), or were timed. An arrow (a flow event) leads from there to each region.
 
