@@ -8408,7 +8408,7 @@ typedef enum zt__slot_state {
    (ZT__BEGINS) or one less (ZT__BACK). */
 typedef enum zt__transition { ZT__NO, ZT__OK, ZT__BEGINS, ZT__BACK } zt__transition;
 
-/* How the collector leaves a slot. */
+/* In which condition the collector leaves a slot. */
 typedef enum zt__slot_condition {
     ZT__NOT_READY,  /* it is read again */
     ZT__NEVER_RUNS, /* it has not run since it was last read, and never will */
@@ -11833,7 +11833,7 @@ static zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handle_t h
         slot->outer = list->innermost;
         list->innermost = slot;
         zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
-        /* No zt_region is valid, so no zt_end increases it meanwhile. */
+        /* No zt_region of the slot is valid, so no zt_end increases it meanwhile. */
         zt__store(&slot->generation, zt__load(&slot->generation) + 1);
         slot->activation = profiler->activation;
         slot->list = list;
@@ -13123,9 +13123,9 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
 
 /* zt_pack and zt_unpack. */
 
-/* The page PACKED STATISTICS describes the layout. The same functions write and read it: each
-   transfers a value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer
-   that is read is trusted. */
+/* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
+   value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
+   is trusted. */
 enum { ZT__PACK_LAYOUT = 4, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
@@ -13821,8 +13821,8 @@ ZT__PRIVATE void zt__timeline_before_collection(zt_profiler *profiler);
 /* Records that a sample is missing, or with `by` -1 that it is not after all. The mutex is held. */
 ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing, int by);
 
-/* Keeps a call that begins to execute lists, or with 0 the end of this thread's newest that has not ended:
-   hooks may execute lists inside of a call. The mutex is held. */
+/* Records that a call begins to execute lists or, with 0, that the newest one of this thread that has not ended
+   ends now. Hooks may execute lists inside of a call. The mutex is held. */
 ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns);
 
 /* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has
@@ -14186,8 +14186,7 @@ ZT__PRIVATE void zt__attribute_rows_of_stream(zt__stream_data *data);
 ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline);
 
 /* Creates the timeline, and sets the functions by which the profiler calls it. If the clocks cannot be
-   compared, reports this and succeeds without a timeline. On failure, the caller
-   destroys the profiler. */
+   compared, reports this and succeeds without a timeline. On failure, the caller destroys the profiler. */
 ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler);
 
 /* ==== results/attribution.c ============================================================================= */
@@ -14704,8 +14703,8 @@ typedef struct zt__role_description {
     const char *metrics[ZT__NAMING_COUNT]; /* names, separated by commas */
 } zt__role_description;
 
-/* What advice needs, and is the same for all regions: the metric that has each role, and figures of the device. Prepared once
-   for a report, so that names are not compared again for each region. */
+/* What advice needs, and is the same for all regions: the metric that has each role, and figures of the
+   device. Prepared once for a report, so that names are not compared again for each region. */
 typedef struct zt__advice {
     uint32_t metrics[ZT__ROLE_COUNT];  /* of the profiler; UINT32_MAX: none */
     uint32_t streamed[ZT__ROLE_COUNT]; /* of attached streams, shares only; UINT32_MAX: none */
@@ -15225,7 +15224,7 @@ ZT__PRIVATE uint32_t zt__rank_columns(const zt_metric *metrics, uint32_t metric_
                                       const zt__advice *advice, const zt__mean_table *table,
                                       zt__ranked_column *ranked);
 
-/* Stores the metrics that a list of names, such as config.columns, has, each once. Returns how many. */
+/* Stores the metrics that a list, such as config.columns, names, each once. Returns how many there are. */
 ZT__PRIVATE uint32_t zt__find_chosen_columns(const char *list, const zt_metric *metrics,
                                              uint32_t metric_count, zt__ranked_column *chosen);
 
@@ -17935,8 +17934,7 @@ struct zt_debugger {
     zet_debug_event_t *events; /* a ring */
     uint32_t first_event, event_count;
     zt__interrupt interrupts[ZT__DEBUG_INTERRUPTS];
-    uint8_t
-        *held; /* for each thread of the device: a stop or a fault has stopped it, and nobody resumed it */
+    uint8_t *held; /* for each thread of the device: it was stopped, by a stop or a fault, and not resumed */
     uint32_t thread_count;
     zt__debug_module *modules; /* the newest first */
     size_t module_bytes;
@@ -18372,8 +18370,8 @@ static ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_event_
             break;
         }
     }
-    /* With these results drivers refuse an event that they no longer wait for: an equal one was acknowledged, or
-       its module has been unloaded meanwhile. */
+    /* With these results drivers refuse an event that they no longer wait for: an equal one was acknowledged,
+       or its module has been unloaded meanwhile. */
     if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT || result == ZE_RESULT_ERROR_UNINITIALIZED) {
         return ZE_RESULT_SUCCESS;
     }
@@ -18886,7 +18884,8 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
             zt__report(&debugger->diagnostics, NO_ANSWER, result);
         }
     }
-    if (result == ZE_RESULT_SUCCESS) { /* without `stops`, nobody asks which threads are stopped: hold all */
+    if (result ==
+        ZE_RESULT_SUCCESS) { /* without `stops`, all are held: it is not queried which are stopped */
         zt__set_held(debugger, threads, stops == NULL);
     }
     if (result == ZE_RESULT_SUCCESS && stops) {
@@ -20432,8 +20431,8 @@ typedef struct zt__build {
 } zt__build;
 
 /* Called before a module is created. Adds the profile flags, unless the application passes some. If its call
-   failed because of them, nothing could be done about that. So the first module for each device is built
-   before, to find out whether the driver accepts them. */
+   failed because of them, nothing could be done about that. So the tracer itself builds the first module for
+   each device before, as a trial, to find out whether the driver accepts them. */
 ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
                                  zt__build *build);
 
@@ -20672,7 +20671,7 @@ static zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handle_t m
     zt__unlock(modules->loaded->mutex);
     zt__lock(&modules->mutex);
     for (replacement = modules->replacements; replacement; replacement = replacement->next) {
-        if (replacement->module == module) { /* what is of a replacing module stays */
+        if (replacement->module == module) { /* kernels of a replacing module are not replaced */
             found = NULL;
             break;
         }
@@ -21935,7 +21934,7 @@ typedef struct zt__known_list {
     zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
     int was_closed;            /* so it is recorded, where its kind is UNKNOWN */
     int may_be_destroyed;      /* a call was about to destroy it, and may have been refused */
-    int is_in_order;           /* 0: or not known */
+    int is_in_order;           /* 0: it is not, or that is not known */
 
     /* why its commands cannot be measured */
     int is_copy_only;    /* it cannot execute metric queries */
@@ -23587,7 +23586,7 @@ ZT__PRIVATE void zt__before_kernel_destroy(zt__frame *frame);
 ZT__PRIVATE void zt__after_kernel_destroy(zt__frame *frame);
 
 /* Called after a kernel was created. The handle, which an epilogue of a hook may have replaced, may be that
-   of an earlier kernel. If it was replaced, its module is not known. The native binary of a module is read
+   of an earlier kernel. If a hook has replaced it, its module is not known. The native binary of a module is read
    for the first of its kernels. */
 ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame);
 
@@ -27954,8 +27953,8 @@ static int zt__compare_tracks(const void *a, const void *b) {
     return one < other ? -1 : one > other;
 }
 
-/* Distributes the spans to tracks, and numbers the tracks. A span is added to the first track of its list on which
-   it overlaps no span without being inside it, or to a new track. Returns 0 without memory. */
+/* Distributes the spans to tracks, and numbers the tracks. A span is added to the first track of its list on
+   which it overlaps no span without being inside it, or to a new track. Returns 0 without memory. */
 static int zt__make_tracks(zt__trace *trace) {
     const zt_allocator *allocator = &trace->profiler->config.allocator;
     size_t room = (size_t)trace->span_count + trace->missing_count + 1;
@@ -28063,7 +28062,7 @@ static void zt__begin_instant(zt__trace *trace, const char *name, const char *ca
     zt__print(trace->writer, ",\"s\":\"%s\",\"cat\":\"%s\",\"args\":{", track ? "t" : "p", category);
 }
 
-/* Writes an instant that tells how many of something are not shown as they are, and what to do. */
+/* Writes an instant: how many of something are not shown as they are, and what to do. */
 static void zt__write_remark(zt__trace *trace, const char *name, const char *category, uint32_t track,
                              uint64_t ns, const char *what, uint64_t count, const char *remedy) {
     zt__begin_instant(trace, name, category, track, ns);
@@ -35604,4 +35603,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 89cf2a89a1e884ae */
+/* Joined from src/ by src/join.py: 7ecf7037aeacdb35 */

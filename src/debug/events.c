@@ -27,8 +27,8 @@ static ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_event_
             break;
         }
     }
-    /* With these results drivers refuse an event that they no longer wait for: an equal one was acknowledged, or
-       its module has been unloaded meanwhile. */
+    /* With these results drivers refuse an event that they no longer wait for: an equal one was acknowledged,
+       or its module has been unloaded meanwhile. */
     if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT || result == ZE_RESULT_ERROR_UNINITIALIZED) {
         return ZE_RESULT_SUCCESS;
     }

@@ -118,7 +118,8 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
             zt__report(&debugger->diagnostics, NO_ANSWER, result);
         }
     }
-    if (result == ZE_RESULT_SUCCESS) { /* without `stops`, nobody asks which threads are stopped: hold all */
+    if (result ==
+        ZE_RESULT_SUCCESS) { /* without `stops`, all are held: it is not queried which are stopped */
         zt__set_held(debugger, threads, stops == NULL);
     }
     if (result == ZE_RESULT_SUCCESS && stops) {

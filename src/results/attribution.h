@@ -17,6 +17,5 @@ ZT__PRIVATE void zt__attribute_rows_of_stream(zt__stream_data *data);
 ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline);
 
 /* Creates the timeline, and sets the functions by which the profiler calls it. If the clocks cannot be
-   compared, reports this and succeeds without a timeline. On failure, the caller
-   destroys the profiler. */
+   compared, reports this and succeeds without a timeline. On failure, the caller destroys the profiler. */
 ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler);

@@ -20,9 +20,9 @@
 #include "results/merging.h"
 #include "results/results.h"
 
-/* The page PACKED STATISTICS describes the layout. The same functions write and read it: each
-   transfers a value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer
-   that is read is trusted. */
+/* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
+   value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
+   is trusted. */
 enum { ZT__PACK_LAYOUT = 4, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */

@@ -97,8 +97,8 @@ typedef struct zt__role_description {
     const char *metrics[ZT__NAMING_COUNT]; /* names, separated by commas */
 } zt__role_description;
 
-/* What advice needs, and is the same for all regions: the metric that has each role, and figures of the device. Prepared once
-   for a report, so that names are not compared again for each region. */
+/* What advice needs, and is the same for all regions: the metric that has each role, and figures of the
+   device. Prepared once for a report, so that names are not compared again for each region. */
 typedef struct zt__advice {
     uint32_t metrics[ZT__ROLE_COUNT];  /* of the profiler; UINT32_MAX: none */
     uint32_t streamed[ZT__ROLE_COUNT]; /* of attached streams, shares only; UINT32_MAX: none */

@@ -110,8 +110,8 @@ ZT__PRIVATE void zt__timeline_before_collection(zt_profiler *profiler);
 /* Records that a sample is missing, or with `by` -1 that it is not after all. The mutex is held. */
 ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing, int by);
 
-/* Keeps a call that begins to execute lists, or with 0 the end of this thread's newest that has not ended:
-   hooks may execute lists inside of a call. The mutex is held. */
+/* Records that a call begins to execute lists or, with 0, that the newest one of this thread that has not ended
+   ends now. Hooks may execute lists inside of a call. The mutex is held. */
 ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns);
 
 /* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has

@@ -17,8 +17,8 @@ typedef struct zt__build {
 } zt__build;
 
 /* Called before a module is created. Adds the profile flags, unless the application passes some. If its call
-   failed because of them, nothing could be done about that. So the first module for each device is built
-   before, to find out whether the driver accepts them. */
+   failed because of them, nothing could be done about that. So the tracer itself builds the first module for
+   each device before, as a trial, to find out whether the driver accepts them. */
 ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
                                  zt__build *build);
 

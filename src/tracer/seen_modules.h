@@ -46,7 +46,7 @@ ZT__PRIVATE void zt__before_kernel_destroy(zt__frame *frame);
 ZT__PRIVATE void zt__after_kernel_destroy(zt__frame *frame);
 
 /* Called after a kernel was created. The handle, which an epilogue of a hook may have replaced, may be that
-   of an earlier kernel. If it was replaced, its module is not known. The native binary of a module is read
+   of an earlier kernel. If a hook has replaced it, its module is not known. The native binary of a module is read
    for the first of its kernels. */
 ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame);
 

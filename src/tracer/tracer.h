@@ -55,7 +55,7 @@ typedef struct zt__known_list {
     zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
     int was_closed;            /* so it is recorded, where its kind is UNKNOWN */
     int may_be_destroyed;      /* a call was about to destroy it, and may have been refused */
-    int is_in_order;           /* 0: or not known */
+    int is_in_order;           /* 0: it is not, or that is not known */
 
     /* why its commands cannot be measured */
     int is_copy_only;    /* it cannot execute metric queries */
