@@ -13,7 +13,7 @@ static zt_profiler *open_with_slots(world *w, uint32_t slots) {
     config.slots_per_step = slots > 0;
     config.max_slots = slots;
     config.wait_timeout_ns = 1000000000;
-    return open_profiler(w, &config);
+    return open_patiently(w, &config);
 }
 
 /* Samples of a region, each of which has so many launches inside. */
@@ -587,7 +587,7 @@ static void test_recorded_anew_and_executed_too_soon(void **state) {
     create_event(w, 1, &gate);
     zt_config config = config_of(w);
     config.wait_timeout_ns = 100000000;
-    zt_profiler *profiler = open_profiler(w, &config);
+    zt_profiler *profiler = open_patiently(w, &config);
     append(w, profiler, w->list, "never");
     reset_list(w->list);
     ok(zeEventHostSignal(gate));
