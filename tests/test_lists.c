@@ -847,7 +847,7 @@ static void *use_many_lists(void *argument) {
     ze_command_list_handle_t lists[LISTS_AT_ONCE];
     ze_command_queue_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
                                     .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
-    for (int turn = 0; turn < OFTEN(200); turn++) {
+    for (int turn = 0; turn < (INSTRUMENTED ? 20 : 40); turn++) {
         for (int i = 0; i < LISTS_AT_ONCE; i++) {
             zeCommandListCreateImmediate(me->w->context, me->w->device, &desc, &lists[i]);
             append_kernel(me->profiler, lists[i], me->kernel, "short-lived");
