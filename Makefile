@@ -1,5 +1,9 @@
 # `make` alone lists what there is to make.
 
+comma := ,
+empty :=
+space := $(empty) $(empty)
+
 # BUILD=dir builds elsewhere, so that the sources may be read-only. What examples write (run.*) is there, too.
 BUILD ?= build
 export BUILD
@@ -7,15 +11,20 @@ export PYTHONDONTWRITEBYTECODE := 1
 RUN_IN := $(if $(filter build,$(BUILD)),.,$(BUILD))
 
 # Level Zero is where the compiler finds it, or in ZE_DIR: a prefix such as /opt/level-zero, or unpacked packages.
-ZE_HEADERS = $(patsubst %,-isystem %,$(wildcard $(addprefix $(abspath $(ZE_DIR))/,include usr/include)))
-ZE_LOADER = $(patsubst %,-L% -Wl$(comma)-rpath$(comma)%,$(wildcard $(addprefix $(abspath $(ZE_DIR))/,lib lib64 lib/*-linux-gnu usr/lib/*-linux-gnu)))
-ZE_LIBS = $(if $(ZE_DIR),$(ZE_LOADER)) -lze_loader -ldl -lm
+ifdef ZE_DIR
+ZE_HEADERS := $(addprefix -isystem ,$(wildcard $(addprefix $(abspath $(ZE_DIR))/,include usr/include)))
+ZE_LIBRARIES := $(wildcard $(addprefix $(abspath $(ZE_DIR))/,lib lib64 lib/*-linux-gnu usr/lib/*-linux-gnu))
+ZE_LOADER := $(foreach dir,$(ZE_LIBRARIES),-L$(dir) -Wl,-rpath,$(dir))
+# For the loader, which looks for its layers.
+export LD_LIBRARY_PATH := $(subst $(space),:,$(strip $(ZE_LIBRARIES) $(LD_LIBRARY_PATH)))
+endif
+ZE_LIBS = $(ZE_LOADER) -lze_loader -ldl -lm
 
 CFLAGS ?= -O2 -g
 CXXFLAGS ?= -O2 -g
 # Constants are enumerators; newer clang warns where one meets a floating-point number.
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-enum-float-conversion $(WERROR)
-ALL_FLAGS = $(WARNINGS) -MMD -MP -I. $(if $(ZE_DIR),$(ZE_HEADERS))
+ALL_FLAGS = $(WARNINGS) -MMD -MP -I. $(ZE_HEADERS)
 C_FLAGS = -std=gnu11 $(CFLAGS) -pthread $(ALL_FLAGS)
 CXX_FLAGS = -std=c++17 $(CXXFLAGS) -pthread $(ALL_FLAGS)
 # Newer clang takes NaN for impossible even where it is asked about.
@@ -43,7 +52,6 @@ endif
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
-comma := ,
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
@@ -85,10 +93,10 @@ NEEDS_bench_google = $(NEEDS_cxx) libbenchmark-dev
 ALL_NEEDS := build test check page fuzz matrix coverage analysis lint arm64 i386 musl windows spirv $(EXAMPLES)
 
 deps-%:
-	CC='$(CC)' ZE_FLAGS='$(if $(ZE_DIR),$(ZE_HEADERS) $(ZE_LOADER))' tests/deps.sh $(NEEDS_$*)
+	CC='$(CC)' ZE_FLAGS='$(ZE_HEADERS) $(ZE_LOADER)' tests/deps.sh $(NEEDS_$*)
 .PHONY: deps
 deps: ## install every package that any target needs
-	CC='$(CC)' ZE_FLAGS='$(if $(ZE_DIR),$(ZE_HEADERS) $(ZE_LOADER))' tests/deps.sh $(sort $(foreach name,$(ALL_NEEDS),$(NEEDS_$(name))))
+	CC='$(CC)' ZE_FLAGS='$(ZE_HEADERS) $(ZE_LOADER)' tests/deps.sh $(sort $(foreach name,$(ALL_NEEDS),$(NEEDS_$(name))))
 
 # ---- kernels and examples -------------------------------------------------------------------------------------
 
