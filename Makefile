@@ -102,11 +102,15 @@ deps: ## install every package that any target needs
 
 .PHONY: demo
 demo: $(BUILD)/examples/regions $(RUN_NEEDS) ## build the software device and the example 'regions', and run it
-	echo "The example 'regions' multiplies matrices and adds vectors, and zetools measures each of these regions."
-	echo "Its device is a real GPU if there is one, else $(BUILD)/libze_softgpu.so: a device in software, behind the"
-	echo "real Level Zero loader. It runs kernels on the processor, and its metrics are measured there."
+	echo "The example 'regions' uploads, adds vectors (saxpy), multiplies matrices and sums up (reduce), 100 times."
+	echo "It names each of these with zt_begin and zt_end, and zetools measures them on the device. That is a GPU where"
+	echo "the Level Zero loader finds one, else one in software: $(BUILD)/libze_softgpu.so, a driver behind the same loader,"
+	echo "which runs the kernels on the processor. Its times and metrics are measured there."
+	echo "Then the program prints a table, and writes the same as files."
+	echo
 	$(MAKE) --no-print-directory run-regions
-	echo "Open run.html in a browser. The program is examples/regions.c; 'make' lists the other examples."
+	echo
+	echo "Look at run.html in a browser. The program is examples/regions.c; 'make' lists the other examples."
 
 # $(call kernels,DIRECTORY,COMPILER,FLAGS,NEEDS)
 define kernels
@@ -360,7 +364,7 @@ sequence: $(LOADED) $(BUILD)/tests/test_sequences ## one sequence of the model t
 
 # ---- checks: all that CI does beyond the tests ----------------------------------------------------------------
 
-# Each step is a goal. CI takes an hour at most.
+# Each step is a goal. With the tests, they take at most 40 minutes on two cores.
 CHECKS := test-variants test-windows test-arm64 test-i386 test-musl test-page fuzz coverage matrix parts test-join analysis run-examples test-readme spirv lint
 .PHONY: check
 check: suites ## all other checks: the steps are below
