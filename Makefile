@@ -8,7 +8,8 @@ RUN_IN := $(if $(filter build,$(BUILD)),.,$(BUILD))
 
 # Level Zero is where the compiler finds it, or in ZE_DIR: a prefix such as /opt/level-zero, or unpacked packages.
 ZE_HEADERS = $(patsubst %,-isystem %,$(wildcard $(addprefix $(abspath $(ZE_DIR))/,include usr/include)))
-ZE_LOADER = $(patsubst %,-L% -Wl$(comma)-rpath$(comma)%,$(wildcard $(addprefix $(abspath $(ZE_DIR))/,lib lib64 lib/*-linux-gnu usr/lib/*-linux-gnu)))
+# The path is an RPATH, which the loader's own dlopen of its layers sees, too.
+ZE_LOADER = $(foreach path,$(wildcard $(addprefix $(abspath $(ZE_DIR))/,lib lib64 lib/*-linux-gnu usr/lib usr/lib64 usr/lib/*-linux-gnu)),-L$(path) -Wl$(comma)--disable-new-dtags$(comma)-rpath$(comma)$(path))
 ZE_LIBS = $(if $(ZE_DIR),$(ZE_LOADER)) -lze_loader -ldl -lm
 
 CFLAGS ?= -O2 -g
