@@ -1,5 +1,9 @@
 # `make` alone lists what there is to make.
 
+comma := ,
+empty :=
+space := $(empty) $(empty)
+
 # BUILD=dir builds elsewhere, so that the sources may be read-only. What examples write (run.*) is there, too.
 BUILD ?= build
 export BUILD
@@ -7,16 +11,20 @@ export PYTHONDONTWRITEBYTECODE := 1
 RUN_IN := $(if $(filter build,$(BUILD)),.,$(BUILD))
 
 # Level Zero is where the compiler finds it, or in ZE_DIR: a prefix such as /opt/level-zero, or unpacked packages.
-ZE_HEADERS = $(patsubst %,-isystem %,$(wildcard $(addprefix $(abspath $(ZE_DIR))/,include usr/include)))
-# The path is an RPATH, which the loader's own dlopen of its layers sees, too.
-ZE_LOADER = $(foreach path,$(wildcard $(addprefix $(abspath $(ZE_DIR))/,lib lib64 lib/*-linux-gnu usr/lib usr/lib64 usr/lib/*-linux-gnu)),-L$(path) -Wl$(comma)--disable-new-dtags$(comma)-rpath$(comma)$(path))
-ZE_LIBS = $(if $(ZE_DIR),$(ZE_LOADER)) -lze_loader -ldl -lm
+ifdef ZE_DIR
+ZE_HEADERS := $(addprefix -isystem ,$(wildcard $(addprefix $(abspath $(ZE_DIR))/,include usr/include)))
+ZE_LIBRARIES := $(wildcard $(addprefix $(abspath $(ZE_DIR))/,lib lib64 lib/*-linux-gnu usr/lib/*-linux-gnu))
+ZE_LOADER := $(foreach dir,$(ZE_LIBRARIES),-L$(dir) -Wl,-rpath,$(dir))
+# For the loader, which looks for its layers.
+export LD_LIBRARY_PATH := $(subst $(space),:,$(strip $(ZE_LIBRARIES) $(LD_LIBRARY_PATH)))
+endif
+ZE_LIBS = $(ZE_LOADER) -lze_loader -ldl -lm
 
 CFLAGS ?= -O2 -g
 CXXFLAGS ?= -O2 -g
 # Constants are enumerators; newer clang warns where one meets a floating-point number.
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-enum-float-conversion $(WERROR)
-ALL_FLAGS = $(WARNINGS) -MMD -MP -I. $(if $(ZE_DIR),$(ZE_HEADERS))
+ALL_FLAGS = $(WARNINGS) -MMD -MP -I. $(ZE_HEADERS)
 C_FLAGS = -std=gnu11 $(CFLAGS) -pthread $(ALL_FLAGS)
 CXX_FLAGS = -std=c++17 $(CXXFLAGS) -pthread $(ALL_FLAGS)
 # Newer clang takes NaN for impossible even where it is asked about.
@@ -44,7 +52,6 @@ endif
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
-comma := ,
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
@@ -86,20 +93,24 @@ NEEDS_bench_google = $(NEEDS_cxx) libbenchmark-dev
 ALL_NEEDS := build test check page fuzz matrix coverage analysis lint arm64 i386 musl windows spirv $(EXAMPLES)
 
 deps-%:
-	CC='$(CC)' ZE_FLAGS='$(if $(ZE_DIR),$(ZE_HEADERS) $(ZE_LOADER))' tests/deps.sh $(NEEDS_$*)
+	CC='$(CC)' ZE_FLAGS='$(ZE_HEADERS) $(ZE_LOADER)' tests/deps.sh $(NEEDS_$*)
 .PHONY: deps
 deps: ## install every package that any target needs
-	CC='$(CC)' ZE_FLAGS='$(if $(ZE_DIR),$(ZE_HEADERS) $(ZE_LOADER))' tests/deps.sh $(sort $(foreach name,$(ALL_NEEDS),$(NEEDS_$(name))))
+	CC='$(CC)' ZE_FLAGS='$(ZE_HEADERS) $(ZE_LOADER)' tests/deps.sh $(sort $(foreach name,$(ALL_NEEDS),$(NEEDS_$(name))))
 
 # ---- kernels and examples -------------------------------------------------------------------------------------
 
 .PHONY: demo
 demo: $(BUILD)/examples/regions $(RUN_NEEDS) ## build the software device and the example 'regions', and run it
-	echo "The example 'regions' multiplies matrices and adds vectors, and zetools measures each of these regions."
-	echo "Its device is a real GPU if there is one, else $(BUILD)/libze_softgpu.so: a device in software, behind the"
-	echo "real Level Zero loader. It runs kernels on the processor, and its metrics are measured there."
+	echo "The example 'regions' uploads, adds vectors (saxpy), multiplies matrices and sums up (reduce), 100 times."
+	echo "It names each of these with zt_begin and zt_end, and zetools measures them on the device. That is a GPU where"
+	echo "the Level Zero loader finds one, else one in software: $(BUILD)/libze_softgpu.so, a driver behind the same loader,"
+	echo "which runs the kernels on the processor. Its times and metrics are measured there."
+	echo "Then the program prints a table, and writes the same as files."
+	echo
 	$(MAKE) --no-print-directory run-regions
-	echo "Open run.html in a browser. The program is examples/regions.c; 'make' lists the other examples."
+	echo
+	echo "Look at run.html in a browser. The program is examples/regions.c; 'make' lists the other examples."
 
 # $(call kernels,DIRECTORY,COMPILER,FLAGS,NEEDS)
 define kernels
@@ -353,7 +364,7 @@ sequence: $(LOADED) $(BUILD)/tests/test_sequences ## one sequence of the model t
 
 # ---- checks: all that CI does beyond the tests ----------------------------------------------------------------
 
-# Each step is a goal. CI takes an hour at most.
+# Each step is a goal. With the tests, they take at most 40 minutes on two cores.
 CHECKS := test-variants test-windows test-arm64 test-i386 test-musl test-page fuzz coverage matrix parts test-join analysis run-examples test-readme spirv lint
 .PHONY: check
 check: suites ## all other checks: the steps are below

@@ -2652,8 +2652,8 @@ typedef zt__disabled_scope zt_scope;
 #include <unistd.h>
 #endif
 
-/* A function or variable that other parts use. `static` in the joined header; there, not every configuration uses
-   all of them. */
+/* A function or variable that other parts use. `static` in the joined header; there, not every configuration
+   uses all of them. */
 #ifdef ZT__PARTS
 #define ZT__PRIVATE
 #else
@@ -2990,7 +2990,8 @@ typedef pthread_key_t zt__thread_key;
 #define ZT__THREAD_RESULT void *
 #define ZT__THREAD_CALL
 
-/* Modes of zt__open_file. Other programs that the application executes inherit none of the library's files. */
+/* Modes of zt__open_file. Other programs that the application executes inherit none of the library's
+   files. */
 typedef char zt__mode_character;
 #define ZT__TO_READ "rbe"
 #define ZT__TO_WRITE "wbe"
@@ -3030,6 +3031,8 @@ typedef struct zt__file_properties {
 #define ZT__CXX_LIBRARIES "libstdc++-6.dll", "libc++.dll"
 #endif
 
+/* Time */
+
 ZT__PRIVATE uint64_t zt__now_ns(void);
 
 /* Returns how long the calling thread has used a processor. */
@@ -3040,6 +3043,8 @@ ZT__PRIVATE void zt__sleep(uint64_t ns);
 
 /* Converts a time to a date in UTC. Returns 0 if that fails. */
 ZT__PRIVATE int zt__convert_to_utc(time_t seconds, struct tm *utc);
+
+/* Threads */
 
 ZT__PRIVATE void zt__create_mutex(zt__mutex *mutex);
 
@@ -3098,6 +3103,8 @@ ZT__PRIVATE void *zt__get_thread_value(zt__thread_key key);
 /* Returns 0 without memory. */
 ZT__PRIVATE int zt__set_thread_value(zt__thread_key key, void *value);
 
+/* The process */
+
 ZT__PRIVATE long zt__get_process_id(void);
 
 /* Returns whether there is no process of this number. */
@@ -3112,13 +3119,13 @@ ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 
 #ifndef _WIN32
 
-/* Returns whether the program has more rights than the user who runs it: its file has another user's (set-user-ID),
-   or capabilities. */
+/* Returns whether the program has more rights than the user who runs it: its file has another user's
+   (set-user-ID), or capabilities. */
 ZT__PRIVATE int zt__has_extra_rights(void);
 #endif
 
-/* Returns a variable of the environment with which the user configures the library, or NULL. A program with more
-   rights than its user heeds none: they name files to write and programs to run. */
+/* Returns a variable of the environment with which the user configures the library, or NULL. A program with
+   more rights than its user heeds none: they name files to write and programs to run. */
 ZT__PRIVATE const char *zt__get_variable(const char *name);
 
 /* Stores a variable of the environment as other libraries of the process see it. A value that does not fit is
@@ -3183,6 +3190,8 @@ ZT__PRIVATE unsigned zt__begin_utf8(FILE *file);
 
 ZT__PRIVATE void zt__end_utf8(unsigned before);
 
+/* Symbols, and the end of the process */
+
 /* Stores the address of a function, or NULL, in the function pointer at `function`. If `library` is NULL, the
    program and the global scope are searched. Returns 0 if the library is not loaded. */
 ZT__PRIVATE int zt__find_symbol(const char *library, const char *name, void *function);
@@ -3227,6 +3236,8 @@ ZT__PRIVATE void zt__sleep(uint64_t ns) {
 ZT__PRIVATE int zt__convert_to_utc(time_t seconds, struct tm *utc) {
     return gmtime_r(&seconds, utc) != NULL;
 }
+
+/* Threads */
 
 ZT__PRIVATE void zt__create_mutex(zt__mutex *mutex) {
     pthread_mutex_init(mutex, NULL);
@@ -3589,6 +3600,8 @@ ZT__PRIVATE void zt__end_utf8(unsigned before) {
     (void)before;
 }
 
+/* Symbols, and the end of the process */
+
 ZT__PRIVATE int zt__find_symbol(const char *library, const char *name, void *function) {
     void *handle = dlopen(library, library ? RTLD_LAZY | RTLD_NOLOAD : RTLD_LAZY);
     void *symbol = handle ? dlsym(handle, name) : NULL;
@@ -3804,8 +3817,8 @@ ZT__PRIVATE int zt__is_selected(const char *list, const char *name);
 /* Returns whether a text ends with another. `compare` is strcmp, or strcasecmp for the suffix of a file. */
 ZT__PRIVATE int zt__ends_with(const char *text, const char *end, int (*compare)(const char *, const char *));
 
-/* Finds the three nearest names by their Levenshtein distance without regard to case, the nearest first. Only the
-   first 63 bytes count. A name that occurs twice is shown once. */
+/* Finds the three nearest names by their Levenshtein distance without regard to case, the nearest first. Only
+   the first 63 bytes count. A name that occurs twice is shown once. */
 ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, uint32_t count,
                                          zt__name_fn name_at);
 
@@ -4076,8 +4089,8 @@ ZT__PRIVATE zt__file_path zt__expand_path(const char *name, size_t length);
 /* Gets the next path of a list. "table" is a table on standard output. Returns 0 at the end. */
 ZT__PRIVATE int zt__next_path(const char **list, zt__file_path *path);
 
-/* Makes a path that of the n-th report of its kind: run.csv, run.2.csv, ... Pipes and devices get no number.
- */
+/* Makes a path that of the n-th report of its kind: run.csv, run.2.csv, ... Pipes and devices get no
+   number. */
 ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n);
 
 /* ==== base/paths.c ====================================================================================== */
@@ -4248,8 +4261,8 @@ ZT__PRIVATE zt__wait zt__wait_until(uint64_t deadline);
 /* Spins or sleeps before the next poll. Returns 0 when the deadline has passed. */
 ZT__PRIVATE int zt__wait_again(zt__wait *wait);
 
-/* Returns the number that the system gives the calling thread, which debuggers and other tracers show, or 0.
- */
+/* Returns the number that the system gives the calling thread, which debuggers and other tracers show, or
+   0. */
 ZT__PRIVATE uint32_t zt__get_thread_number(void);
 
 ZT__PRIVATE int zt__is_owner(const zt__timed_mutex *timed);
@@ -4711,15 +4724,15 @@ typedef struct zt__active_group {
 } zt__active_group;
 
 typedef struct zt__process {
-    zt__mutex mutex;         /* guards what follows, and activation and calculation in the driver */
+    zt__mutex mutex;         /* guards groups and profilers, and activation and calculation in the driver */
     zt__thread_key depth;    /* how many ZT__INTERNAL sections a thread is in */
     zt__thread_key messages; /* a zt__thread_messages, or NULL */
     zt__active_group active_groups[ZT__MAX_ACTIVE_GROUPS];
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
-    uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto: numbers for
-                                                  their files. Atomic */
+    uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto, so far.
+                                                  Atomic */
 } zt__process;
 
 /* Runs a statement whose driver calls the tracer ignores. Calls of the tools interface (zet...) do not need
@@ -5462,16 +5475,16 @@ ZT__PRIVATE ze_result_t zt__get_last_result(zt__diagnostics *diagnostics) {
     return result;
 }
 
-ZT_API const char *zt_version(void) {
-    return ZETOOLS_VERSION;
-}
-
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
     zt__thread_messages *messages = zt__get_thread_messages();
     if (messages) {
         messages->last = diagnostics->last;
         messages->last.result = result;
     }
+}
+
+ZT_API const char *zt_version(void) {
+    return ZETOOLS_VERSION;
 }
 
 /* ==== base/windows.c ==================================================================================== */
@@ -5511,6 +5524,8 @@ ZT__PRIVATE void zt__sleep(uint64_t ns) {
 ZT__PRIVATE int zt__convert_to_utc(time_t seconds, struct tm *utc) {
     return gmtime_s(utc, &seconds) == 0;
 }
+
+/* Threads */
 
 ZT__PRIVATE void zt__create_mutex(zt__mutex *mutex) {
     InitializeSRWLock(mutex);
@@ -6505,6 +6520,8 @@ static int zt__make_heading(char heading[64], const char *name, const char *unit
     }
     width = cut - (cut > 0 && text[cut - 1] == ' ');
     if (narrowest > LONGEST) {
+        /* No break makes both lines short enough. The second line is the end of the text, from a word on if
+           the middle is left out. */
         is_shortened = length > (size_t)2 * LONGEST;
         cut = length - LONGEST;
         while (zt__continues_character(text[cut])) {
@@ -6548,7 +6565,7 @@ static void zt__show_figure(zt__cell *cell, const zt__figure_column *column, dou
 /* Stores the decimals of a column, and its width. */
 static void zt__measure_column(const zt__figure_table *table, zt__figure_column *column, int is_share) {
     double smallest = zt__nan(), largest = 0, power;
-    double enough = table->is_precise ? 999.5 : 99.95;
+    double digits_from = table->is_precise ? 999.5 : 99.95; /* from here on, no decimals are needed */
     const char *second_line = strchr(column->heading, '\n');
     size_t width = zt__shown_width(column->heading);
     int are_integers = 1;
@@ -6566,13 +6583,13 @@ static void zt__measure_column(const zt__figure_table *table, zt__figure_column 
         }
         largest = value > largest ? value : largest;
     }
-    /* Three or four significant digits of the smallest figure, as far as three decimals have them, and not more
-       than six of the largest. Shares have one decimal. */
+    /* Three or four significant digits of the smallest figure, as far as three decimals have them, and not
+       more than six of the largest. Shares have one decimal. */
     column->decimals = 0;
     if (!are_integers && is_share) {
         column->decimals = 1;
     } else if (!are_integers) {
-        for (power = 1; column->decimals < 3 && smallest * power < enough && largest * power < 99999.5;
+        for (power = 1; column->decimals < 3 && smallest * power < digits_from && largest * power < 99999.5;
              power *= 10) {
             column->decimals++;
         }
@@ -6747,7 +6764,7 @@ ZT__PRIVATE void zt__write_figures(zt__writer *writer, const zt__figure_table *t
 
 /* ==== metrics/driver.h ================================================================================== */
 
-/* Functions that a loader may lack, the driver of a device, and the arguments of zt_open. */
+/* Functions that a loader may lack, the driver of a device, and checks of what is opened. */
 
 /* A loader may lack these, because most are newer than Level Zero 1.0. So they are looked up at run time. */
 #define ZT__OPTIONAL_FUNCTIONS(X)                                                                            \
@@ -6798,13 +6815,13 @@ ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t 
    devices of each, and their sub-devices. */
 ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device);
 
-/* Checks the arguments of zt_open and zt_stream_open. `allocator` may be NULL. */
+/* Checks the arguments that zt_open and zt_stream_open have in common. `allocator` may be NULL. */
 ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t context,
                                           ze_device_handle_t device, const zt_allocator *allocator);
 
 /* ==== metrics/driver.c ================================================================================== */
 
-/* Functions that a loader may lack, the driver of a device, and the arguments of zt_open. */
+/* Functions that a loader may lack, the driver of a device, and checks of what is opened. */
 
 ZT__PRIVATE void zt__load_driver(zt__driver *driver) {
 #define X(name, parameters) zt__find_loader_symbol(#name, (void *)&driver->name);
@@ -8010,8 +8027,8 @@ ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statisti
 ZT__PRIVATE uint64_t zt__samples_per_pass(const zt__statistics *statistics);
 
 /* Makes room for `more` samples. Called by the thread that writes, without the mutex: it is locked here while
-   pointers are replaced. Returns 0 without memory for the moments. Without memory for rows, fewer are kept.
- */
+   pointers are replaced. Returns 0 without memory for the moments. Without memory for rows, fewer are
+   kept. */
 ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mutex,
                                     const zt__sample_layout *layout, zt__statistics *statistics,
                                     uint32_t more);
@@ -8040,8 +8057,8 @@ ZT__PRIVATE void zt__clear_stats(zt_stats *stats);
 ZT__PRIVATE void zt__get_moments(const zt__sample_layout *layout, const zt__statistics *statistics,
                                  uint32_t column, zt_stats *stats);
 
-/* Copies the kept values of one column, without NaN. Returns their number, up to `kept`. The mutex is held.
- */
+/* Copies the kept values of one column, without NaN. Returns their number, up to `kept`. The mutex is
+   held. */
 ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__statistics *statistics,
                                      uint32_t column, double *to);
 
@@ -8408,7 +8425,7 @@ typedef enum zt__slot_state {
    (ZT__BEGINS) or one less (ZT__BACK). */
 typedef enum zt__transition { ZT__NO, ZT__OK, ZT__BEGINS, ZT__BACK } zt__transition;
 
-/* How the collector leaves a slot. */
+/* In which condition the collector leaves a slot. */
 typedef enum zt__slot_condition {
     ZT__NOT_READY,  /* it is read again */
     ZT__NEVER_RUNS, /* it has not run since it was last read, and never will */
@@ -8923,6 +8940,8 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
 
 /* Completes configurations: the environment and the defaults. */
 
+enum { ZT__MAX_SAMPLES = 1 << 20 }; /* that config.samples keeps of a region at the most */
+
 /* Returns the application's configuration, which may be NULL, with the environment and the defaults. */
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given);
 
@@ -8963,7 +8982,6 @@ ZT_API zt_config zt_config_default(void) {
 }
 
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
-    enum { MAX_SAMPLES = 1 << 20 };
     const char *groups = zt__get_variable("ZT_GROUPS"), *metrics = zt__get_variable("ZT_METRICS"),
                *columns = zt__get_variable("ZT_COLUMNS"), *timeline = zt__get_variable("ZT_TIMELINE");
     zt_config config;
@@ -8985,8 +9003,8 @@ ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     if (!config.log) {
         config.log = zt__default_log();
     }
-    if (config.samples > MAX_SAMPLES) {
-        config.samples = MAX_SAMPLES;
+    if (config.samples > ZT__MAX_SAMPLES) {
+        config.samples = ZT__MAX_SAMPLES;
     }
     if (!config.allocator.allocate) {
         config.allocator = zt__default_allocator;
@@ -11832,7 +11850,7 @@ static zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handle_t h
         slot->outer = list->innermost;
         list->innermost = slot;
         zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
-        /* No zt_region is valid, so no zt_end increases it meanwhile. */
+        /* No zt_region of the slot is valid, so no zt_end increases it meanwhile. */
         zt__store(&slot->generation, zt__load(&slot->generation) + 1);
         slot->activation = profiler->activation;
         slot->list = list;
@@ -12111,7 +12129,7 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 
 /* ==== results/clocks.h ================================================================================== */
 
-/* Time stamps of the device to time of the host and back: pairs of both clocks, turns of a clock. */
+/* Converts times of the device to times of the host and back, and unwraps time stamps. */
 
 enum { ZT__DEVICE_CLOCK, ZT__HOST_CLOCK };
 
@@ -12176,8 +12194,8 @@ ZT__PRIVATE uint64_t zt__unwrap_after(const zt__clock *clock, uint64_t wrapped_n
 /* Returns the largest error that is expected of a device time that was converted from host time. */
 ZT__PRIVATE uint64_t zt__clock_tolerance(const zt__clock *clock);
 
-/* At first, pairs are due at times that double, so that there soon are two, and the rate between the first
-   and the last is never extended by more than the time between these. */
+/* Returns whether the clocks should be compared again. At first, the time from the first pair to the next
+   doubles: two pairs come soon, and their rate is never extrapolated for longer than they are apart. */
 ZT__PRIVATE int zt__is_clock_pair_due(const zt__clock *clock);
 
 /* Adds a pair, unless it is before the last one, or so close to it that the rate between them may be wrong by
@@ -12187,9 +12205,7 @@ ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair);
 
 /* ==== results/clocks.c ================================================================================== */
 
-/* Time stamps of the device to time of the host and back: pairs of both clocks, turns of a clock. */
-
-/* ---- clocks ---------------------------------------------------------------------------------------------- */
+/* Converts times of the device to times of the host and back, and unwraps time stamps. */
 
 ZT__PRIVATE uint64_t zt__saturate(double number) {
     return number < 18446744073709549568.0 ? (uint64_t)number : UINT64_MAX;
@@ -12326,7 +12342,7 @@ ZT__PRIVATE uint64_t zt__clock_tolerance(const zt__clock *clock) {
     return clock->wrap_ns / 64;
 }
 
-/* Returns the least time between a pair and the next: the rate between them is right to a thousandth then. */
+/* Returns the least time from a pair to the next for which the rate between them is right to a thousandth. */
 static uint64_t zt__least_interval(const zt__clock_pair *last, uint64_t error_ns) {
     return 1000 * (error_ns + last->error_ns);
 }
@@ -12381,8 +12397,8 @@ ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
 ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const zt_metric *metrics,
                                      uint32_t count, const char *name, zt__nearest *nearest);
 
-/* Reports an index that is too high. `what` completes the name of the function that has the count: zt_get_...
-   _count. Without a profiler returns SUCCESS, as public functions do. */
+/* Reports an index that is too high, and names zt_get_<what>_count, which returns the count. Without a profiler
+   returns SUCCESS, as public functions do. */
 ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char *call, const char *what,
                                          uint32_t index);
 
@@ -13124,11 +13140,9 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
 
 /* zt_pack and zt_unpack. */
 
-/* ---- packing and unpacking ------------------------------------------------------------------------------- */
-
-/* PACKED STATISTICS, in the manual, describes the layout. The same functions write and read it: each
-   transfers a value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer
-   that is read is trusted. */
+/* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
+   value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
+   is trusted. */
 enum { ZT__PACK_LAYOUT = 4, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
@@ -13258,7 +13272,6 @@ static void zt__transfer_short_text(zt__packer *packer, char *text, size_t room)
 
 /* Transfers what is known about profiler, device and program. */
 static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uint32_t *region_count) {
-    enum { MAX_SAMPLES = 1 << 20 };                                /* as in zt__complete_config */
     const uint32_t max_metrics = UINT32_MAX / (2 * ZT__MAX_TILES); /* the number of columns fits in 32 bits */
     uint32_t i, cause_count = ZT_CAUSE_COUNT, availability = (uint32_t)zt_get_availability(profiler);
     const char *why = availability == ZT_AVAILABLE ? "" : zt_get_availability_text(profiler);
@@ -13272,7 +13285,7 @@ static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uin
     zt__transfer_u32(packer, region_count, ZT__MAX_REGIONS);
     zt__transfer_u32(packer, &profiler->pass_count, ZT__MAX_PASSES);
     zt__transfer_u32(packer, &profiler->tile_count, ZT__MAX_TILES);
-    zt__transfer_u32(packer, &profiler->config.samples, MAX_SAMPLES);
+    zt__transfer_u32(packer, &profiler->config.samples, ZT__MAX_SAMPLES);
     zt__transfer_u32(packer, &availability, ZT_AVAILABILITY_UNKNOWN);
     zt__transfer_text(packer, &why);
     zt__transfer_short_text(packer, profiler->device_name, sizeof profiler->device_name);
@@ -13619,7 +13632,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 /* ==== results/roofline.h ================================================================================ */
 
-/* Peaks of the device, and operations of a region, as the program states them. */
+/* What a roofline needs, as program or driver state it: peaks of the device, operations of a region. */
 
 /* Returns the peaks that are given. Without any, the peak is the bandwidth for which the memory is designed, if
    the driver reports it by ZE_extension_device_memory_properties. It cannot be computed from the clock rate and
@@ -13630,7 +13643,7 @@ ZT__PRIVATE zt__peaks zt__get_peaks(zt_profiler *profiler);
 
 /* ==== results/roofline.c ================================================================================ */
 
-/* Peaks of the device, and operations of a region, as the program states them. */
+/* What a roofline needs, as program or driver state it: peaks of the device, operations of a region. */
 
 ZT__PRIVATE zt__peaks zt__get_peaks(zt_profiler *profiler) {
     ze_device_memory_properties_t memories[2];
@@ -13661,8 +13674,6 @@ ZT__PRIVATE zt__peaks zt__get_peaks(zt_profiler *profiler) {
     }
     return peaks;
 }
-
-/* ---- the roofline ---------------------------------------------------------------------------------------- */
 
 /* Checks a figure that the application gives. `what` names it. */
 static ze_result_t zt__check_figure(zt_profiler *profiler, const char *call, const char *what,
@@ -13748,7 +13759,7 @@ typedef struct zt__kept_row {
    a profiler at the same time. */
 typedef struct zt__stream_data {
     zt_allocator allocator;
-    zt__group group;    /* constant, as the next two */
+    zt__group group;    /* constant, like the next three */
     zt_metric *metrics; /* of the group */
     uint32_t row_capacity;
     uint64_t period_ns;
@@ -13792,9 +13803,9 @@ typedef struct zt__execution {
 /* The newest samples. Guarded by the profiler's mutex. */
 typedef struct zt__timeline {
     zt__clock clock;
-    zt__clock kernel_clock;   /* of the time stamps of kernels. It has no pairs of its own: */
-    uint64_t kernel_offset;   /* it is so many ticks before the other one, which has its rate, */
-    uint64_t kernel_error_ns; /* with this error. 0: it is the same clock, with fewer bits perhaps */
+    zt__clock kernel_clock;   /* of the time stamps of kernels. Has no pairs, but the rate of `clock` */
+    uint64_t kernel_offset;   /* ticks by which it is ahead of `clock` */
+    uint64_t kernel_error_ns; /* of this offset. 0: both are one clock, perhaps with fewer bits */
     uint32_t capacity;
     uint64_t written;           /* ever */
     uint64_t ambiguous;         /* samples that were not kept, because their times are uncertain */
@@ -13811,6 +13822,7 @@ typedef struct zt__timeline {
     int attribute_again; /* rows or samples may have come since it began */
 } zt__timeline;
 
+/* Returns the index of the oldest element that a ring still has, after `written` were written to it. */
 ZT__PRIVATE uint64_t zt__oldest_kept(uint64_t written, uint32_t capacity);
 
 /* Called by the stream and by the profiler, when each no longer needs the data. The last one frees it. */
@@ -13823,11 +13835,11 @@ ZT__PRIVATE void zt__relate_clocks(zt_profiler *profiler, int now);
 
 ZT__PRIVATE void zt__timeline_before_collection(zt_profiler *profiler);
 
-/* Keeps that a sample is missing, or with `by` -1 forgets that. The mutex is held. */
+/* Records that a sample is missing, or with `by` -1 that it is not after all. The mutex is held. */
 ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing, int by);
 
-/* Keeps a call that begins to execute lists, or with 0 the end of this thread's newest that has not ended:
-   hooks may execute lists inside of a call. The mutex is held. */
+/* Records that a call begins to execute lists or, with 0, that the newest one of this thread that has not ended
+   ends now. Hooks may execute lists inside of a call. The mutex is held. */
 ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns);
 
 /* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has
@@ -13854,8 +13866,7 @@ ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler);
 /* Gets the indices of kept samples, from *first up to but not including *end. None without a timeline. */
 ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end);
 
-/* Copies a sample, with times of the host, and its row of values.
-   Returns 0 if a newer sample has replaced it. */
+/* Copies a sample, with times of the host, and its row of values. Returns 0 if a newer one has replaced it. */
 ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__timeline_sample *sample,
                                      double *values);
 
@@ -13892,6 +13903,17 @@ ZT__PRIVATE void zt__release_stream_data(zt__stream_data *data) {
     zt__free_group(&allocator, &data->group);
     zt__destroy_mutex(&data->mutex);
     zt__free(&allocator, data);
+}
+
+ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before) {
+    zt__stream_data *first;
+    if (before) {
+        return zt__load(&before->next);
+    }
+    zt__lock(&profiler->mutex);
+    first = profiler->attached_streams;
+    zt__unlock(&profiler->mutex);
+    return first;
 }
 
 ZT__PRIVATE void zt__keep_row(zt__stream_data *data, const zt__kept_row *row, const double *values) {
@@ -14022,7 +14044,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
              tolerance = zt__clock_tolerance(stamp_clock);
     uint64_t least = submitted > tolerance ? submitted - tolerance : 0, most;
     zt__timeline_sample sample;
-    /* What is executed again does not wait to be executed, and neither does what is on an immediate list. */
+    /* Only the first execution of a recorded list has a queue latency. */
     if (reading->from == ZT__SLOT_PENDING && slot->origin.executions == 1) {
         row[zt__latency_column(profiler, ZT_LATENCY_QUEUE)] =
             (double)(slot->submitted_ns - slot->origin.appended_ns);
@@ -14065,7 +14087,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     if (sample.origin.kind == ZT__REGION_OF_APPLICATION && slot->path->inner) {
         sample.origin.kind = ZT__REGION_AROUND_OTHERS;
     }
-    /* The launch latency is known if it was the submitted execution of the list that began the sample. */
+    /* The launch latency is known only if the sample is of the execution that was submitted. */
     if (reading->from == ZT__SLOT_PENDING && sample.origin.submitted_by && !slot->overwritten &&
         !zt__ran_unobserved(slot)) {
         uint64_t begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
@@ -14086,16 +14108,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     timeline->written++;
 }
 
-ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before) {
-    zt__stream_data *first;
-    if (before) {
-        return zt__load(&before->next);
-    }
-    zt__lock(&profiler->mutex);
-    first = profiler->attached_streams;
-    zt__unlock(&profiler->mutex);
-    return first;
-}
+/* ---- closing -------------------------------------------------------------------------------------------- */
 
 ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -14178,7 +14191,7 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
 
 /* ==== results/attribution.h ============================================================================= */
 
-/* Rows of attached streams are added to the samples in which they lie. */
+/* Rows of attached streams are added to the samples in which they lie. Opens the timeline. */
 
 /* Attributes the rows of a stream that was read. Another thread may close the profiler meanwhile: it waits
    until `is_attributing` is 0. */
@@ -14189,13 +14202,13 @@ ZT__PRIVATE void zt__attribute_rows_of_stream(zt__stream_data *data);
    if such a thread does not finish before the deadline. */
 ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline);
 
-/* If the clocks cannot be compared, reports this and succeeds without a timeline. On failure, the caller
-   destroys the profiler. */
+/* Creates the timeline, and sets the functions by which the profiler calls it. If the clocks cannot be
+   compared, reports this and succeeds without a timeline. On failure, the caller destroys the profiler. */
 ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler);
 
 /* ==== results/attribution.c ============================================================================= */
 
-/* Rows of attached streams are added to the samples in which they lie. */
+/* Rows of attached streams are added to the samples in which they lie. Opens the timeline. */
 
 /* ---- attribution: the rows of streams within samples ----------------------------------------------------- */
 
@@ -14347,7 +14360,7 @@ ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline) {
     return 1;
 }
 
-/* ---- opening and closing --------------------------------------------------------------------------------- */
+/* ---- opening the timeline, which from then on is called when samples are collected ---------------------- */
 
 ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -14394,6 +14407,8 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     profiler->batch_collected = zt__attribute_rows;
     return result;
 }
+
+/* ---- public --------------------------------------------------------------------------------------------- */
 
 ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler) {
     uint32_t count;
@@ -14504,7 +14519,7 @@ ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *interva
     const zt__timeline *timeline = profiler->timeline;
     uint64_t i, end, first, gap;
     memset(intervals, 0, sizeof *intervals);
-    zt__lock(&profiler->mutex); /* those that are on their way now may be kept too late to be copied */
+    zt__lock(&profiler->mutex); /* samples on their way now may be kept too late to be copied below */
     intervals->missing = profiler->state_counts[ZT__SLOT_PENDING] + profiler->state_counts[ZT__SLOT_READING];
     zt__unlock(&profiler->mutex);
     zt__get_kept_samples(profiler, &i, &end);
@@ -14557,7 +14572,7 @@ ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) 
     }
     has_memory = zt__copy_intervals(profiler, &intervals);
     for (i = 0; i < intervals.count; i++) {
-        if (intervals.of_samples[i].kind != ZT__REGION_OF_SYNC) { /* in which the device waits */
+        if (intervals.of_samples[i].kind != ZT__REGION_OF_SYNC) { /* there, the device only waits */
             intervals.of_samples[count++] = intervals.of_samples[i];
         }
     }
@@ -14705,12 +14720,12 @@ typedef struct zt__role_description {
     const char *metrics[ZT__NAMING_COUNT]; /* names, separated by commas */
 } zt__role_description;
 
-/* What is the same for all regions: the metric that has each role, and figures of the device. Prepared once
-   for a report, so that names are not compared again for each region. */
+/* What advice needs, and is the same for all regions: the metric that has each role, and figures of the
+   device. Prepared once for a report, so that names are not compared again for each region. */
 typedef struct zt__advice {
     uint32_t metrics[ZT__ROLE_COUNT];  /* of the profiler; UINT32_MAX: none */
     uint32_t streamed[ZT__ROLE_COUNT]; /* of attached streams, shares only; UINT32_MAX: none */
-    uint32_t naming;                   /* ZT__NAMES_; ZT__NAMING_COUNT: no metric has a role */
+    uint32_t naming;                   /* ZT__NAMES_XE2 ...; ZT__NAMING_COUNT: no metric has a role */
     zt__peaks peaks;                   /* given, or the design bandwidth of the device's memory */
     double wall_share;                 /* of regions in the wall time, in percent; NaN without a timeline, or
                                           with fewer than two samples */
@@ -14924,6 +14939,7 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
 
 /* What limits a region, and what to do. */
 
+/* Of a figure to the threshold of a rule. */
 typedef enum zt__relation { ZT__NO_CONDITION, ZT__BELOW, ZT__AT_LEAST } zt__relation;
 
 /* Finds what limits a region. Counters are not exact to the last percent, so only traffic of 110% of the peak or
@@ -15225,7 +15241,7 @@ ZT__PRIVATE uint32_t zt__rank_columns(const zt_metric *metrics, uint32_t metric_
                                       const zt__advice *advice, const zt__mean_table *table,
                                       zt__ranked_column *ranked);
 
-/* Adds the metrics that config.columns names, each once. Returns how many there are. */
+/* Stores the metrics that a list, such as config.columns, names, each once. Returns how many there are. */
 ZT__PRIVATE uint32_t zt__find_chosen_columns(const char *list, const zt_metric *metrics,
                                              uint32_t metric_count, zt__ranked_column *chosen);
 
@@ -16213,8 +16229,8 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
 ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
                                          const zt_stream_config *given);
 
-/* Frees a stream, also one that is not opened completely. The profiler keeps what it shares with the stream.
- */
+/* Frees a stream, also one that is not opened completely. The profiler keeps what it shares with the
+   stream. */
 ZT__PRIVATE void zt__destroy_stream(zt_stream *stream);
 
 /* ==== streams/streams.c ================================================================================= */
@@ -16275,8 +16291,8 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     stream->gap_first = UINT64_MAX;
     zt__create_mutex(&stream->reader.mutex);
     zt__load_driver(&stream->driver);
-    /* The device also stores small numbers with another meaning in StreamMarker, so markers have large ones.
-     */
+    /* The device also stores small numbers with another meaning in StreamMarker, so markers have large
+       ones. */
     seed[0] = zt__now_ns();
     seed[1] = (uint64_t)(uintptr_t)stream;
     stream->marker_base = UINT32_C(0x40000000) + (uint32_t)(zt__hash(seed, sizeof seed) & 0x7fffffff);
@@ -16808,8 +16824,8 @@ ZT__PRIVATE int zt__find_function_at(const zt__elf *elf, uint64_t address, zt__f
    - The native binary of the module, when the first kernel of the module is created. An ELF file of Intel's
      compiler ("zebin") describes its kernels in the section .ze_info.
    - zeKernelGetProperties, zeKernelGetBinaryExp and zetKernelGetProfileInfo, after the first launch of a
-     handle was appended, so that no launch waits for these calls. By then, drivers also count the shared local
-     memory of the arguments.
+     handle was appended, so that no launch waits for these calls. By then, drivers also count the shared
+     local memory of the arguments.
 
    Handles with the same name and the same facts are one kernel, which belongs to the profiler of the list to
    which its launch was appended. */
@@ -17492,6 +17508,8 @@ ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_
     if (!made) {
         return NULL;
     }
+
+    /* The key, behind the record: the facts, and the name. */
     made->name = (const char *)(made + 1) + sizeof made->facts;
     made->facts = *described;
     zt__query_kernel(&profiler->driver, handle, &made->facts);
@@ -17935,7 +17953,7 @@ struct zt_debugger {
     zet_debug_event_t *events; /* a ring */
     uint32_t first_event, event_count;
     zt__interrupt interrupts[ZT__DEBUG_INTERRUPTS];
-    uint8_t *held; /* for each thread of the device: a stop has stopped it, and nobody has resumed it */
+    uint8_t *held; /* for each thread of the device: it was stopped, by a stop or a fault, and not resumed */
     uint32_t thread_count;
     zt__debug_module *modules; /* the newest first */
     size_t module_bytes;
@@ -17982,8 +18000,6 @@ ZT__PRIVATE ze_result_t zt__check_debug(zt_debugger *debugger, ze_result_t resul
 #ifdef ZETOOLS_DEBUG
 
 ZT__PRIVATE const ze_device_thread_t zt__all_threads = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
-
-/* ---- calls ----------------------------------------------------------------------------------------------- */
 
 ZT__PRIVATE int zt__lock_session(zt_debugger *debugger, uint64_t deadline) {
     int is_locked;
@@ -18164,7 +18180,7 @@ ZT__PRIVATE void zt__add_debug_module(zt_debugger *debugger, const zet_debug_eve
 
 /* ==== debug/threads.h =================================================================================== */
 
-/* Threads of the device that are stopped. */
+/* Threads of the device: numbers and patterns, which are stopped, and resuming them. */
 
 #ifdef ZETOOLS_DEBUG
 
@@ -18181,7 +18197,7 @@ ZT__PRIVATE zt_debug_thread zt__get_debug_thread(const zt_debugger *debugger, ui
 /* Returns whether a pattern selects a thread of the device. */
 ZT__PRIVATE int zt__selects(zt_debug_thread pattern, zt_debug_thread thread);
 
-/* Records whether a stop covers the selected threads. */
+/* Records that a stop holds the selected threads, or no longer does: zt_debugger.held. */
 ZT__PRIVATE void zt__set_held(zt_debugger *debugger, zt_debug_thread threads, int is_held);
 
 /* Calls a function with each stopped one of the selected threads. The driver does not list them, so each
@@ -18189,7 +18205,7 @@ ZT__PRIVATE void zt__set_held(zt_debugger *debugger, zt_debug_thread threads, in
 ZT__PRIVATE ze_result_t zt__each_stopped(zt_debugger *debugger, const char *call, zt_debug_thread threads,
                                          zt__thread_fn function, void *user);
 
-/* Returns whether a stop covers a thread: one that has stopped it, or one that waits for the answer. */
+/* Returns whether a stop covers a thread: one that holds it, or one that still waits for the answer. */
 ZT__PRIVATE int zt__is_covered(const zt_debugger *debugger, uint32_t number);
 
 /* Resumes threads. Returns SUCCESS if none was stopped. */
@@ -18202,7 +18218,7 @@ ZT__PRIVATE void zt__resume_uncovered(void *user, uint32_t number);
 
 /* ==== debug/threads.c =================================================================================== */
 
-/* Threads of the device that are stopped. */
+/* Threads of the device: numbers and patterns, which are stopped, and resuming them. */
 
 #ifdef ZETOOLS_DEBUG
 
@@ -18373,8 +18389,8 @@ static ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_event_
             break;
         }
     }
-    /* So drivers refuse an event that they do not wait for any more: an equal one was acknowledged, or its
-       module has been unloaded meanwhile. */
+    /* With these results drivers refuse an event that they no longer wait for: an equal one was acknowledged,
+       or its module has been unloaded meanwhile. */
     if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT || result == ZE_RESULT_ERROR_UNINITIALIZED) {
         return ZE_RESULT_SUCCESS;
     }
@@ -18383,7 +18399,7 @@ static ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_event_
 
 ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, const char *call, uint64_t milliseconds) {
     zet_debug_event_t event;
-    const ze_device_thread_t *reported = &event.info.thread.thread; /* threads */
+    const ze_device_thread_t *reported = &event.info.thread.thread; /* by an event about threads */
     zt_debug_thread threads;
     zt__debug_module *module;
     uint32_t i;
@@ -18449,6 +18465,28 @@ ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, const char *call, 
     return result;
 }
 
+ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call) {
+    ze_result_t result;
+    do {
+        result = zt__read_event(debugger, call, 0);
+    } while (result == ZE_RESULT_SUCCESS);
+    if (debugger->is_over) {
+        return zt__report_over(debugger, call);
+    }
+    return result == ZE_RESULT_NOT_READY ? ZE_RESULT_SUCCESS : result;
+}
+
+ZT__PRIVATE void zt__acknowledge_all(zt_debugger *debugger) {
+    if (debugger->has_owed) {
+        debugger->has_owed = 0;
+        zt__acknowledge(debugger, &debugger->owed);
+    }
+    for (; debugger->event_count > 0; debugger->event_count--) {
+        zt__acknowledge(debugger, &debugger->events[debugger->first_event]);
+        debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
+    }
+}
+
 /* ---- delivering ------------------------------------------------------------------------------------------ */
 
 ZT__PRIVATE uint64_t zt__event_wait_ms(const zt_debugger *debugger, uint64_t deadline) {
@@ -18477,8 +18515,8 @@ static ze_result_t zt__acknowledge_delivered(zt_debugger *debugger, const char *
     return result;
 }
 
-/* Acknowledges an event whose function has returned. If that fails, it is left to the next call. `delivering`
-   is held. */
+/* Acknowledges an event when the application's function has returned from it. If that fails, the next
+   zt_debug_wait tries again. `delivering` is held. */
 static ze_result_t zt__finish_event(zt_debugger *debugger) {
     ze_result_t result = zt__acknowledge_delivered(debugger, "zt_debug_wait");
     debugger->has_owed = debugger->event != NULL;
@@ -18591,28 +18629,6 @@ ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger) {
     return zt__acknowledge_delivered(debugger, call);
 }
 
-ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call) {
-    ze_result_t result;
-    do {
-        result = zt__read_event(debugger, call, 0);
-    } while (result == ZE_RESULT_SUCCESS);
-    if (debugger->is_over) {
-        return zt__report_over(debugger, call);
-    }
-    return result == ZE_RESULT_NOT_READY ? ZE_RESULT_SUCCESS : result;
-}
-
-ZT__PRIVATE void zt__acknowledge_all(zt_debugger *debugger) {
-    if (debugger->has_owed) {
-        debugger->has_owed = 0;
-        zt__acknowledge(debugger, &debugger->owed);
-    }
-    for (; debugger->event_count > 0; debugger->event_count--) {
-        zt__acknowledge(debugger, &debugger->events[debugger->first_event]);
-        debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
-    }
-}
-
 ZT_API const char *zt_debug_event_name(zt_debug_event_type type) {
     static const char *const names[ZT_DEBUG_EVENT_COUNT] = {
         "other",         "detached",        "process entry",       "process exit", "module load",
@@ -18628,8 +18644,6 @@ ZT_API const char *zt_debug_event_name(zt_debug_event_type type) {
 /* Where threads are: kernel, offset, source line. */
 
 #ifdef ZETOOLS_DEBUG
-
-/* ---- places ---------------------------------------------------------------------------------------------- */
 
 /* Returns the one copy of a text, which lives as long as the debugger; "" without memory. `session` may be
    held. */
@@ -18766,7 +18780,7 @@ ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_de
 
 /* ==== debug/stopping.h ================================================================================== */
 
-/* zt_debug_stop, zt_debug_resume. */
+/* zt_debug_stop, zt_debug_resume, zt_debug_threads. */
 
 #ifdef ZETOOLS_DEBUG
 
@@ -18779,11 +18793,9 @@ ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t resu
 
 /* ==== debug/stopping.c ================================================================================== */
 
-/* zt_debug_stop, zt_debug_resume. */
+/* zt_debug_stop, zt_debug_resume, zt_debug_threads. */
 
 #ifdef ZETOOLS_DEBUG
-
-/* ---- stopping and resuming ------------------------------------------------------------------------------- */
 
 ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t result, const char *call,
                                          const char *driver_call, const char *remedy) {
@@ -18891,7 +18903,8 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
             zt__report(&debugger->diagnostics, NO_ANSWER, result);
         }
     }
-    if (result == ZE_RESULT_SUCCESS) { /* of all threads, if it is not counted which of them are stopped */
+    if (result ==
+        ZE_RESULT_SUCCESS) { /* without `stops`, all are held: it is not queried which are stopped */
         zt__set_held(debugger, threads, stops == NULL);
     }
     if (result == ZE_RESULT_SUCCESS && stops) {
@@ -19004,8 +19017,6 @@ ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *thre
 
 #ifdef ZETOOLS_DEBUG
 
-/* ---- memory ---------------------------------------------------------------------------------------------- */
-
 /* Reads or writes: one of the two pointers is NULL. */
 static ze_result_t zt__access_memory(zt_debugger *debugger, const char *call, zt_debug_thread thread,
                                      zt_debug_space space, uint64_t address, void *to, const void *from,
@@ -19068,8 +19079,6 @@ ZT__PRIVATE ze_result_t zt__load_register_sets(zt_debugger *debugger);
 /* Registers of threads of the device. */
 
 #ifdef ZETOOLS_DEBUG
-
-/* ---- registers ------------------------------------------------------------------------------------------- */
 
 /* Types of sets, as Intel's drivers number them (zet_intel_gpu_debug.h). */
 enum { ZT__REGISTERS_CONTROL = 6, ZT__REGISTERS_BASE = 11 };
@@ -19318,8 +19327,6 @@ ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread t
 
 #ifdef ZETOOLS_DEBUG
 
-/* ---- opening and closing --------------------------------------------------------------------------------- */
-
 static void zt__destroy_debugger(zt_debugger *debugger) {
     const zt_allocator allocator = debugger->config.allocator;
     while (debugger->modules) {
@@ -19354,7 +19361,7 @@ ZT_API zt_debug_config zt_debug_config_default(void) {
     return config;
 }
 
-/* Returns whether the device has not answered a stop yet. */
+/* Returns whether there is a stop that waits for its answer, or for a caller to take it. */
 static int zt__has_interrupt(const zt_debugger *debugger) {
     uint32_t i;
     for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
@@ -19407,7 +19414,7 @@ static int zt__find_debug_switch(char *path, size_t size) {
 }
 
 /* Attaches a debugger, if the device can be debugged, and loads what the device has: threads and registers.
-   Returns the result of zt_debug_open, which tells why it cannot. */
+   Returns the result of zt_debug_open. */
 static ze_result_t zt__attach_debugger(zt_debugger *debugger) {
     zt__diagnostics *diagnostics = &debugger->diagnostics;
     zet_device_handle_t device = (zet_device_handle_t)debugger->device;
@@ -19615,12 +19622,6 @@ ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger) {
 
 #ifdef ZETOOLS_TRACER
 
-/* The loader calls a prologue before and an epilogue after each traced call of the process. One dispatcher
-   receives these callbacks and passes them to the live tracers: one for each profiler that traces, and one
-   for zt_auto, which has a profiler for each context and device.
-
-   The page LOCKS has the locks of the tracer. Fields marked atomic are also read without a lock. */
-
 /* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. These
    lists are X macros: where one is used, X(name) expands to a constant, a string or the callbacks of the
    call. */
@@ -19730,7 +19731,7 @@ enum {
 };
 
 /* The kinds of calls: what the tracer does before a call, and after it has succeeded, and what it observes
-   the call for. zt__prologue and zt__after_call handle the exceptions. */
+   the call for. Exceptions are in zt__prologue and zt__after_call of the dispatcher. */
 /* clang-format off */
 #define ZT__KINDS(X)                                                                                         \
     X(OTHER, NULL, NULL, 0) /* nothing, unless the configuration names it */                                 \
@@ -19741,11 +19742,11 @@ enum {
     X(EXECUTE, zt__before_execute, NULL, ZT__ALWAYS)                                                         \
     X(QUEUE_SYNCHRONIZE, zt__before_queue_synchronize, zt__after_queue_synchronize, ZT__FOR_EVENTS)          \
     X(QUEUE_DESTROY, zt__before_queue_destroy, NULL, ZT__ALWAYS)                                             \
-    X(MODULE_CREATE, zt__before_module_create, zt__note_module, ZT__ALWAYS)                                  \
-    X(MODULE_DESTROY, zt__before_module_destroy, zt__after_module_destroy, ZT__ALWAYS)                                           \
+    X(MODULE_CREATE, zt__before_module_create, zt__after_module_create, ZT__ALWAYS)                          \
+    X(MODULE_DESTROY, zt__before_module_destroy, zt__after_module_destroy, ZT__ALWAYS)                       \
     X(GET_FUNCTION, NULL, zt__after_get_function, ZT__ALWAYS)                                                \
     X(KERNEL_CREATE, NULL, zt__put_kernel_in_place, ZT__ALWAYS)                                              \
-    X(KERNEL_DESTROY, zt__before_kernel_destroy, zt__after_kernel_destroy, ZT__ALWAYS)                                           \
+    X(KERNEL_DESTROY, zt__before_kernel_destroy, zt__after_kernel_destroy, ZT__ALWAYS)                       \
     X(GROUP_SIZE, NULL, zt__after_group_size, ZT__FOR_LAUNCHES)                                              \
     X(LAUNCH, zt__before_command, zt__after_launch, ZT__FOR_EVENTS)                                          \
     X(COPY, zt__before_command, NULL, ZT__FOR_EVENTS | ZT__FOR_AUTO)                                         \
@@ -19774,8 +19775,8 @@ typedef enum zt__call_kind {
 } zt__call_kind;
 
 /* Parameters of calls that are newer than Level Zero 1.4. A program may be built with headers that lack
-   them, and run with a loader that has them. Parameters that the tracer does not read are left out at the
-   end. */
+   them, and run with a loader that has them. The last parameters are left out if the tracer does not read
+   them. */
 typedef struct zt__append_lists_params {
     ze_command_list_handle_t *phCommandListImmediate;
     uint32_t *pnumCommandLists;
@@ -20235,7 +20236,7 @@ ZT__PRIVATE void zt__set_module(zt__sampled_kernel *kernel, zt__sampled_module *
 /* Returns whether a place has the low 32 bits of an address. A place may go on beyond the last of them. */
 ZT__PRIVATE int zt__has_address(const zt__place *place, uint32_t address);
 
-/* Returns whether two kernels cannot both be there: then the later one has replaced the other. */
+/* Returns whether two places overlap: then the later kernel has replaced the earlier one. */
 ZT__PRIVATE int zt__replaces(const zt__place *later, const zt__place *earlier);
 
 #endif
@@ -20280,8 +20281,6 @@ ZT__PRIVATE int zt__replaces(const zt__place *later, const zt__place *earlier) {
 
 #ifdef ZETOOLS_TRACER
 
-/* A tracer passes to this chapter what it observes of modules and kernels. */
-
 /* Kernels that take the place of others; see zt_replace. */
 typedef struct zt__replacement {
     struct zt__replacement *next; /* an older one */
@@ -20292,7 +20291,7 @@ typedef struct zt__replacement {
     int has_ended;
 } zt__replacement;
 
-/* What a tracer knows of modules. */
+/* What a tracer knows of modules, for this chapter, profiled_builds and replacements. */
 typedef struct zt__modules {
     zt_allocator allocator;
     zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto */
@@ -20337,8 +20336,6 @@ ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char
 /* zt_trace_config.modules: the binaries of the application's modules as files. */
 
 #ifdef ZETOOLS_TRACER
-
-/* ---- files ----------------------------------------------------------------------------------------------- */
 
 ZT__PRIVATE void zt__report_not_saved(zt__modules *modules, const char *directory, ze_result_t result,
                                       const char *call, const char *reason, const char *remedy) {
@@ -20440,7 +20437,7 @@ ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char
 
 /* ==== tracer/profiled_builds.h ========================================================================== */
 
-/* Builds modules of the application with profile flags. */
+/* Builds of the application's modules: profile flags are added before, files are written after. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -20453,25 +20450,23 @@ typedef struct zt__build {
 } zt__build;
 
 /* Called before a module is created. Adds the profile flags, unless the application passes some. If its call
-   failed because of them, nothing could be done about that. So the first module for each device is built
-   before, to find out whether the driver accepts them. */
+   failed because of them, nothing could be done about that. So the tracer itself builds the first module for
+   each device before, as a trial, to find out whether the driver accepts them. */
 ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
                                  zt__build *build);
 
-/* Called after a module was created: writes its files. That it was created where the trial was not shows that
-   the driver refuses the flags. */
-ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_create_params_t *parameters,
-                                         const zt__build *build);
+/* Called after a module was created: writes its files. If the trial has failed before, the driver refuses the
+   flags, and this is reported. */
+ZT__PRIVATE void zt__end_build(zt__modules *modules, const ze_module_create_params_t *parameters,
+                               const zt__build *build);
 
 #endif
 
 /* ==== tracer/profiled_builds.c ========================================================================== */
 
-/* Builds modules of the application with profile flags. */
+/* Builds of the application's modules: profile flags are added before, files are written after. */
 
 #ifdef ZETOOLS_TRACER
-
-/* ---- builds with profile flags --------------------------------------------------------------------------- */
 
 /* A copy of a description, with another option in its build flags, which follow the structure. */
 typedef struct zt__changed_module {
@@ -20561,8 +20556,8 @@ ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_pa
     *parameters->pdesc = &changed->desc;
 }
 
-ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_create_params_t *parameters,
-                                         const zt__build *build) {
+ZT__PRIVATE void zt__end_build(zt__modules *modules, const ze_module_create_params_t *parameters,
+                               const zt__build *build) {
     const char *remedy = "Free some memory, or update the driver.", *suffix = "bin";
     ze_module_handle_t module = **parameters->pphModule;
     zt__binary binary, debug;
@@ -20637,8 +20632,6 @@ ZT__PRIVATE void zt__replace_function(zt__modules *modules,
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- kernels in place of others -------------------------------------------------------------------------- */
-
 ZT__PRIVATE ze_result_t zt__change_replacements(zt__modules *modules, const char *kernels,
                                                 ze_module_handle_t module, zt__replacement *added,
                                                 const char *call) {
@@ -20697,7 +20690,7 @@ static zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handle_t m
     zt__unlock(modules->loaded->mutex);
     zt__lock(&modules->mutex);
     for (replacement = modules->replacements; replacement; replacement = replacement->next) {
-        if (replacement->module == module) { /* what is of a replacing module stays */
+        if (replacement->module == module) { /* kernels of a replacing module are not replaced */
             found = NULL;
             break;
         }
@@ -20814,7 +20807,7 @@ ZT__PRIVATE int zt__is_sampling(const zt_profiler *profiler);
    thread holds it for longer, or if this one does. */
 ZT__PRIVATE int zt__begin_reading(zt__hotspots *hotspots);
 
-/* Called by zt_collect. Reads unless the thread does, or another one now. */
+/* Called by zt_collect. Reads, unless the library's own thread does, or another thread is reading now. */
 ZT__PRIVATE void zt__collect_hotspots(zt_profiler *profiler);
 
 /* The step of the thread that reads. */
@@ -20987,6 +20980,8 @@ ZT__PRIVATE void zt__read_samples(zt__hotspots *hotspots) {
     }
 }
 
+/* ---- who reads, and when -------------------------------------------------------------------------------- */
+
 ZT__PRIVATE int zt__is_sampling(const zt_profiler *profiler) {
     const zt__hotspots *hotspots = zt__hotspots_of(profiler);
     return hotspots && zt__load(&hotspots->stream);
@@ -21041,8 +21036,8 @@ ZT__PRIVATE void zt__keep_debug_info(zt__hotspots *hotspots, ze_module_handle_t 
    another: reads what was sampled there. */
 ZT__PRIVATE void zt__before_unload(zt__hotspots *hotspots, ze_module_handle_t module);
 
-/* Finds out where a kernel lies, and what its instructions are. Its owner must not destroy it meanwhile. Adds
-   this place, and removes those that it replaces, when samples of these have been read. */
+/* Finds out where a kernel lies, and what its instructions are. Its owner must not destroy it meanwhile. Reads
+   the samples of places that it replaces, removes these, and adds its own. */
 ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kernel *loaded);
 
 #endif
@@ -21052,8 +21047,6 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kerne
 /* Hot spots: where kernels lie on the device. Samples are read before one is unloaded. */
 
 #ifdef ZETOOLS_TRACER
-
-/* ---- kernels that are loaded ----------------------------------------------------------------------------- */
 
 /* Finds the size of a kernel, and what its instructions are, by a function of the driver or the loader, which
    may be NULL. `kernel` is the handle that it knows. Returns 0 if that fails. */
@@ -21276,8 +21269,6 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kerne
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- source lines ---------------------------------------------------------------------------------------- */
-
 /* The instructions of a module whose lines are looked up. */
 typedef struct zt__spot_lines {
     zt__hotspots *hotspots;
@@ -21440,8 +21431,6 @@ ZT__PRIVATE ze_result_t zt__start_stops(zt__hotspots *hotspots, zt_stream *strea
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- threads that are stopped, where the device does not sample ------------------------------------------ */
-
 #ifdef ZETOOLS_DEBUG
 
 /* The debugger and its memory are used by one thread of the library: while it runs, by no other. It waits for
@@ -21594,8 +21583,6 @@ ZT__PRIVATE ze_result_t zt__stop_sampling(zt_profiler *profiler, const char *cal
 /* zt_hotspots_start, zt_hotspots_stop. */
 
 #ifdef ZETOOLS_TRACER
-
-/* ---- starting and stopping ------------------------------------------------------------------------------- */
 
 static void zt__fill_hotspots_config(zt_hotspots_config *config) {
     if (!config->period_ns) {
@@ -21966,7 +21953,7 @@ typedef struct zt__known_list {
     zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
     int was_closed;            /* so it is recorded, where its kind is UNKNOWN */
     int may_be_destroyed;      /* a call was about to destroy it, and may have been refused */
-    int is_in_order;           /* 0: or not known */
+    int is_in_order;           /* 0: it is not, or that is not known */
 
     /* why its commands cannot be measured */
     int is_copy_only;    /* it cannot execute metric queries */
@@ -22016,6 +22003,7 @@ typedef struct zt__traced_hook {
     void *user;
 } zt__traced_hook;
 
+/* Fields that are marked as atomic are also read without a lock. */
 typedef struct zt__tracer {
     zt_allocator allocator;
     zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto, for those of the thread */
@@ -22070,11 +22058,14 @@ typedef struct zt__tracer {
     zt__message_text open_failure; /* of zt_auto: the first message */
     uint32_t open_failures;        /* how many profilers could not be opened */
 
-    int samples_hotspots; /* of zt_auto: of each device */
+    int samples_hotspots; /* zt_auto samples those of each device. Constant */
 } zt__tracer;
 
 /* Returns the call of the application that starts the tracer, for messages. */
 ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer);
+
+/* "The mutex is held", here and in the chapters after this one, is that of the tracer. Functions that add a
+   record unlock it while the application's allocator runs: pointers to other records may then be stale. */
 
 /* Return the record of a handle, or NULL. The mutex is held. */
 ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_command_list_handle_t list);
@@ -22082,6 +22073,10 @@ ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_com
 ZT__PRIVATE zt__known_pool *zt__find_pool(const zt__tracer *tracer, ze_event_pool_handle_t pool);
 
 ZT__PRIVATE zt__known_event *zt__find_event(const zt__tracer *tracer, ze_event_handle_t event);
+
+ZT__PRIVATE zt__loaded_module *zt__find_loaded_module(const zt__tracer *tracer, ze_module_handle_t module);
+
+ZT__PRIVATE zt__loaded_kernel *zt__find_loaded_kernel(const zt__tracer *tracer, ze_kernel_handle_t kernel);
 
 /* Returns the record of an event, which is added if there is none. The mutex is held. Returns NULL without
    memory. */
@@ -22108,14 +22103,9 @@ ZT__PRIVATE void zt__forget_everything(zt__tracer *tracer);
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- what a tracer knows --------------------------------------------------------------------------------- */
-
 ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer) {
     return tracer->automatic ? "zt_auto" : "zt_trace_start";
 }
-
-/* "The mutex is held" below is that of the tracer. Functions that add a record unlock it in between, while
-   the application's allocator runs: pointers to other records may then be stale. */
 
 ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_command_list_handle_t list) {
     const void *handle = list;
@@ -22130,6 +22120,16 @@ ZT__PRIVATE zt__known_pool *zt__find_pool(const zt__tracer *tracer, ze_event_poo
 ZT__PRIVATE zt__known_event *zt__find_event(const zt__tracer *tracer, ze_event_handle_t event) {
     const void *handle = event;
     return (zt__known_event *)zt__map_find(&tracer->events, &handle, sizeof handle);
+}
+
+ZT__PRIVATE zt__loaded_module *zt__find_loaded_module(const zt__tracer *tracer, ze_module_handle_t module) {
+    const void *handle = module;
+    return (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+}
+
+ZT__PRIVATE zt__loaded_kernel *zt__find_loaded_kernel(const zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    const void *handle = kernel;
+    return (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
 }
 
 ZT__PRIVATE zt__known_event *zt__remember_event(zt__tracer *tracer, ze_event_handle_t event) {
@@ -22199,8 +22199,6 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
 /* Host times of calls. */
 
 #ifdef ZETOOLS_TRACER
-
-/* ---- host times of calls --------------------------------------------------------------------------------- */
 
 static const zt_aggregation zt__call_columns[1] = {ZT_AGGREGATE_SUM};
 
@@ -22320,8 +22318,8 @@ typedef struct zt__frame {
     ze_module_handle_t module;  /* of a zeKernelCreate that has succeeded: the module of the kernel, */
     ze_kernel_handle_t created; /* which is this one, unless a hook puts another in its place */
 
-    ze_kernel_handle_t
-        kernel_before_hooks; /* of a launch or a zeKernelDestroy: what the application has passed */
+    /* Of a launch or a zeKernelDestroy: what the application has passed. Hooks may put another in its place. */
+    ze_kernel_handle_t kernel_before_hooks;
 
     /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */
@@ -22342,8 +22340,6 @@ ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const
 /* A call in progress, as a tracer observes it. */
 
 #ifdef ZETOOLS_TRACER
-
-/* ---- calls in progress ----------------------------------------------------------------------------------- */
 
 ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const zt__command *command,
                                                    uint32_t index) {
@@ -22407,8 +22403,6 @@ ZT__PRIVATE void zt__note_signal(zt__frame *frame);
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- events of the application that slots keep ---------------------------------------------------------- */
-
 /* A launch with an event of the application is measured by the time stamps of that event, if they can be read
    on the host and every call that changes the event is seen. In this order:
 
@@ -22428,8 +22422,8 @@ ZT__PRIVATE void zt__note_signal(zt__frame *frame);
                           lost. No slot keeps the event again, also if the driver refuses
      zt_trace_stop        slots no longer keep events, because nothing of this is seen any more
 
-   The keeper is in the records of events, with the mutex of the tracer; that a slot keeps an event is in the
-   slot, with the mutex of the profiler. One is never held with the other. */
+   The record of an event names its keeper, under the mutex of the tracer. A slot names the event that it keeps,
+   under the mutex of the profiler. No thread holds both. */
 
 /* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
 static int zt__pool_allows_keeping(const ze_event_pool_desc_t *desc) {
@@ -22775,11 +22769,10 @@ static zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *made) 
 
 ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
                                                 int knows_handle) {
-    const void *handle = kernel;
     zt__loaded_kernel *known;
     zt__kernel_name *name;
     zt__lock(&tracer->mutex);
-    known = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+    known = zt__find_loaded_kernel(tracer, kernel);
     name = known && knows_handle ? known->name : NULL;
     zt__unlock(&tracer->mutex);
     if (name) {
@@ -22865,8 +22858,6 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
 /* Devices and lists that are measured. */
 
 #ifdef ZETOOLS_TRACER
-
-/* ---- devices and lists ----------------------------------------------------------------------------------- */
 
 ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_handle_t context,
                                               ze_device_handle_t device, zt_profiler *profiler) {
@@ -23058,6 +23049,8 @@ ZT__PRIVATE int zt__copy_kept_call(const zt_profiler *profiler, uint64_t index, 
 
 #ifdef ZETOOLS_TRACER
 
+/* ---- hot spots ------------------------------------------------------------------------------------------ */
+
 ZT_API zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler) {
     zt__hotspots *hotspots = zt__hotspots_of(profiler);
     zt_hotspots_counts counts;
@@ -23118,7 +23111,7 @@ ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t index, z
     return ZE_RESULT_SUCCESS;
 }
 
-/* ---- what was traced ------------------------------------------------------------------------------------- */
+/* ---- launches and calls --------------------------------------------------------------------------------- */
 
 ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) {
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
@@ -23192,7 +23185,7 @@ ZT__PRIVATE void zt__get_kept_calls(const zt_profiler *profiler, uint64_t *first
     if (tracer && zt__calls_to_report(profiler)) {
         zt__lock(&tracer->mutex);
         *end = tracer->span_count;
-        *first = *end > tracer->span_capacity ? *end - tracer->span_capacity : 0;
+        *first = zt__oldest_kept(*end, tracer->span_capacity);
         zt__unlock(&tracer->mutex);
     }
 }
@@ -23232,8 +23225,8 @@ ZT__PRIVATE void zt__after_list_change(zt__frame *frame);
 ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_handle_t handle,
                                         int may_be_immediate);
 
-/* Returns whether zt__has_unread_launches of a list that may be immediate, although its kind is unknown. The
-   list of a profiler does not know whether it was closed, so the tracer is asked for one after the other. */
+/* Returns whether launches are unread on lists of unknown kind that may be immediate: none of these was closed,
+   which only the tracer knows. */
 ZT__PRIVATE int zt__has_unread_unknown_lists(zt__tracer *tracer, zt_profiler *profiler);
 
 /* Only recorded lists are closed. Loaders before 1.16 cannot query the kind of those that were created before
@@ -23276,8 +23269,6 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame);
 /* Lists, queues and contexts, before and after calls. */
 
 #ifdef ZETOOLS_TRACER
-
-/* ---- before and after a call: lists and queues ---------------------------------------------------------- */
 
 /* Marks a list as final in all profilers of the tracer. */
 static void zt__mark_list_final_everywhere(zt__tracer *tracer, ze_command_list_handle_t list, zt__list_end by,
@@ -23573,18 +23564,18 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
 
 /* ==== tracer/seen_modules.h ============================================================================= */
 
-/* Modules and kernels, before and after calls that create or destroy them. */
+/* Modules and kernels, before and after calls that create, launch or destroy them. */
 
 #ifdef ZETOOLS_TRACER
 
-/* Records that a kernel exists. If hot spots are sampled, looks its address up.
-   If their sampling begins later, that finds the kernel in the table. No mutex is held. */
+/* Records that a kernel exists. If hot spots are sampled, looks its address up; sampling that begins later does
+   so for all records. No mutex is held. */
 ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel);
 
 ZT__PRIVATE void zt__before_module_create(zt__frame *frame);
 
 /* The handle may be that of an earlier module. */
-ZT__PRIVATE void zt__note_module(zt__frame *frame);
+ZT__PRIVATE void zt__after_module_create(zt__frame *frame);
 
 ZT__PRIVATE void zt__before_module_destroy(zt__frame *frame);
 
@@ -23593,7 +23584,8 @@ ZT__PRIVATE void zt__after_module_destroy(zt__frame *frame);
 
 ZT__PRIVATE void zt__after_get_function(zt__frame *frame);
 
-/* Before the epilogues of hooks. zt__after_kernel_create follows them. */
+/* Puts the kernel that zt_replace has requested in the place of the one that was created. Called before the
+   epilogues of hooks; zt__after_kernel_create follows them. */
 ZT__PRIVATE void zt__put_kernel_in_place(zt__frame *frame);
 
 ZT__PRIVATE void zt__after_group_size(zt__frame *frame);
@@ -23602,9 +23594,9 @@ ZT__PRIVATE void zt__after_group_size(zt__frame *frame);
    handle, the driver is queried for what a kernel is made of. */
 ZT__PRIVATE void zt__after_launch(zt__frame *frame);
 
-/* Called before a kernel is destroyed: it is not used any more. If the driver refuses, its next launch shows
-   that it exists. */
-ZT__PRIVATE void zt__mark_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel);
+/* Records that a kernel is about to be destroyed. If the driver refuses, its next launch shows that it
+   exists. */
+ZT__PRIVATE void zt__note_kernel_destroy(zt__tracer *tracer, ze_kernel_handle_t kernel);
 
 ZT__PRIVATE void zt__before_kernel_destroy(zt__frame *frame);
 
@@ -23613,7 +23605,7 @@ ZT__PRIVATE void zt__before_kernel_destroy(zt__frame *frame);
 ZT__PRIVATE void zt__after_kernel_destroy(zt__frame *frame);
 
 /* Called after a kernel was created. The handle, which an epilogue of a hook may have replaced, may be that
-   of an earlier kernel. If it was replaced, its module is not known. The native binary of a module is read
+   of an earlier kernel. If a hook has replaced it, its module is not known. The native binary of a module is read
    for the first of its kernels. */
 ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame);
 
@@ -23621,7 +23613,7 @@ ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame);
 
 /* ==== tracer/seen_modules.c ============================================================================= */
 
-/* Modules and kernels, before and after calls that create or destroy them. */
+/* Modules and kernels, before and after calls that create, launch or destroy them. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -23662,11 +23654,11 @@ ZT__PRIVATE void zt__before_module_create(zt__frame *frame) {
     zt__begin_build(&frame->tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t), &frame->build);
 }
 
-ZT__PRIVATE void zt__note_module(zt__frame *frame) {
+ZT__PRIVATE void zt__after_module_create(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     const ze_module_create_params_t *p = ZT__PARAMETERS(frame, ze_module_create_params_t);
     zt__loaded_module *module;
-    zt__after_module_create(&tracer->modules, p, &frame->build);
+    zt__end_build(&tracer->modules, p, &frame->build);
     zt__forget_handle(tracer, &tracer->loaded.modules, **p->pphModule);
     zt__lock(&tracer->mutex);
     module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
@@ -23681,10 +23673,9 @@ ZT__PRIVATE void zt__note_module(zt__frame *frame) {
 ZT__PRIVATE void zt__before_module_destroy(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     ze_module_handle_t module = *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule;
-    const void *handle = module;
     zt__loaded_module *known;
     zt__lock(&tracer->mutex);
-    known = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+    known = zt__find_loaded_module(tracer, module);
     if (known) {
         known->may_be_destroyed = 1;
     }
@@ -23695,10 +23686,11 @@ ZT__PRIVATE void zt__before_module_destroy(zt__frame *frame) {
 
 ZT__PRIVATE void zt__after_module_destroy(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    const void *handle = *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule;
+    ze_module_handle_t module = *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule;
+    const void *handle = module;
     zt__loaded_module *known;
     zt__lock(&tracer->mutex);
-    known = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+    known = zt__find_loaded_module(tracer, module);
     if (known && known->may_be_destroyed) {
         zt__map_remove(&tracer->loaded.modules, &handle, sizeof handle);
     } else {
@@ -23744,7 +23736,6 @@ ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
     zt__read_command(frame->call, frame->parameters, &command);
     for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
         ze_kernel_handle_t kernel = zt__launched_kernel(frame, &command, i);
-        const void *handle = kernel;
         int knows_handle = i > 0 || frame->knows_kernel;
         zt__kernel_facts described = zt__unknown_facts();
         zt__loaded_kernel *record = NULL, known;
@@ -23754,12 +23745,11 @@ ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
         memset(&known, 0, sizeof known);
         if (knows_handle) {
             zt__lock(&tracer->mutex);
-            record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+            record = zt__find_loaded_kernel(tracer, kernel);
             if (record) { /* else it was destroyed, on another thread, when its work was done */
                 known = *record;
             }
-            module = (const zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &known.module,
-                                                             sizeof known.module);
+            module = zt__find_loaded_module(tracer, known.module);
             if (module && module->described && known.name && known.counted_for != frame->counted_for) {
                 described = zt__describe_kernel(module->described, known.name->text);
             }
@@ -23774,7 +23764,7 @@ ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
         }
         if (record && known.counted_for != frame->counted_for) {
             zt__lock(&tracer->mutex);
-            record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+            record = zt__find_loaded_kernel(tracer, kernel);
             if (record) {
                 record->counted_for = frame->counted_for;
                 record->counted = known.counted;
@@ -23792,11 +23782,10 @@ ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
     }
 }
 
-ZT__PRIVATE void zt__mark_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
-    const void *handle = kernel;
+ZT__PRIVATE void zt__note_kernel_destroy(zt__tracer *tracer, ze_kernel_handle_t kernel) {
     zt__loaded_kernel *known;
     zt__lock(&tracer->mutex);
-    known = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+    known = zt__find_loaded_kernel(tracer, kernel);
     if (known) {
         known->may_be_destroyed = 1;
     }
@@ -23804,7 +23793,7 @@ ZT__PRIVATE void zt__mark_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) 
 }
 
 ZT__PRIVATE void zt__before_kernel_destroy(zt__frame *frame) {
-    zt__mark_kernel(frame->tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
+    zt__note_kernel_destroy(frame->tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
     zt__observe_unload(frame->tracer, NULL);
 }
 
@@ -23852,9 +23841,8 @@ ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
     }
     if (is_needed && !is_read) {
         zt__described_module *described = zt__describe_module(&tracer->allocator, frame->module);
-        const void *handle = frame->module;
         zt__lock(&tracer->mutex);
-        module = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+        module = zt__find_loaded_module(tracer, frame->module);
         if (module && !module->described) { /* else another thread was faster */
             module->described = described;
             described = NULL;
@@ -23873,6 +23861,8 @@ ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
 
 #ifdef ZETOOLS_TRACER
 
+/* Called before a launch, a copy, a barrier or another command that signals an event is appended. Decides
+   whether and how it is measured, and begins its region. */
 ZT__PRIVATE void zt__before_command(zt__frame *frame);
 
 #endif
@@ -23883,9 +23873,7 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame);
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- launches and copies --------------------------------------------------------------------------------- */
-
-/* A launch or copy that is measured. */
+/* What zt__select_command has decided about a command. */
 typedef struct zt__selected_command {
     zt_profiler *profiler; /* NULL: the command is not measured */
     const char *region;
@@ -24182,13 +24170,12 @@ static void zt__begin_command(zt__frame *frame) {
        thread uses the slot. */
     slot = (zt__slot *)frame->region.slot;
     if (slot && (selected.profiler->timeline || !command.kernel)) {
-        const void *handle = command.kernel;
         const zt__loaded_kernel *known;
         slot->origin.kind = command.kernel                                   ? ZT__REGION_OF_KERNEL
                             : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
                                                                              : ZT__REGION_OF_SYNC;
         zt__lock(&tracer->mutex);
-        known = (const zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+        known = zt__find_loaded_kernel(tracer, command.kernel);
         if (known && frame->knows_kernel) {
             memcpy(slot->origin.group_size, known->group_size, sizeof known->group_size);
         }
@@ -24219,19 +24206,23 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame) {
 
 #ifdef ZETOOLS_TRACER
 
+/* The loader calls a prologue before and an epilogue after each traced call of the process. One dispatcher
+   receives these callbacks and passes them to the live tracers: one for each profiler that traces, and one
+   for zt_auto, which has a profiler for each context and device. The page LOCKS has their locks. */
+
+/* What is done before and after a call of a kind; see ZT__KINDS. */
 typedef struct zt__kind_steps {
     void (*before)(zt__frame *frame);
     void (*after_success)(zt__frame *frame);
     uint32_t needed; /* ZT__ALWAYS and so on; 0: only observed if the configuration names the call */
 } zt__kind_steps;
 
-/* Callbacks are registered with a tracer object of the loader, which cannot be changed once it was
-   enabled. zelTracerDestroy waits without limit for the calls that other threads are in. So a change of
-   the traced calls needs another object, which is enabled before the old one is disabled; a call in
-   between may come from both, and is dispatched once. Disabled objects are retired: never destroyed, at
-   two kilobytes each. */
+/* Callbacks are registered with a tracer object of the loader, which cannot be changed once it was enabled. So
+   a change of the traced calls needs another object, which is enabled before the old one is disabled. A call in
+   between may come from both, and is dispatched once. Disabled objects are retired, never destroyed, at two
+   kilobytes each, because zelTracerDestroy waits without limit for the calls that other threads are in. */
 typedef struct zt__dispatcher {
-    /* guarded by `setup`: */
+    /* guarded by zt__dispatch_setup: */
     zel_tracer_handle_t handle;                   /* the loader's tracer object, or NULL */
     uintptr_t registration;                       /* its number, which is passed to its callbacks */
     uint8_t registered[ZT__CALL_COUNT];           /* the calls that it has callbacks for */
@@ -24240,7 +24231,7 @@ typedef struct zt__dispatcher {
     uint32_t retired_count;
     int handles_fork;
 
-    /* guarded by the mutex: */
+    /* guarded by zt__dispatch_mutex: */
     zt__tracer *tracers; /* the live ones, in the order of their start; changed with both locks */
     uint32_t tracer_count;
     zt__frame *frames; /* all, in use or not */
@@ -24274,41 +24265,11 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer);
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- before and after a call ----------------------------------------------------------------------------- */
-
 ZT__PRIVATE const zt__kind_steps zt__steps_of_kind[ZT__KIND_COUNT] = {
 #define X(name, before, after, needed) {before, after, needed},
     ZT__KINDS(X)
 #undef X
 };
-
-static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns) {
-    zt__tracer *tracer = frame->tracer;
-    zt__call_kind kind = zt__kind_of_call(frame->call);
-    uint32_t i;
-    if (tracer->timed[frame->call]) {
-        zt__count_call(tracer, frame->call, frame->begin_ns, end_ns, result);
-    }
-    if (frame->has_region) {
-        zt__end(&frame->region, result != ZE_RESULT_SUCCESS);
-    }
-    if (kind == ZT__KIND_EXECUTE) {
-        zt__observe_execution(frame, &result);
-    } else if (result == ZE_RESULT_SUCCESS && zt__steps_of_kind[kind].after_success) {
-        zt__steps_of_kind[kind].after_success(frame);
-    }
-    for (i = tracer->hook_count; i > 0; i--) {
-        const zt__traced_hook *hook = &tracer->hooks[i - 1];
-        if (hook->call == frame->call && hook->epilogue) {
-            hook->epilogue(frame->parameters, (int)result, hook->user, &frame->instances[i - 1]);
-        }
-    }
-    if (kind == ZT__KIND_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) {
-        zt__after_kernel_create(frame);
-    }
-}
-
-/* ---- the dispatcher -------------------------------------------------------------------------------------- */
 
 ZT__PRIVATE zt__dispatcher zt__dispatch;
 
@@ -24329,6 +24290,8 @@ ZT__PRIVATE int zt__is_inside_hook(void) {
     }
     return frame != NULL;
 }
+
+/* ---- before a call -------------------------------------------------------------------------------------- */
 
 /* Begins a call, with a frame for each live tracer that observes it. Frames come from malloc, because they
    may outlive the application's allocator. While one is allocated, the mutex is unlocked, and tracers may
@@ -24419,7 +24382,7 @@ static void zt__prologue(zt__call call, void *parameters, uintptr_t registration
             frame->kernel_before_hooks = command.kernel;
         } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
             frame->kernel_before_hooks = *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel;
-            zt__mark_kernel(tracer, frame->kernel_before_hooks);
+            zt__note_kernel_destroy(tracer, frame->kernel_before_hooks);
         }
         for (i = 0; i < tracer->hook_count; i++) {
             const zt__traced_hook *hook = &tracer->hooks[i];
@@ -24436,6 +24399,35 @@ static void zt__prologue(zt__call call, void *parameters, uintptr_t registration
     for (frame = first; frame; frame = frame->next) {
         frame->begin_ns = begin_ns;
         zt__store(&frame->state, ZT__FRAME_DRIVER);
+    }
+}
+
+/* ---- after a call --------------------------------------------------------------------------------------- */
+
+/* What a tracer does when a call has returned. */
+static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns) {
+    zt__tracer *tracer = frame->tracer;
+    zt__call_kind kind = zt__kind_of_call(frame->call);
+    uint32_t i;
+    if (tracer->timed[frame->call]) {
+        zt__count_call(tracer, frame->call, frame->begin_ns, end_ns, result);
+    }
+    if (frame->has_region) {
+        zt__end(&frame->region, result != ZE_RESULT_SUCCESS);
+    }
+    if (kind == ZT__KIND_EXECUTE) {
+        zt__observe_execution(frame, &result);
+    } else if (result == ZE_RESULT_SUCCESS && zt__steps_of_kind[kind].after_success) {
+        zt__steps_of_kind[kind].after_success(frame);
+    }
+    for (i = tracer->hook_count; i > 0; i--) {
+        const zt__traced_hook *hook = &tracer->hooks[i - 1];
+        if (hook->call == frame->call && hook->epilogue) {
+            hook->epilogue(frame->parameters, (int)result, hook->user, &frame->instances[i - 1]);
+        }
+    }
+    if (kind == ZT__KIND_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) {
+        zt__after_kernel_create(frame);
     }
 }
 
@@ -24456,9 +24448,9 @@ static void zt__epilogue(ze_result_t result, void **instance) {
     zt__unlock(&zt__dispatch_mutex);
     zt__change_depth(1);
 
-    /* First of all signals the events of the application that zt__begin_by_event has replaced, because it may
-       wait for them. That does not need a tracer, which may have been destroyed meanwhile: the slot is still
-       there. */
+    /* First, signal the events of the application that zt__begin_by_event has replaced by those of slots,
+       because the application may wait for them. A tracer that was destroyed meanwhile is not needed: its
+       slot is still there. */
     for (frame = last; frame; frame = frame->previous) {
         ze_event_handle_t own, event = frame->signalled;
         ze_result_t signalled = ZE_RESULT_NOT_READY;
@@ -24512,6 +24504,8 @@ static void zt__epilogue(ze_result_t result, void **instance) {
     }
 }
 
+/* ---- callbacks of the loader ---------------------------------------------------------------------------- */
+
 #define X(name)                                                                                              \
     static void ZE_APICALL zt__before_##name(void *parameters, ze_result_t result, void *user,               \
                                              void **instance) {                                              \
@@ -24531,6 +24525,8 @@ ZT__PRIVATE const zt__callbacks zt__callbacks_of[ZT__CALL_COUNT] = {
     ZT__CALLS(X)
 #undef X
 };
+
+/* ---- calls in progress ---------------------------------------------------------------------------------- */
 
 ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_measured) {
     const zt__frame *frame;
@@ -24569,20 +24565,20 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
 
 #ifdef ZETOOLS_TRACER
 
-/* Registers callbacks for the calls that live tracers observe, for those that `starting` (or NULL)
-   observes, and for the one that zt__callbacks_come makes, as far as the loader can trace them. If that
-   fails, the previous registration stays. `setup` is held. */
+/* Registers callbacks for the calls that live tracers observe, for those that `starting` (or NULL) observes,
+   and for zeDriverGet, by which it is tested whether callbacks come; as far as the loader can trace them. If
+   that fails, the previous registration stays. zt__dispatch_setup is held. */
 ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting);
 
 /* Called when the last tracer stops. If the loader cannot disable the layer, callbacks still come. The
-   registration is then retired, unless too many already were. `setup` is held. */
+   registration is then retired, unless too many already were. zt__dispatch_setup is held. */
 ZT__PRIVATE void zt__disable_layer(void);
 
 /* Called in a forked child, which traces nothing because the driver does not work there. The threads that
    may have held the locks do not exist in it. */
 ZT__PRIVATE void zt__forget_tracers(void);
 
-/* Adds a tracer to the live ones, or removes it. `setup` is held. */
+/* Adds a tracer to the live ones, or removes it. zt__dispatch_setup is held. */
 ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live);
 
 #endif
@@ -24592,8 +24588,6 @@ ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live);
 /* Registration of callbacks with the loader. */
 
 #ifdef ZETOOLS_TRACER
-
-/* ---- registration with the loader ------------------------------------------------------------------------ */
 
 /* Makes a call to find out whether callbacks come. With the tracing layer off, none come, although
    registration succeeds. */
@@ -24732,7 +24726,7 @@ ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live) {
 
 /* ==== tracer/starting.h ================================================================================= */
 
-/* zt_trace_start, zt_trace_stop. */
+/* zt_trace_start, zt_trace_stop; zt_replace, which may create the tracer. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -24755,11 +24749,68 @@ ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer);
 
 /* ==== tracer/starting.c ================================================================================= */
 
-/* zt_trace_start, zt_trace_stop. */
+/* zt_trace_start, zt_trace_stop; zt_replace, which may create the tracer. */
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- starting and stopping ------------------------------------------------------------------------------- */
+/* ---- a tracer ------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__diagnostics *diagnostics,
+                                          uint64_t wait_timeout_ns) {
+    zt__tracer *tracer = (zt__tracer *)zt__allocate(allocator, 1, sizeof *tracer);
+    if (!tracer) {
+        return NULL;
+    }
+    tracer->allocator = *allocator;
+    tracer->diagnostics = diagnostics;
+    tracer->wait_timeout_ns = wait_timeout_ns;
+    zt__create_mutex(&tracer->mutex);
+    zt__create_mutex(&tracer->opening.mutex);
+    tracer->loaded.allocator = &tracer->allocator;
+    tracer->loaded.mutex = &tracer->mutex;
+    zt__find_loader_symbol("zeCommandListGetContextHandle", (void *)&tracer->get_context);
+    zt__find_loader_symbol("zeCommandListGetDeviceHandle", (void *)&tracer->get_device);
+    zt__find_loader_symbol("zeCommandListGetOrdinal", (void *)&tracer->get_ordinal);
+    zt__find_loader_symbol("zeCommandListGetFlags", (void *)&tracer->get_list_flags);
+    zt__find_loader_symbol("zeCommandListImmediateGetFlags", (void *)&tracer->get_queue_flags);
+    zt__find_loader_symbol("zeEventGetEventPool", (void *)&tracer->get_pool);
+    zt__find_loader_symbol("zeEventPoolGetFlags", (void *)&tracer->get_pool_flags);
+    zt__find_loader_symbol("zeCommandListIsGraphCaptureEnabledExt", (void *)&tracer->query_capture);
+    zt__create_mutex(&tracer->modules.mutex);
+    tracer->modules.allocator = *allocator;
+    tracer->modules.diagnostics = diagnostics;
+    tracer->modules.wait_timeout_ns = wait_timeout_ns;
+    tracer->modules.loaded = &tracer->loaded;
+    return tracer;
+}
+
+ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
+    zt_allocator allocator = tracer->allocator;
+    uint32_t i;
+    zt__forget_everything(tracer);
+    while (tracer->devices) {
+        zt__traced_device *device = tracer->devices;
+        tracer->devices = device->next;
+        zt__free(&allocator, device);
+    }
+    for (i = 0; i < tracer->timed_call_count; i++) {
+        zt__free_timed_call(&allocator, tracer->by_appearance[i]);
+    }
+    while (tracer->modules.replacements) {
+        zt__replacement *replacement = tracer->modules.replacements;
+        tracer->modules.replacements = replacement->next;
+        zt__free(&allocator, replacement);
+    }
+    zt__free(&allocator, tracer->modules.directory);
+    zt__free(&allocator, tracer->names);
+    zt__free(&allocator, tracer->spans);
+    zt__destroy_mutex(&tracer->mutex);
+    zt__destroy_mutex(&tracer->opening.mutex);
+    zt__destroy_mutex(&tracer->modules.mutex);
+    zt__free(&allocator, tracer);
+}
+
+/* ---- its configuration ---------------------------------------------------------------------------------- */
 
 /* A zt__name_fn, for zt__find_nearest. */
 static const char *zt__call_name_at(const void *names, uint32_t index) {
@@ -24872,6 +24923,8 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     return ZE_RESULT_SUCCESS;
 }
 
+/* ---- starting and stopping ------------------------------------------------------------------------------ */
+
 ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given,
                                          uint32_t timeline) {
     zt_trace_config config = given ? *given : zt_trace_config_default();
@@ -24981,61 +25034,6 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
     return result;
 }
 
-ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__diagnostics *diagnostics,
-                                          uint64_t wait_timeout_ns) {
-    zt__tracer *tracer = (zt__tracer *)zt__allocate(allocator, 1, sizeof *tracer);
-    if (!tracer) {
-        return NULL;
-    }
-    tracer->allocator = *allocator;
-    tracer->diagnostics = diagnostics;
-    tracer->wait_timeout_ns = wait_timeout_ns;
-    zt__create_mutex(&tracer->mutex);
-    zt__create_mutex(&tracer->opening.mutex);
-    tracer->loaded.allocator = &tracer->allocator;
-    tracer->loaded.mutex = &tracer->mutex;
-    zt__find_loader_symbol("zeCommandListGetContextHandle", (void *)&tracer->get_context);
-    zt__find_loader_symbol("zeCommandListGetDeviceHandle", (void *)&tracer->get_device);
-    zt__find_loader_symbol("zeCommandListGetOrdinal", (void *)&tracer->get_ordinal);
-    zt__find_loader_symbol("zeCommandListGetFlags", (void *)&tracer->get_list_flags);
-    zt__find_loader_symbol("zeCommandListImmediateGetFlags", (void *)&tracer->get_queue_flags);
-    zt__find_loader_symbol("zeEventGetEventPool", (void *)&tracer->get_pool);
-    zt__find_loader_symbol("zeEventPoolGetFlags", (void *)&tracer->get_pool_flags);
-    zt__find_loader_symbol("zeCommandListIsGraphCaptureEnabledExt", (void *)&tracer->query_capture);
-    zt__create_mutex(&tracer->modules.mutex);
-    tracer->modules.allocator = *allocator;
-    tracer->modules.diagnostics = diagnostics;
-    tracer->modules.wait_timeout_ns = wait_timeout_ns;
-    tracer->modules.loaded = &tracer->loaded;
-    return tracer;
-}
-
-ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
-    zt_allocator allocator = tracer->allocator;
-    uint32_t i;
-    zt__forget_everything(tracer);
-    while (tracer->devices) {
-        zt__traced_device *device = tracer->devices;
-        tracer->devices = device->next;
-        zt__free(&allocator, device);
-    }
-    for (i = 0; i < tracer->timed_call_count; i++) {
-        zt__free_timed_call(&allocator, tracer->by_appearance[i]);
-    }
-    while (tracer->modules.replacements) {
-        zt__replacement *replacement = tracer->modules.replacements;
-        tracer->modules.replacements = replacement->next;
-        zt__free(&allocator, replacement);
-    }
-    zt__free(&allocator, tracer->modules.directory);
-    zt__free(&allocator, tracer->names);
-    zt__free(&allocator, tracer->spans);
-    zt__destroy_mutex(&tracer->mutex);
-    zt__destroy_mutex(&tracer->opening.mutex);
-    zt__destroy_mutex(&tracer->modules.mutex);
-    zt__free(&allocator, tracer);
-}
-
 /* Called by zt_close. Returns 0 if the profiler cannot be closed now. The tracer stays, for reports. */
 static int zt__end_tracing(zt_profiler *profiler) {
     zt__tracer *tracer = profiler->tracer;
@@ -25050,6 +25048,8 @@ static int zt__end_tracing(zt_profiler *profiler) {
 static void zt__free_tracer(zt_profiler *profiler) {
     zt__destroy_tracer(profiler->tracer);
 }
+
+/* ---- public --------------------------------------------------------------------------------------------- */
 
 ZT_API zt_trace_config zt_trace_config_default(void) {
     zt_trace_config config;
@@ -25255,7 +25255,8 @@ typedef struct zt__document {
     zt_overlap overlap;   /* filled in by zt__read_overlap */
 } zt__document;
 
-enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 6, ZT__KERNEL_NUMBERS = 10 }; /* of the tables below */
+/* The lengths of zt__figure_names, zt__overlap_names and zt__kernel_numbers. */
+enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 6, ZT__KERNEL_NUMBERS = 10 };
 
 typedef struct zt__figures {
     double values[ZT__FIGURE_COUNT];
@@ -25366,6 +25367,8 @@ ZT__PRIVATE zt__hot_place zt__describe_hot_place(const zt__hot_row *row);
 
 /* What all reports read: a region at a time, hot spots; names and dates that they share. */
 
+/* ---- a region ------------------------------------------------------------------------------------------- */
+
 static int zt__is_countable(double time) {
     return zt__is_positive(time) && zt__is_finite(time);
 }
@@ -25379,7 +25382,7 @@ ZT__PRIVATE int zt__has_times_alone(const zt__document *document) {
     return document->profiler->metric_count > 0 && document->region.with_metrics < document->region.count;
 }
 
-/* Reads the statistics of a region that have this layout. */
+/* Reads the statistics of a region that have this layout and, from those of times, the histogram. */
 static void zt__read_columns(zt__document *document, const zt__sample_layout *layout,
                              const zt__statistics *statistics) {
     zt_profiler *profiler = document->profiler;
@@ -25475,6 +25478,8 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     document->differs |= region->differs != 0;
     return 1;
 }
+
+/* ---- names and texts that reports share ----------------------------------------------------------------- */
 
 /* The names of all combinations of ZT_DIFFERS_ bits. */
 ZT__PRIVATE const char *const zt__differences[] = {
@@ -25828,8 +25833,6 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note);
 /* ==== reports/notes.c =================================================================================== */
 
 /* Notes below reports. */
-
-/* ---- notes ----------------------------------------------------------------------------------------------- */
 
 static ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__note_fn note,
                                                   const char *format, ...) {
@@ -26758,9 +26761,8 @@ static void zt__write_json_description(zt__writer *writer, const zt_metric *metr
     zt__write_text(writer, "}");
 }
 
-/* Reads what the document needs of all regions before it writes the first, and writes what a reader needs who
-   sees the file a year later, what is of the whole device, and what describes metrics. What is not known is ""
-   or null. */
+/* Reads what the document needs of all regions before the first is written. Then writes what is of the whole
+   program and device, also for a reader who sees the file a year later. What is not known is "" or null. */
 static void zt__write_json_head(zt__document *document, zt__json *json) {
     enum { MOST_COLUMNS = 8 }; /* without config.columns */
     zt_profiler *profiler = document->profiler;
@@ -27068,7 +27070,7 @@ static void zt__write_json_traced(zt__document *document) {
 #endif
 
 /* Writes begin and end of the newest samples of the timeline, in nanoseconds from the begin of the first, and
-   how many samples there were. A page cannot show more than these to anybody's use. */
+   how many samples there were. There are not more, because nobody could tell them apart in a page. */
 static void zt__write_json_timeline(zt__document *document) {
     enum { MOST_SPANS = 100000 };
     zt_profiler *profiler = document->profiler;
@@ -27213,9 +27215,8 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document);
 
 /* ==== reports/openmetrics.c ============================================================================= */
 
-/* Figures for Prometheus, as OpenMetrics text. */
-
-/* All samples of a family are written one after the other, so each family goes through all regions. */
+/* Figures for Prometheus, as OpenMetrics text. All samples of a family are written one after the other, so each
+   family goes through all regions. */
 
 /* Escapes a text for a label or for HELP. A byte that is not valid UTF-8 is written as \x and two hexadecimal
    digits, and a backslash before an x as \x5C, so that different names stay different. */
@@ -27330,7 +27331,7 @@ static void zt__write_summary(zt__writer *writer, zt__family *family, const char
 
 /* What the samples of a family describe. */
 typedef enum zt__family_kind {
-    ZT__OF_REGIONS,    /* a figure of each region: the index is one of ZT__SUM_ */
+    ZT__OF_REGIONS,    /* a figure of each region: the index is ZT__SUM_OWN_TIME ... */
     ZT__OF_PASSES,     /* the GPU time of samples with metrics, by which these are to be divided */
     ZT__OF_DEVICE,     /* a metric of regions. Here and below, the index is that of a metric */
     ZT__OF_TILES,      /* the same, of each tile */
@@ -27665,7 +27666,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
 
 /* ==== reports/page.h ==================================================================================== */
 
-/* The page that run.html is. */
+/* run.html: a page that shows the document of run.json. */
 
 /* Returns the page, in strings of several lines each, which src/join.py writes at the end of the header. The document
    of ZT_FORMAT_JSON replaces the string "@DATA@\n"; nothing is loaded from elsewhere. NULL with ZETOOLS_NO_PAGE. */
@@ -27675,7 +27676,7 @@ ZT__PRIVATE void zt__write_html(zt__document *document);
 
 /* ==== reports/page.c ==================================================================================== */
 
-/* The page that run.html is. */
+/* run.html: a page that shows the document of run.json. */
 
 ZT__PRIVATE void zt__write_html(zt__document *document) {
     zt__writer *writer = &document->writer;
@@ -27971,8 +27972,8 @@ static int zt__compare_tracks(const void *a, const void *b) {
     return one < other ? -1 : one > other;
 }
 
-/* Distributes the spans to tracks, and numbers these. A span is added to the first track of its list on which
-   it overlaps no span without being inside it, or to a new track. Returns 0 without memory. */
+/* Distributes the spans to tracks, and numbers the tracks. A span is added to the first track of its list on
+   which it overlaps no span without being inside it, or to a new track. Returns 0 without memory. */
 static int zt__make_tracks(zt__trace *trace) {
     const zt_allocator *allocator = &trace->profiler->config.allocator;
     size_t room = (size_t)trace->span_count + trace->missing_count + 1;
@@ -28080,7 +28081,7 @@ static void zt__begin_instant(zt__trace *trace, const char *name, const char *ca
     zt__print(trace->writer, ",\"s\":\"%s\",\"cat\":\"%s\",\"args\":{", track ? "t" : "p", category);
 }
 
-/* Writes an instant that tells how many of something are not shown as they are, and what to do. */
+/* Writes an instant: how many of something are not shown as they are, and what to do. */
 static void zt__write_remark(zt__trace *trace, const char *name, const char *category, uint32_t track,
                              uint64_t ns, const char *what, uint64_t count, const char *remedy) {
     zt__begin_instant(trace, name, category, track, ns);
@@ -28200,7 +28201,7 @@ static int zt__make_slices(zt__trace *trace) {
 
 /* ---- regions --------------------------------------------------------------------------------------------- */
 
-/* Counts are written exactly. */
+/* Writes a figure of a region. Whole numbers, such as counts, are exact. */
 static void zt__write_argument(zt__writer *writer, const char *label, double value) {
     enum { DIGITS = 6 };
     double magnitude = value < 0 ? -value : value;
@@ -28611,7 +28612,7 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
 
 /* ==== reports/tracer_tables.h =========================================================================== */
 
-/* The tables of a tracer: kernels, calls, hot spots. */
+/* The tables of a tracer: kernels, calls, hot spots; and paragraphs below any table. */
 
 /* Writes a paragraph about a region or kernel. */
 ZT__PRIVATE void zt__write_paragraph_about(zt__document *document, const char *name, const char *text);
@@ -28632,7 +28633,7 @@ ZT__PRIVATE void zt__write_table_of_hotspots(zt__document *document);
 
 /* ==== reports/tracer_tables.c =========================================================================== */
 
-/* The tables of a tracer: kernels, calls, hot spots. */
+/* The tables of a tracer: kernels, calls, hot spots; and paragraphs below any table. */
 
 ZT__PRIVATE void zt__write_paragraph_about(zt__document *document, const char *name, const char *text) {
     zt__paragraph paragraph;
@@ -28962,9 +28963,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document);
 
 /* The table of regions. */
 
-/* ---- the table of regions -------------------------------------------------------------------------------- */
-
-/* The figures of a row: these, the metrics, and the derived columns of results/advice. */
+/* The figures of a row: these, the metrics, and the derived columns of results/ranking. */
 enum {
     ZT__ROW_SHARE,
     ZT__ROW_COUNT,
@@ -29888,7 +29887,7 @@ ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_reque
         }
     } else if (request->call == ZT__WATCH_STOP) {
         zt__serve_stop(server, request);
-    } else if (server->has_pending_fault) {
+    } else if (server->has_pending_fault) { /* ZT__WATCH_AWAIT, from here on */
         server->has_pending_fault = 0;
         answer->has_faulted = answer->has_page_fault = 1;
         answer->fault_address = server->pending_address;
@@ -29926,8 +29925,8 @@ enum { ZT__HELPER_DESCRIPTOR = 9, ZT__HELPER_LOOK_MS = 500 };
 
 #define ZT__HELPER_VARIABLE "ZETOOLS_HELPER_1"
 
-/* The command line of a helper. `file` has this code, `linker` is the dynamic linker, and `program` is what is
-   executed, with `arguments`. */
+/* The command line of a helper. `file` has this code, `linker` is the dynamic linker, and `program` is what
+   is executed, with `arguments`. */
 typedef struct zt__helper_command {
     char file[4096 + 64], linker[4096 + 64], program[4096 + 64];
     char arguments_of_program[8192]; /* of this process; some of `arguments` may point here */
@@ -29997,8 +29996,8 @@ __attribute__((constructor(101))) static void zt__become_helper(void) {
     if (size != sizeof peer || peer.process != program) {
         return;
     }
-    /* It is a helper. It does not serve if the program has ended, or if its file gives it other rights. It is no
-       child of the program, so that programs which wait for all their children do not wait for it. */
+    /* It is a helper. It does not serve if the program has ended, or if its file gives it other rights. It is
+       no child of the program, so that programs which wait for all their children do not wait for it. */
     if (zt__has_extra_rights() || getppid() != program || peer.user != getuid() || fork() != 0) {
         _exit(0);
     }
@@ -30119,7 +30118,7 @@ enum { ZT__WATCH_TEXT = 1 << 15 };
 typedef struct zt__running {
     const zt__region_record *region;
     ze_command_list_handle_t list;
-    uint64_t number, submission_ns; /* of its slot: they tell its executions apart */
+    uint64_t number, submission_ns; /* of its slot: these distinguish its executions */
     uint64_t since_ns;              /* host time at which it was found to be the first of its list */
 
     /* of its slot: what shows that it has ended. `event` is the one that its commands signal, or NULL */
@@ -30185,11 +30184,11 @@ ZT__PRIVATE const char *const zt__watch_stopped = "the watch was stopped meanwhi
    if the helper does not answer within `timeout_ns`. */
 ZT__PRIVATE int zt__request_answer(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns);
 
-/* Ends debugging, and records the reason. Threads that are stopped are resumed. */
-ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason);
-
 /* Attaches, in this process or else in a helper, and records which, or why neither can. */
 ZT__PRIVATE void zt__begin_debugging(zt__watch *watch);
+
+/* Ends debugging, and records the reason. Threads that are stopped are resumed. */
+ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason);
 
 #endif
 
@@ -30364,25 +30363,11 @@ ZT__PRIVATE int zt__request_answer(zt__watch *watch, const zt__watch_request *re
         return zt__request_from_helper(watch, request, zt__deadline(timeout_ns));
     }
     zt__serve_watch(&watch->server, request, &watch->answer);
-    while (zt__load(&watch->thread.is_abandoned)) { /* until the process ends */
-        zt__store(&watch->is_explaining, 0);        /* nobody needs to wait for it */
+    while (zt__load(&watch->thread.is_abandoned)) { /* it hung at exit, and sleeps until the end */
+        zt__store(&watch->is_explaining, 0);
         zt__sleep(1000000000);
     }
     return 1;
-}
-
-ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason) {
-    zt_profiler *profiler = watch->profiler;
-    char copy[sizeof watch->info.reason]; /* `reason` may be in the answer, which is overwritten */
-    snprintf(copy, sizeof copy, "%s", reason);
-    zt_debug_close(watch->server.debugger);
-    watch->server.debugger = NULL;
-    zt__dismiss_helper(watch);
-    zt__lock(&profiler->mutex);
-    watch->info.debugged_by = ZT_DEBUGGED_BY_NOBODY;
-    watch->info.is_stopped = 0;
-    memcpy(watch->info.reason, copy, sizeof copy);
-    zt__unlock(&profiler->mutex);
 }
 
 ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
@@ -30430,6 +30415,20 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
     zt__lock(&profiler->mutex);
     watch->info.debugged_by = by;
     memcpy(watch->info.reason, reason, sizeof reason);
+    zt__unlock(&profiler->mutex);
+}
+
+ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason) {
+    zt_profiler *profiler = watch->profiler;
+    char copy[sizeof watch->info.reason]; /* `reason` may be in the answer, which is overwritten */
+    snprintf(copy, sizeof copy, "%s", reason);
+    zt_debug_close(watch->server.debugger);
+    watch->server.debugger = NULL;
+    zt__dismiss_helper(watch);
+    zt__lock(&profiler->mutex);
+    watch->info.debugged_by = ZT_DEBUGGED_BY_NOBODY;
+    watch->info.is_stopped = 0;
+    memcpy(watch->info.reason, copy, sizeof copy);
     zt__unlock(&profiler->mutex);
 }
 
@@ -31088,6 +31087,7 @@ typedef struct zt__bench {
     zt__series *series;
 } zt__bench;
 
+/* Adds a sample, also to those that are sorted. There must be room. */
 ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz);
 
 /* Stores the confidence interval of the median, by the sign test. Returns half its width as a share of
@@ -31108,15 +31108,6 @@ ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits);
    rest is noise that more samples do not remove. */
 ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series);
 
-/* Clears a result, and sets its name: `unnamed` if the configuration has none. */
-ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
-                                        const char *unnamed);
-
-/* Fills in a result, and marks samples that are outliers or were taken at another frequency.
-   `series->sorted` is overwritten. */
-ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series,
-                                     const zt_bench_config *config);
-
 /* Takes one sample, and the frequency of the device after it. A run without a sample is repeated. Returns
    0 if the last attempt fails, too. */
 ZT__PRIVATE int zt__measure_sample(zt__bench *bench);
@@ -31133,6 +31124,15 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
 /* Returns whether the work needs a profiler with a device, and there is none. Then benchmarks do nothing,
    as any function without a profiler. */
 ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_bench_config *config);
+
+/* Clears a result, and sets its name: `unnamed` if the configuration has none. */
+ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
+                                        const char *unnamed);
+
+/* Fills in a result, and marks samples that are outliers or were taken at another frequency.
+   `series->sorted` is overwritten. */
+ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series,
+                                     const zt_bench_config *config);
 
 /* ==== bench/bench.c ===================================================================================== */
 
@@ -31212,67 +31212,6 @@ ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *se
         return ZT_BENCH_FULL;
     }
     return zt__now_ns() >= rule->deadline ? ZT_BENCH_TIME : ZT_BENCH_NOT_RUN;
-}
-
-/* ---- results --------------------------------------------------------------------------------------------- */
-
-ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
-                                        const char *unnamed) {
-    const char *name = unnamed;
-    if (config && (config->name || config->region)) {
-        name = config->name ? config->name : config->region;
-    }
-    memset(result, 0, sizeof *result);
-    zt__copy_text(result->name, sizeof result->name, name, strlen(name));
-    result->median = result->low = result->high = result->quartile1 = result->quartile3 = zt__nan();
-    result->min = result->max = result->precision = result->frequency_mhz = zt__nan();
-    result->counter_median = result->perturbation = zt__nan();
-    result->bytes_per_second = result->items_per_second = zt__nan();
-    result->region = UINT32_MAX;
-}
-
-/* Returns what a run does in a second, or NaN. `amount` is what it does, or 0; `ns` is its time. */
-static double zt__rate_of_run(double amount, double ns) {
-    double rate = zt__is_positive(amount) && zt__is_positive(ns) ? amount / ns * 1e9 : zt__nan();
-    return zt__is_finite(rate) ? rate : zt__nan();
-}
-
-ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series,
-                                     const zt_bench_config *config) {
-    uint32_t i, known = 0, count = series->count;
-    double spread;
-    if (count == 0) {
-        return;
-    }
-    result->count = count;
-    result->precision = zt__median_interval(series->sorted, count, &result->low, &result->high);
-    result->median = zt__quantile(series->sorted, count, 0.5);
-    result->quartile1 = zt__quantile(series->sorted, count, 0.25);
-    result->quartile3 = zt__quantile(series->sorted, count, 0.75);
-    result->min = series->sorted[0];
-    result->max = series->sorted[count - 1];
-    result->bytes_per_second = zt__rate_of_run(config->bytes_per_run, result->median);
-    result->items_per_second = zt__rate_of_run(config->items_per_run, result->median);
-    result->tolerance = config->tolerance;
-    for (i = 0; i < count; i++) {
-        if (!zt__is_nan(series->mhz[i])) {
-            series->sorted[known++] = series->mhz[i];
-        }
-    }
-    result->frequency_mhz = zt__quantile(series->sorted, known, 0.5);
-    spread = 1.5 * (result->quartile3 - result->quartile1);
-    for (i = 0; i < count; i++) {
-        double sample = series->samples[i], change = fabs(series->mhz[i] / result->frequency_mhz - 1);
-        result->samples[i] = sample;
-        if (sample < result->quartile1 - spread || sample > result->quartile3 + spread) {
-            result->marks[i] |= ZT_BENCH_OUTLIER;
-            result->outliers++;
-        }
-        if (!zt__is_nan(change) && change > config->max_change) {
-            result->marks[i] |= ZT_BENCH_CHANGED;
-            result->changed++;
-        }
-    }
 }
 
 /* ---- taking samples -------------------------------------------------------------------------------------- */
@@ -31460,6 +31399,69 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
 ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_bench_config *config) {
     return (!profiler || !profiler->device) && config && config->run && !config->measure;
 }
+
+/* ---- results --------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
+                                        const char *unnamed) {
+    const char *name = unnamed;
+    if (config && (config->name || config->region)) {
+        name = config->name ? config->name : config->region;
+    }
+    memset(result, 0, sizeof *result);
+    zt__copy_text(result->name, sizeof result->name, name, strlen(name));
+    result->median = result->low = result->high = result->quartile1 = result->quartile3 = zt__nan();
+    result->min = result->max = result->precision = result->frequency_mhz = zt__nan();
+    result->counter_median = result->perturbation = zt__nan();
+    result->bytes_per_second = result->items_per_second = zt__nan();
+    result->region = UINT32_MAX;
+}
+
+/* Returns what a run does in a second, or NaN. `amount` is what it does, or 0; `ns` is its time. */
+static double zt__rate_of_run(double amount, double ns) {
+    double rate = zt__is_positive(amount) && zt__is_positive(ns) ? amount / ns * 1e9 : zt__nan();
+    return zt__is_finite(rate) ? rate : zt__nan();
+}
+
+ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series,
+                                     const zt_bench_config *config) {
+    uint32_t i, known = 0, count = series->count;
+    double spread;
+    if (count == 0) {
+        return;
+    }
+    result->count = count;
+    result->precision = zt__median_interval(series->sorted, count, &result->low, &result->high);
+    result->median = zt__quantile(series->sorted, count, 0.5);
+    result->quartile1 = zt__quantile(series->sorted, count, 0.25);
+    result->quartile3 = zt__quantile(series->sorted, count, 0.75);
+    result->min = series->sorted[0];
+    result->max = series->sorted[count - 1];
+    result->bytes_per_second = zt__rate_of_run(config->bytes_per_run, result->median);
+    result->items_per_second = zt__rate_of_run(config->items_per_run, result->median);
+    result->tolerance = config->tolerance;
+    for (i = 0; i < count; i++) {
+        if (!zt__is_nan(series->mhz[i])) {
+            series->sorted[known++] = series->mhz[i];
+        }
+    }
+    result->frequency_mhz = zt__quantile(series->sorted, known, 0.5);
+    spread = 1.5 * (result->quartile3 - result->quartile1);
+    for (i = 0; i < count; i++) {
+        double sample = series->samples[i], change = fabs(series->mhz[i] / result->frequency_mhz - 1);
+        result->samples[i] = sample;
+        if (sample < result->quartile1 - spread || sample > result->quartile3 + spread) {
+            result->marks[i] |= ZT_BENCH_OUTLIER;
+            result->outliers++;
+        }
+        if (!zt__is_nan(change) && change > config->max_change) {
+            result->marks[i] |= ZT_BENCH_CHANGED;
+            result->changed++;
+        }
+    }
+}
+
+/* ---- zt_bench ------------------------------------------------------------------------------------------ */
 
 ZT__PRIVATE const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
 
@@ -35623,4 +35625,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 6ac2797a24ca952e */
+/* Joined from src/ by src/join.py: 4ffbc132ffc4658a */

@@ -85,6 +85,11 @@ static inline uint32_t gpu_compute_group(ze_device_handle_t device) {
 }
 
 static inline void gpu_missing(const char *reason) {
+    const char *driver = getenv("ZE_ENABLE_ALT_DRIVERS");
+    FILE *file = driver ? fopen(driver, "rb") : NULL;
+
+    if (driver && !file && !strchr(driver, ','))
+        fprintf(stderr, "ZE_ENABLE_ALT_DRIVERS: %s: %s\n", driver, strerror(errno));
     fprintf(stderr, "no GPU: %s. `make run-NAME` runs an example on the software device\n", reason);
     exit(EXIT_FAILURE);
 }

@@ -56,6 +56,7 @@ cannot() { # WHY
 }
 
 command -v apt-get >/dev/null || cannot "There is no apt-get here. Debian has this in:$packages"
+[ -z "${ZT_INSTALLED:-}" ] || cannot "The packages$packages are installed, and do not bring this for ${CC:-cc}."
 as_root=
 if [ "$(id -u)" -ne 0 ]; then
     command -v sudo >/dev/null || cannot "As root, run:  apt-get update && apt-get install$packages"
@@ -67,4 +68,5 @@ $as_root apt-get -qq update </dev/null >&2 || echo "apt-get update failed; tryin
 # shellcheck disable=SC2086 # words
 $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -qq -o Dpkg::Use-Pty=0 \
     -o DPkg::Lock::Timeout=120 $packages </dev/null >&2 ||
-    cannot "apt-get could not install$packages: what it says is above. Without a network, install them by hand."
+    cannot "apt-get could not install$packages; its messages are above. Without a network, install them by hand."
+ZT_INSTALLED=1 exec "$0" "$@"

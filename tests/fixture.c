@@ -914,6 +914,17 @@ zt_profiler *open_profiler(world *w, const zt_config *config) {
     return open_on(w, w->device, config);
 }
 
+zt_profiler *open_patiently(world *w, const zt_config *config) {
+    zt_profiler *profiler = NULL;
+    hold_time(1);
+    ze_result_t result = zt_open(w->context, w->device, config, &profiler);
+    hold_time(0);
+    ok(result);
+    assert_non_null(profiler);
+    keep_profiler(w, profiler);
+    return profiler;
+}
+
 zt_profiler *open_groups(world *w, const char *groups) {
     const char *text = NULL;
     zt_config config = config_of(w);
@@ -928,7 +939,7 @@ zt_profiler *open_groups(world *w, const char *groups) {
 zt_profiler *open_with_timeout(world *w, uint64_t wait_timeout_ns) {
     zt_config config = config_of(w);
     config.wait_timeout_ns = wait_timeout_ns;
-    return open_profiler(w, &config);
+    return open_patiently(w, &config);
 }
 
 zt_profiler *open_threaded(world *w) {

@@ -236,6 +236,9 @@ void check_work(world *w); /* the kernels ran, as often as they were executed, w
 /* The default configuration, with messages kept in the world. */
 zt_config config_of(world *w);
 zt_profiler *open_profiler(world *w, const zt_config *config); /* asserts success */
+/* The query with which it is opened may take longer than config->wait_timeout_ns. Not for timelines: meanwhile the
+   clock stands still. */
+zt_profiler *open_patiently(world *w, const zt_config *config);
 zt_profiler *open_on(world *w, ze_device_handle_t device, const zt_config *config);
 zt_profiler *open_groups(world *w, const char *groups); /* asserts that metrics are measured */
 zt_profiler *open_with_timeout(world *w, uint64_t wait_timeout_ns);

@@ -6,6 +6,11 @@
 set -u
 build=$(cd "$(dirname "$0")/.." && cd "${BUILD:-build}" && pwd)
 
+case ${ZE_ENABLE_ALT_DRIVERS:-} in
+'' | *,*) ;;
+*) [ -e "$ZE_ENABLE_ALT_DRIVERS" ] || echo "ZE_ENABLE_ALT_DRIVERS: $ZE_ENABLE_ALT_DRIVERS is not there" >&2 ;;
+esac
+
 finds_device() { # NAME=VALUE
     env "$1" timeout 30 "$build/has_device" >/dev/null 2>&1
 }

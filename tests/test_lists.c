@@ -13,7 +13,7 @@ static zt_profiler *open_with_slots(world *w, uint32_t slots) {
     config.slots_per_step = slots > 0;
     config.max_slots = slots;
     config.wait_timeout_ns = 1000000000;
-    return open_profiler(w, &config);
+    return open_patiently(w, &config);
 }
 
 /* Samples of a region, each of which has so many launches inside. */
@@ -587,7 +587,7 @@ static void test_recorded_anew_and_executed_too_soon(void **state) {
     create_event(w, 1, &gate);
     zt_config config = config_of(w);
     config.wait_timeout_ns = 100000000;
-    zt_profiler *profiler = open_profiler(w, &config);
+    zt_profiler *profiler = open_patiently(w, &config);
     append(w, profiler, w->list, "never");
     reset_list(w->list);
     ok(zeEventHostSignal(gate));
@@ -847,7 +847,7 @@ static void *use_many_lists(void *argument) {
     ze_command_list_handle_t lists[LISTS_AT_ONCE];
     ze_command_queue_desc_t desc = {ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
                                     .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
-    for (int turn = 0; turn < OFTEN(200); turn++) {
+    for (int turn = 0; turn < (INSTRUMENTED ? 20 : 40); turn++) {
         for (int i = 0; i < LISTS_AT_ONCE; i++) {
             zeCommandListCreateImmediate(me->w->context, me->w->device, &desc, &lists[i]);
             append_kernel(me->profiler, lists[i], me->kernel, "short-lived");

@@ -326,7 +326,7 @@ static void test_overwritten(void **state) {
     create_event(w, 1, &gate);
     zt_config config = config_of(w);
     config.wait_timeout_ns = 100000000; /* zt_execute gives up waiting while the gate is closed */
-    zt_profiler *profiler = open_profiler(w, &config);
+    zt_profiler *profiler = open_patiently(w, &config);
     ok(zeCommandListAppendWaitOnEvents(w->list, 1, &gate));
     append(w, profiler, w->list, "again");
     ok(zeCommandListClose(w->list));
@@ -358,7 +358,7 @@ static void test_overwritten_times(void **state) {
     config.wait_timeout_ns = 10000000; /* zt_execute gives up waiting while the gate is closed */
     for (uint32_t queues = 1; queues <= 2; queues++) {
         ze_command_queue_handle_t other = queue_of(w, COMPUTE, 0);
-        zt_profiler *profiler = open_profiler(w, &config);
+        zt_profiler *profiler = open_patiently(w, &config);
         ok(zeEventHostReset(gate));
         ok(zeCommandListAppendWaitOnEvents(w->list, 1, &gate));
         append(w, profiler, w->list, "again");
@@ -401,7 +401,7 @@ static void read_before_it_is_overwritten(world *w, void (*end)(world *w, zt_pro
     create_event(w, 1, &gate);
     zt_config config = config_of(w);
     config.wait_timeout_ns = 100000000; /* zt_execute gives up waiting while the gate is closed */
-    zt_profiler *profiler = open_profiler(w, &config);
+    zt_profiler *profiler = open_patiently(w, &config);
     ok(zeCommandListAppendWaitOnEvents(w->list, 1, &gate));
     ok(zeCommandListAppendEventReset(w->list, gate));
     append(w, profiler, w->list, "again");
@@ -503,7 +503,7 @@ static void test_refused_while_the_last_execution_runs(void **state) {
     create_event(w, 1, &gate);
     zt_config config = config_of(w);
     config.wait_timeout_ns = 100000000; /* zt_execute gives up waiting while the gate is closed */
-    zt_profiler *profiler = open_profiler(w, &config);
+    zt_profiler *profiler = open_patiently(w, &config);
     append(w, profiler, w->list, "before the gate");
     ok(zeCommandListAppendWaitOnEvents(w->list, 1, &gate));
     append(w, profiler, w->list, "behind the gate");
@@ -627,7 +627,7 @@ static void test_overwritten_and_executed_in_a_sample_function(void **state) {
     config.wait_timeout_ns = 100000000; /* zt_execute gives up waiting while the gate is closed */
     config.sample = execute_in_sample;
     config.sample_user = &me;
-    zt_profiler *profiler = me.profiler = open_profiler(w, &config);
+    zt_profiler *profiler = me.profiler = open_patiently(w, &config);
     held_region held = append_held(w, profiler, "again");
     for (int i = 0; i < 2; i++)
         ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
@@ -667,7 +667,7 @@ static void test_overwritten_times_of_an_unobserved_list(void **state) {
     config.wait_timeout_ns = 10000000; /* zt_execute gives up waiting while the gate is closed */
     config.sample = execute_in_sample;
     config.sample_user = &me;
-    zt_profiler *profiler = me.profiler = open_profiler(w, &config);
+    zt_profiler *profiler = me.profiler = open_patiently(w, &config);
     create_event(w, 1, &gate);
     create_list(w, &observed);
     ze_command_list_handle_t lists[] = {w->list, observed};
@@ -797,8 +797,8 @@ static void test_refused_in_the_only_region_of_a_list(void **state) {
     config.groups = "ComputeBasic,HostScheduler";
     config.slots_per_step = 4;
     config.max_slots = 8;
-    config.wait_timeout_ns = 100000000;
-    zt_profiler *profiler = open_profiler(w, &config);
+    config.wait_timeout_ns = 10000000; /* zt_execute gives up waiting while the gate is closed */
+    zt_profiler *profiler = open_patiently(w, &config);
     for (int i = 0; i < 20; i++) {
         ok(zeEventHostReset(gate));
         inject("zetCommandListAppendMetricQueryEnd", 2, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
@@ -952,7 +952,7 @@ static zt_profiler *open_two_groups(world *w, uint64_t wait_timeout_ns) {
     zt_config config = config_of(w);
     config.groups = "ComputeBasic,HostScheduler";
     config.wait_timeout_ns = wait_timeout_ns;
-    return open_profiler(w, &config);
+    return open_patiently(w, &config);
 }
 
 /* Begins a region of which the driver has one command, and refuses the next. */

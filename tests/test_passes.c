@@ -320,7 +320,7 @@ static void test_passes_while_samples_are_delivered(void **state) {
         config.sample = repeat_in_sample;
         config.sample_user = &me;
         config.wait_timeout_ns = 10000000;
-        me.profiler = open_profiler(w, &config);
+        me.profiler = open_patiently(w, &config);
         run(w, me.profiler, "first");
         if (waits) {
             assert_int_equal(pthread_create(&thread, NULL, collect_here, &me), 0);

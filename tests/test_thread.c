@@ -205,7 +205,7 @@ static void test_closing_while_the_sample_function_waits(void **state) {
     config.wait_timeout_ns = 10000000;
     config.sample = wait_at_gate;
     config.sample_user = &at;
-    zt_profiler *profiler = open_profiler(w, &config);
+    zt_profiler *profiler = open_patiently(w, &config);
     run_many(w, profiler, BATCH);
     await(&at.waits);
     zt_close(profiler);

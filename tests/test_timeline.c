@@ -620,8 +620,9 @@ static void execute_inside(void *parameters, int result, void *user, void **inst
         ok(zt_execute(of->profiler, of->w->queue, 1, &list, NULL));
 }
 
-/* Traced, with a hook that executes the list "inside" inside of an execution of w->list. */
-static ze_command_list_handle_t execute_one_inside(inside *of) {
+/* Traced, with a hook that executes the list "inside" inside of an execution of w->list. Each execution takes so long,
+   by a clock that stands still otherwise; 0: it does not. */
+static ze_command_list_handle_t execute_one_inside(inside *of, uint64_t call_ns) {
     zt_hook hook = {"zeCommandQueueExecuteCommandLists", execute_inside, NULL, of};
     zt_trace_config config = zt_trace_config_default();
     config.names = "none";
@@ -634,7 +635,10 @@ static ze_command_list_handle_t execute_one_inside(inside *of) {
     append(of->w, of->profiler, of->w->list, "outside");
     ok(zeCommandListClose(of->w->list));
     ok(zt_trace_start(of->profiler, &config));
+    hold_time(call_ns != 0);
+    execution_ns = call_ns;
     ok(zt_execute(of->profiler, of->w->queue, 1, &of->w->list, NULL));
+    hold_time(0);
     finish_queue(of->w);
     of->w->launches += 2;
     ok(zt_trace_stop(of->profiler));
@@ -646,7 +650,7 @@ static void test_an_execution_inside_of_another(void **state) {
     world *w = (world *)*state;
     uint64_t low = now_ns();
     inside of = {w, open_timeline(w, "ComputeBasic", 100), NULL};
-    ze_command_list_handle_t list = execute_one_inside(&of);
+    ze_command_list_handle_t list = execute_one_inside(&of, 0);
     trace_since(of.profiler, low);
     expect_line_of_thread("thread %ld: execute lists x1", this_thread());
     expect_line_of_thread("thread %ld: execute lists/execute lists x1", this_thread());
@@ -660,10 +664,7 @@ static void test_an_execution_that_is_replaced_before_it_ends(void **state) {
     world *w = (world *)*state;
     inside of = {w, open_timeline(w, "", 1), NULL};
     double begin, end;
-    hold_time(1);
-    execution_ns = 1000000;
-    ze_command_list_handle_t list = execute_one_inside(&of);
-    hold_time(0);
+    ze_command_list_handle_t list = execute_one_inside(&of, 1000000);
     assert_int_equal(zt_get_timeline(of.profiler).samples, 1);
     find_span(of.profiler, "inside", &begin, &end);
     find_span(of.profiler, "execute lists", &begin, &end);

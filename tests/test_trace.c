@@ -3471,7 +3471,7 @@ static void test_stopped_with_a_call_in_progress(void **state) {
     zt_trace_config trace = everything();
     config.wait_timeout_ns = 50000000;
     trace.calls = "zeEventHostSynchronize";
-    zt_profiler *profiler = open_profiler(w, &config);
+    zt_profiler *profiler = open_patiently(w, &config);
     ok(zt_trace_start(profiler, &trace));
     pthread_t thread = begin_waiting(&blocked);
     launch(w, w->immediate);
@@ -3503,7 +3503,7 @@ static void test_stopped_while_a_command_is_named(void **state) {
     config.wait_timeout_ns = 1000000;
     config.allocator = interrupted_allocator();
     trace.copies = 1;
-    zt_profiler *profiler = open_profiler(w, &config);
+    zt_profiler *profiler = open_patiently(w, &config);
     ok(zt_trace_start(profiler, &trace));
     launch(w, w->immediate);
     finish_immediate(w, w->immediate);
@@ -3555,7 +3555,7 @@ static void test_closed_with_a_callback_running(void **state) {
     config.wait_timeout_ns = 50000000;
     trace.hooks = &hook;
     trace.hook_count = 1;
-    zt_profiler *profiler = open_profiler(w, &config);
+    zt_profiler *profiler = open_patiently(w, &config);
     ok(zt_trace_start(profiler, &trace));
     assert_int_equal(pthread_create(&thread, NULL, launch_at_gate, &g), 0);
     while (!atomic_load(&g.is_inside))
@@ -3595,7 +3595,7 @@ static void test_stopped_in_a_hook_after_another_was_closed(void **state) {
     config.groups = "";
     config.wait_timeout_ns = 1000000;
     trace.calls = "zeEventHostSynchronize";
-    zt_profiler *first = open_profiler(w, &config), *second = open_profiler(w, &config);
+    zt_profiler *first = open_patiently(w, &config), *second = open_patiently(w, &config);
     attempt = (stop_attempt){second, ZE_RESULT_SUCCESS};
     ok(zt_trace_start(first, &trace));
     trace.hooks = &hook;

@@ -261,14 +261,14 @@ ZT__PRIVATE ze_result_t zt__get_last_result(zt__diagnostics *diagnostics) {
     return result;
 }
 
-ZT_API const char *zt_version(void) {
-    return ZETOOLS_VERSION;
-}
-
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
     zt__thread_messages *messages = zt__get_thread_messages();
     if (messages) {
         messages->last = diagnostics->last;
         messages->last.result = result;
     }
+}
+
+ZT_API const char *zt_version(void) {
+    return ZETOOLS_VERSION;
 }

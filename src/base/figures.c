@@ -91,6 +91,8 @@ static int zt__make_heading(char heading[64], const char *name, const char *unit
     }
     width = cut - (cut > 0 && text[cut - 1] == ' ');
     if (narrowest > LONGEST) {
+        /* No break makes both lines short enough. The second line is the end of the text, from a word on if
+           the middle is left out. */
         is_shortened = length > (size_t)2 * LONGEST;
         cut = length - LONGEST;
         while (zt__continues_character(text[cut])) {
@@ -134,7 +136,7 @@ static void zt__show_figure(zt__cell *cell, const zt__figure_column *column, dou
 /* Stores the decimals of a column, and its width. */
 static void zt__measure_column(const zt__figure_table *table, zt__figure_column *column, int is_share) {
     double smallest = zt__nan(), largest = 0, power;
-    double enough = table->is_precise ? 999.5 : 99.95;
+    double digits_from = table->is_precise ? 999.5 : 99.95; /* from here on, no decimals are needed */
     const char *second_line = strchr(column->heading, '\n');
     size_t width = zt__shown_width(column->heading);
     int are_integers = 1;
@@ -152,13 +154,13 @@ static void zt__measure_column(const zt__figure_table *table, zt__figure_column 
         }
         largest = value > largest ? value : largest;
     }
-    /* Three or four significant digits of the smallest figure, as far as three decimals have them, and not more
-       than six of the largest. Shares have one decimal. */
+    /* Three or four significant digits of the smallest figure, as far as three decimals have them, and not
+       more than six of the largest. Shares have one decimal. */
     column->decimals = 0;
     if (!are_integers && is_share) {
         column->decimals = 1;
     } else if (!are_integers) {
-        for (power = 1; column->decimals < 3 && smallest * power < enough && largest * power < 99999.5;
+        for (power = 1; column->decimals < 3 && smallest * power < digits_from && largest * power < 99999.5;
              power *= 10) {
             column->decimals++;
         }

@@ -38,6 +38,8 @@ ZT__PRIVATE int zt__convert_to_utc(time_t seconds, struct tm *utc) {
     return gmtime_r(&seconds, utc) != NULL;
 }
 
+/* Threads */
+
 ZT__PRIVATE void zt__create_mutex(zt__mutex *mutex) {
     pthread_mutex_init(mutex, NULL);
 }
@@ -398,6 +400,8 @@ ZT__PRIVATE unsigned zt__begin_utf8(FILE *file) {
 ZT__PRIVATE void zt__end_utf8(unsigned before) {
     (void)before;
 }
+
+/* Symbols, and the end of the process */
 
 ZT__PRIVATE int zt__find_symbol(const char *library, const char *name, void *function) {
     void *handle = dlopen(library, library ? RTLD_LAZY | RTLD_NOLOAD : RTLD_LAZY);

@@ -18,7 +18,8 @@ typedef pthread_key_t zt__thread_key;
 #define ZT__THREAD_RESULT void *
 #define ZT__THREAD_CALL
 
-/* Modes of zt__open_file. Other programs that the application executes inherit none of the library's files. */
+/* Modes of zt__open_file. Other programs that the application executes inherit none of the library's
+   files. */
 typedef char zt__mode_character;
 #define ZT__TO_READ "rbe"
 #define ZT__TO_WRITE "wbe"
@@ -58,6 +59,8 @@ typedef struct zt__file_properties {
 #define ZT__CXX_LIBRARIES "libstdc++-6.dll", "libc++.dll"
 #endif
 
+/* Time */
+
 ZT__PRIVATE uint64_t zt__now_ns(void);
 
 /* Returns how long the calling thread has used a processor. */
@@ -68,6 +71,8 @@ ZT__PRIVATE void zt__sleep(uint64_t ns);
 
 /* Converts a time to a date in UTC. Returns 0 if that fails. */
 ZT__PRIVATE int zt__convert_to_utc(time_t seconds, struct tm *utc);
+
+/* Threads */
 
 ZT__PRIVATE void zt__create_mutex(zt__mutex *mutex);
 
@@ -126,6 +131,8 @@ ZT__PRIVATE void *zt__get_thread_value(zt__thread_key key);
 /* Returns 0 without memory. */
 ZT__PRIVATE int zt__set_thread_value(zt__thread_key key, void *value);
 
+/* The process */
+
 ZT__PRIVATE long zt__get_process_id(void);
 
 /* Returns whether there is no process of this number. */
@@ -140,13 +147,13 @@ ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 
 #ifndef _WIN32
 
-/* Returns whether the program has more rights than the user who runs it: its file has another user's (set-user-ID),
-   or capabilities. */
+/* Returns whether the program has more rights than the user who runs it: its file has another user's
+   (set-user-ID), or capabilities. */
 ZT__PRIVATE int zt__has_extra_rights(void);
 #endif
 
-/* Returns a variable of the environment with which the user configures the library, or NULL. A program with more
-   rights than its user heeds none: they name files to write and programs to run. */
+/* Returns a variable of the environment with which the user configures the library, or NULL. A program with
+   more rights than its user heeds none: they name files to write and programs to run. */
 ZT__PRIVATE const char *zt__get_variable(const char *name);
 
 /* Stores a variable of the environment as other libraries of the process see it. A value that does not fit is
@@ -210,6 +217,8 @@ ZT__PRIVATE int zt__get_terminal_width(void);
 ZT__PRIVATE unsigned zt__begin_utf8(FILE *file);
 
 ZT__PRIVATE void zt__end_utf8(unsigned before);
+
+/* Symbols, and the end of the process */
 
 /* Stores the address of a function, or NULL, in the function pointer at `function`. If `library` is NULL, the
    program and the global scope are searched. Returns 0 if the library is not loaded. */

@@ -25,15 +25,15 @@ typedef struct zt__active_group {
 } zt__active_group;
 
 typedef struct zt__process {
-    zt__mutex mutex;         /* guards what follows, and activation and calculation in the driver */
+    zt__mutex mutex;         /* guards groups and profilers, and activation and calculation in the driver */
     zt__thread_key depth;    /* how many ZT__INTERNAL sections a thread is in */
     zt__thread_key messages; /* a zt__thread_messages, or NULL */
     zt__active_group active_groups[ZT__MAX_ACTIVE_GROUPS];
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
-    uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto: numbers for
-                                                  their files. Atomic */
+    uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto, so far.
+                                                  Atomic */
 } zt__process;
 
 /* Runs a statement whose driver calls the tracer ignores. Calls of the tools interface (zet...) do not need

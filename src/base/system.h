@@ -57,8 +57,8 @@
 #include <unistd.h>
 #endif
 
-/* A function or variable that other parts use. `static` in the joined header; there, not every configuration uses
-   all of them. */
+/* A function or variable that other parts use. `static` in the joined header; there, not every configuration
+   uses all of them. */
 #ifdef ZT__PARTS
 #define ZT__PRIVATE
 #else

@@ -48,8 +48,8 @@ ZT__PRIVATE int zt__is_selected(const char *list, const char *name);
 /* Returns whether a text ends with another. `compare` is strcmp, or strcasecmp for the suffix of a file. */
 ZT__PRIVATE int zt__ends_with(const char *text, const char *end, int (*compare)(const char *, const char *));
 
-/* Finds the three nearest names by their Levenshtein distance without regard to case, the nearest first. Only the
-   first 63 bytes count. A name that occurs twice is shown once. */
+/* Finds the three nearest names by their Levenshtein distance without regard to case, the nearest first. Only
+   the first 63 bytes count. A name that occurs twice is shown once. */
 ZT__PRIVATE zt__nearest zt__find_nearest(const char *wanted, const void *names, uint32_t count,
                                          zt__name_fn name_at);
 

@@ -55,8 +55,8 @@ ZT__PRIVATE zt__wait zt__wait_until(uint64_t deadline);
 /* Spins or sleeps before the next poll. Returns 0 when the deadline has passed. */
 ZT__PRIVATE int zt__wait_again(zt__wait *wait);
 
-/* Returns the number that the system gives the calling thread, which debuggers and other tracers show, or 0.
- */
+/* Returns the number that the system gives the calling thread, which debuggers and other tracers show, or
+   0. */
 ZT__PRIVATE uint32_t zt__get_thread_number(void);
 
 ZT__PRIVATE int zt__is_owner(const zt__timed_mutex *timed);

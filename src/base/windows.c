@@ -38,6 +38,8 @@ ZT__PRIVATE int zt__convert_to_utc(time_t seconds, struct tm *utc) {
     return gmtime_s(utc, &seconds) == 0;
 }
 
+/* Threads */
+
 ZT__PRIVATE void zt__create_mutex(zt__mutex *mutex) {
     InitializeSRWLock(mutex);
 }

@@ -34,6 +34,7 @@ typedef struct zt__bench {
     zt__series *series;
 } zt__bench;
 
+/* Adds a sample, also to those that are sorted. There must be room. */
 ZT__PRIVATE void zt__add_to_series(zt__series *series, double sample, double mhz);
 
 /* Stores the confidence interval of the median, by the sign test. Returns half its width as a share of
@@ -54,15 +55,6 @@ ZT__PRIVATE zt__stop_rule zt__begin_stop_rule(const zt_bench_config *limits);
    rest is noise that more samples do not remove. */
 ZT__PRIVATE zt_bench_end zt__apply_stop_rule(zt__stop_rule *rule, zt__series *series);
 
-/* Clears a result, and sets its name: `unnamed` if the configuration has none. */
-ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
-                                        const char *unnamed);
-
-/* Fills in a result, and marks samples that are outliers or were taken at another frequency.
-   `series->sorted` is overwritten. */
-ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series,
-                                     const zt_bench_config *config);
-
 /* Takes one sample, and the frequency of the device after it. A run without a sample is repeated. Returns
    0 if the last attempt fails, too. */
 ZT__PRIVATE int zt__measure_sample(zt__bench *bench);
@@ -79,5 +71,14 @@ ZT__PRIVATE ze_result_t zt__open_bench(zt__bench *bench, const char *call, zt_pr
 /* Returns whether the work needs a profiler with a device, and there is none. Then benchmarks do nothing,
    as any function without a profiler. */
 ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_bench_config *config);
+
+/* Clears a result, and sets its name: `unnamed` if the configuration has none. */
+ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
+                                        const char *unnamed);
+
+/* Fills in a result, and marks samples that are outliers or were taken at another frequency.
+   `series->sorted` is overwritten. */
+ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series,
+                                     const zt_bench_config *config);
 
 extern const char *const zt__bench_ends[];

@@ -15,8 +15,6 @@
 
 #ifdef ZETOOLS_DEBUG
 
-/* ---- opening and closing --------------------------------------------------------------------------------- */
-
 static void zt__destroy_debugger(zt_debugger *debugger) {
     const zt_allocator allocator = debugger->config.allocator;
     while (debugger->modules) {
@@ -51,7 +49,7 @@ ZT_API zt_debug_config zt_debug_config_default(void) {
     return config;
 }
 
-/* Returns whether the device has not answered a stop yet. */
+/* Returns whether there is a stop that waits for its answer, or for a caller to take it. */
 static int zt__has_interrupt(const zt_debugger *debugger) {
     uint32_t i;
     for (i = 0; i < ZT__DEBUG_INTERRUPTS; i++) {
@@ -104,7 +102,7 @@ static int zt__find_debug_switch(char *path, size_t size) {
 }
 
 /* Attaches a debugger, if the device can be debugged, and loads what the device has: threads and registers.
-   Returns the result of zt_debug_open, which tells why it cannot. */
+   Returns the result of zt_debug_open. */
 static ze_result_t zt__attach_debugger(zt_debugger *debugger) {
     zt__diagnostics *diagnostics = &debugger->diagnostics;
     zet_device_handle_t device = (zet_device_handle_t)debugger->device;

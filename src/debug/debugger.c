@@ -12,8 +12,6 @@
 
 ZT__PRIVATE const ze_device_thread_t zt__all_threads = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
 
-/* ---- calls ----------------------------------------------------------------------------------------------- */
-
 ZT__PRIVATE int zt__lock_session(zt_debugger *debugger, uint64_t deadline) {
     int is_locked;
     zt__add(&debugger->wanting, 1);

@@ -90,7 +90,7 @@ struct zt_debugger {
     zet_debug_event_t *events; /* a ring */
     uint32_t first_event, event_count;
     zt__interrupt interrupts[ZT__DEBUG_INTERRUPTS];
-    uint8_t *held; /* for each thread of the device: a stop has stopped it, and nobody has resumed it */
+    uint8_t *held; /* for each thread of the device: it was stopped, by a stop or a fault, and not resumed */
     uint32_t thread_count;
     zt__debug_module *modules; /* the newest first */
     size_t module_bytes;

@@ -27,8 +27,8 @@ static ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_event_
             break;
         }
     }
-    /* So drivers refuse an event that they do not wait for any more: an equal one was acknowledged, or its
-       module has been unloaded meanwhile. */
+    /* With these results drivers refuse an event that they no longer wait for: an equal one was acknowledged,
+       or its module has been unloaded meanwhile. */
     if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT || result == ZE_RESULT_ERROR_UNINITIALIZED) {
         return ZE_RESULT_SUCCESS;
     }
@@ -37,7 +37,7 @@ static ze_result_t zt__acknowledge(zt_debugger *debugger, const zet_debug_event_
 
 ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, const char *call, uint64_t milliseconds) {
     zet_debug_event_t event;
-    const ze_device_thread_t *reported = &event.info.thread.thread; /* threads */
+    const ze_device_thread_t *reported = &event.info.thread.thread; /* by an event about threads */
     zt_debug_thread threads;
     zt__debug_module *module;
     uint32_t i;
@@ -103,6 +103,28 @@ ZT__PRIVATE ze_result_t zt__read_event(zt_debugger *debugger, const char *call, 
     return result;
 }
 
+ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call) {
+    ze_result_t result;
+    do {
+        result = zt__read_event(debugger, call, 0);
+    } while (result == ZE_RESULT_SUCCESS);
+    if (debugger->is_over) {
+        return zt__report_over(debugger, call);
+    }
+    return result == ZE_RESULT_NOT_READY ? ZE_RESULT_SUCCESS : result;
+}
+
+ZT__PRIVATE void zt__acknowledge_all(zt_debugger *debugger) {
+    if (debugger->has_owed) {
+        debugger->has_owed = 0;
+        zt__acknowledge(debugger, &debugger->owed);
+    }
+    for (; debugger->event_count > 0; debugger->event_count--) {
+        zt__acknowledge(debugger, &debugger->events[debugger->first_event]);
+        debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
+    }
+}
+
 /* ---- delivering ------------------------------------------------------------------------------------------ */
 
 ZT__PRIVATE uint64_t zt__event_wait_ms(const zt_debugger *debugger, uint64_t deadline) {
@@ -131,8 +153,8 @@ static ze_result_t zt__acknowledge_delivered(zt_debugger *debugger, const char *
     return result;
 }
 
-/* Acknowledges an event whose function has returned. If that fails, it is left to the next call. `delivering`
-   is held. */
+/* Acknowledges an event when the application's function has returned from it. If that fails, the next
+   zt_debug_wait tries again. `delivering` is held. */
 static ze_result_t zt__finish_event(zt_debugger *debugger) {
     ze_result_t result = zt__acknowledge_delivered(debugger, "zt_debug_wait");
     debugger->has_owed = debugger->event != NULL;
@@ -243,28 +265,6 @@ ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger) {
         return zt__report(&debugger->diagnostics, NO_EVENT, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
     }
     return zt__acknowledge_delivered(debugger, call);
-}
-
-ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call) {
-    ze_result_t result;
-    do {
-        result = zt__read_event(debugger, call, 0);
-    } while (result == ZE_RESULT_SUCCESS);
-    if (debugger->is_over) {
-        return zt__report_over(debugger, call);
-    }
-    return result == ZE_RESULT_NOT_READY ? ZE_RESULT_SUCCESS : result;
-}
-
-ZT__PRIVATE void zt__acknowledge_all(zt_debugger *debugger) {
-    if (debugger->has_owed) {
-        debugger->has_owed = 0;
-        zt__acknowledge(debugger, &debugger->owed);
-    }
-    for (; debugger->event_count > 0; debugger->event_count--) {
-        zt__acknowledge(debugger, &debugger->events[debugger->first_event]);
-        debugger->first_event = (debugger->first_event + 1) % ZT__DEBUG_EVENTS;
-    }
 }
 
 ZT_API const char *zt_debug_event_name(zt_debug_event_type type) {

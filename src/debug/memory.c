@@ -10,8 +10,6 @@
 
 #ifdef ZETOOLS_DEBUG
 
-/* ---- memory ---------------------------------------------------------------------------------------------- */
-
 /* Reads or writes: one of the two pointers is NULL. */
 static ze_result_t zt__access_memory(zt_debugger *debugger, const char *call, zt_debug_thread thread,
                                      zt_debug_space space, uint64_t address, void *to, const void *from,

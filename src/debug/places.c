@@ -15,8 +15,6 @@
 
 #ifdef ZETOOLS_DEBUG
 
-/* ---- places ---------------------------------------------------------------------------------------------- */
-
 /* Returns the one copy of a text, which lives as long as the debugger; "" without memory. `session` may be
    held. */
 static const char *zt__keep_debug_text(zt_debugger *debugger, const char *text) {

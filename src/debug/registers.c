@@ -13,8 +13,6 @@
 
 #ifdef ZETOOLS_DEBUG
 
-/* ---- registers ------------------------------------------------------------------------------------------- */
-
 /* Types of sets, as Intel's drivers number them (zet_intel_gpu_debug.h). */
 enum { ZT__REGISTERS_CONTROL = 6, ZT__REGISTERS_BASE = 11 };
 

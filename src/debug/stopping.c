@@ -1,4 +1,4 @@
-/* zt_debug_stop, zt_debug_resume. */
+/* zt_debug_stop, zt_debug_resume, zt_debug_threads. */
 
 #include "debug/stopping.h"
 
@@ -11,8 +11,6 @@
 #include "debug/threads.h"
 
 #ifdef ZETOOLS_DEBUG
-
-/* ---- stopping and resuming ------------------------------------------------------------------------------- */
 
 ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t result, const char *call,
                                          const char *driver_call, const char *remedy) {
@@ -120,7 +118,8 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
             zt__report(&debugger->diagnostics, NO_ANSWER, result);
         }
     }
-    if (result == ZE_RESULT_SUCCESS) { /* of all threads, if it is not counted which of them are stopped */
+    if (result ==
+        ZE_RESULT_SUCCESS) { /* without `stops`, all are held: it is not queried which are stopped */
         zt__set_held(debugger, threads, stops == NULL);
     }
     if (result == ZE_RESULT_SUCCESS && stops) {

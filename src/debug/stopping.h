@@ -1,4 +1,4 @@
-/* zt_debug_stop, zt_debug_resume. */
+/* zt_debug_stop, zt_debug_resume, zt_debug_threads. */
 
 #pragma once
 

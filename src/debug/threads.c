@@ -1,4 +1,4 @@
-/* Threads of the device that are stopped. */
+/* Threads of the device: numbers and patterns, which are stopped, and resuming them. */
 
 #include "debug/threads.h"
 

@@ -1,4 +1,4 @@
-/* Threads of the device that are stopped. */
+/* Threads of the device: numbers and patterns, which are stopped, and resuming them. */
 
 #pragma once
 
@@ -21,7 +21,7 @@ ZT__PRIVATE zt_debug_thread zt__get_debug_thread(const zt_debugger *debugger, ui
 /* Returns whether a pattern selects a thread of the device. */
 ZT__PRIVATE int zt__selects(zt_debug_thread pattern, zt_debug_thread thread);
 
-/* Records whether a stop covers the selected threads. */
+/* Records that a stop holds the selected threads, or no longer does: zt_debugger.held. */
 ZT__PRIVATE void zt__set_held(zt_debugger *debugger, zt_debug_thread threads, int is_held);
 
 /* Calls a function with each stopped one of the selected threads. The driver does not list them, so each
@@ -29,7 +29,7 @@ ZT__PRIVATE void zt__set_held(zt_debugger *debugger, zt_debug_thread threads, in
 ZT__PRIVATE ze_result_t zt__each_stopped(zt_debugger *debugger, const char *call, zt_debug_thread threads,
                                          zt__thread_fn function, void *user);
 
-/* Returns whether a stop covers a thread: one that has stopped it, or one that waits for the answer. */
+/* Returns whether a stop covers a thread: one that holds it, or one that still waits for the answer. */
 ZT__PRIVATE int zt__is_covered(const zt_debugger *debugger, uint32_t number);
 
 /* Resumes threads. Returns SUCCESS if none was stopped. */

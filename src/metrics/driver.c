@@ -1,4 +1,4 @@
-/* Functions that a loader may lack, the driver of a device, and the arguments of zt_open. */
+/* Functions that a loader may lack, the driver of a device, and checks of what is opened. */
 
 #include "metrics/driver.h"
 

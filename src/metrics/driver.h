@@ -1,4 +1,4 @@
-/* Functions that a loader may lack, the driver of a device, and the arguments of zt_open. */
+/* Functions that a loader may lack, the driver of a device, and checks of what is opened. */
 
 #pragma once
 
@@ -54,6 +54,6 @@ ZT__PRIVATE int zt__is_sub_device(ze_device_handle_t device, ze_device_handle_t 
    devices of each, and their sub-devices. */
 ZT__PRIVATE ze_driver_handle_t zt__find_driver(ze_device_handle_t device);
 
-/* Checks the arguments of zt_open and zt_stream_open. `allocator` may be NULL. */
+/* Checks the arguments that zt_open and zt_stream_open have in common. `allocator` may be NULL. */
 ZT__PRIVATE ze_result_t zt__check_opening(const char *call, ze_context_handle_t context,
                                           ze_device_handle_t device, const zt_allocator *allocator);

@@ -45,8 +45,8 @@ ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statisti
 ZT__PRIVATE uint64_t zt__samples_per_pass(const zt__statistics *statistics);
 
 /* Makes room for `more` samples. Called by the thread that writes, without the mutex: it is locked here while
-   pointers are replaced. Returns 0 without memory for the moments. Without memory for rows, fewer are kept.
- */
+   pointers are replaced. Returns 0 without memory for the moments. Without memory for rows, fewer are
+   kept. */
 ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mutex,
                                     const zt__sample_layout *layout, zt__statistics *statistics,
                                     uint32_t more);
@@ -75,8 +75,8 @@ ZT__PRIVATE void zt__clear_stats(zt_stats *stats);
 ZT__PRIVATE void zt__get_moments(const zt__sample_layout *layout, const zt__statistics *statistics,
                                  uint32_t column, zt_stats *stats);
 
-/* Copies the kept values of one column, without NaN. Returns their number, up to `kept`. The mutex is held.
- */
+/* Copies the kept values of one column, without NaN. Returns their number, up to `kept`. The mutex is
+   held. */
 ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__statistics *statistics,
                                      uint32_t column, double *to);
 

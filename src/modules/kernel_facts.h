@@ -13,8 +13,8 @@
    - The native binary of the module, when the first kernel of the module is created. An ELF file of Intel's
      compiler ("zebin") describes its kernels in the section .ze_info.
    - zeKernelGetProperties, zeKernelGetBinaryExp and zetKernelGetProfileInfo, after the first launch of a
-     handle was appended, so that no launch waits for these calls. By then, drivers also count the shared local
-     memory of the arguments.
+     handle was appended, so that no launch waits for these calls. By then, drivers also count the shared
+     local memory of the arguments.
 
    Handles with the same name and the same facts are one kernel, which belongs to the profiler of the list to
    which its launch was appended. */

@@ -144,6 +144,8 @@ ZT__PRIVATE zt__kernel *zt__find_or_add_kernel(zt_profiler *profiler, ze_kernel_
     if (!made) {
         return NULL;
     }
+
+    /* The key, behind the record: the facts, and the name. */
     made->name = (const char *)(made + 1) + sizeof made->facts;
     made->facts = *described;
     zt__query_kernel(&profiler->driver, handle, &made->facts);

@@ -39,7 +39,6 @@ ZT_API zt_config zt_config_default(void) {
 }
 
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
-    enum { MAX_SAMPLES = 1 << 20 };
     const char *groups = zt__get_variable("ZT_GROUPS"), *metrics = zt__get_variable("ZT_METRICS"),
                *columns = zt__get_variable("ZT_COLUMNS"), *timeline = zt__get_variable("ZT_TIMELINE");
     zt_config config;
@@ -61,8 +60,8 @@ ZT__PRIVATE zt_config zt__complete_config(const zt_config *given) {
     if (!config.log) {
         config.log = zt__default_log();
     }
-    if (config.samples > MAX_SAMPLES) {
-        config.samples = MAX_SAMPLES;
+    if (config.samples > ZT__MAX_SAMPLES) {
+        config.samples = ZT__MAX_SAMPLES;
     }
     if (!config.allocator.allocate) {
         config.allocator = zt__default_allocator;

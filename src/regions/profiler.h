@@ -51,7 +51,7 @@ typedef enum zt__slot_state {
    (ZT__BEGINS) or one less (ZT__BACK). */
 typedef enum zt__transition { ZT__NO, ZT__OK, ZT__BEGINS, ZT__BACK } zt__transition;
 
-/* How the collector leaves a slot. */
+/* In which condition the collector leaves a slot. */
 typedef enum zt__slot_condition {
     ZT__NOT_READY,  /* it is read again */
     ZT__NEVER_RUNS, /* it has not run since it was last read, and never will */

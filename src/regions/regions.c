@@ -217,7 +217,7 @@ static zt__slot *zt__open_slot(zt_profiler *profiler, ze_command_list_handle_t h
         slot->outer = list->innermost;
         list->innermost = slot;
         zt__move_slot(profiler, slot, ZT__SLOT_OPEN);
-        /* No zt_region is valid, so no zt_end increases it meanwhile. */
+        /* No zt_region of the slot is valid, so no zt_end increases it meanwhile. */
         zt__store(&slot->generation, zt__load(&slot->generation) + 1);
         slot->activation = profiler->activation;
         slot->list = list;

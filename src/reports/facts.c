@@ -15,6 +15,8 @@
 #include "results/results.h"
 #include "tracer/hotspots.h"
 
+/* ---- a region ------------------------------------------------------------------------------------------- */
+
 static int zt__is_countable(double time) {
     return zt__is_positive(time) && zt__is_finite(time);
 }
@@ -28,7 +30,7 @@ ZT__PRIVATE int zt__has_times_alone(const zt__document *document) {
     return document->profiler->metric_count > 0 && document->region.with_metrics < document->region.count;
 }
 
-/* Reads the statistics of a region that have this layout. */
+/* Reads the statistics of a region that have this layout and, from those of times, the histogram. */
 static void zt__read_columns(zt__document *document, const zt__sample_layout *layout,
                              const zt__statistics *statistics) {
     zt_profiler *profiler = document->profiler;
@@ -124,6 +126,8 @@ ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
     document->differs |= region->differs != 0;
     return 1;
 }
+
+/* ---- names and texts that reports share ----------------------------------------------------------------- */
 
 /* The names of all combinations of ZT_DIFFERS_ bits. */
 ZT__PRIVATE const char *const zt__differences[] = {

@@ -49,7 +49,8 @@ typedef struct zt__document {
     zt_overlap overlap;   /* filled in by zt__read_overlap */
 } zt__document;
 
-enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 6, ZT__KERNEL_NUMBERS = 10 }; /* of the tables below */
+/* The lengths of zt__figure_names, zt__overlap_names and zt__kernel_numbers. */
+enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 6, ZT__KERNEL_NUMBERS = 10 };
 
 typedef struct zt__figures {
     double values[ZT__FIGURE_COUNT];

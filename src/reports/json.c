@@ -272,9 +272,8 @@ static void zt__write_json_description(zt__writer *writer, const zt_metric *metr
     zt__write_text(writer, "}");
 }
 
-/* Reads what the document needs of all regions before it writes the first, and writes what a reader needs who
-   sees the file a year later, what is of the whole device, and what describes metrics. What is not known is ""
-   or null. */
+/* Reads what the document needs of all regions before the first is written. Then writes what is of the whole
+   program and device, also for a reader who sees the file a year later. What is not known is "" or null. */
 static void zt__write_json_head(zt__document *document, zt__json *json) {
     enum { MOST_COLUMNS = 8 }; /* without config.columns */
     zt_profiler *profiler = document->profiler;
@@ -582,7 +581,7 @@ static void zt__write_json_traced(zt__document *document) {
 #endif
 
 /* Writes begin and end of the newest samples of the timeline, in nanoseconds from the begin of the first, and
-   how many samples there were. A page cannot show more than these to anybody's use. */
+   how many samples there were. There are not more, because nobody could tell them apart in a page. */
 static void zt__write_json_timeline(zt__document *document) {
     enum { MOST_SPANS = 100000 };
     zt_profiler *profiler = document->profiler;

@@ -14,8 +14,6 @@
 #include "tracer/hotspots.h"
 #include "tracer/tracer.h"
 
-/* ---- notes ----------------------------------------------------------------------------------------------- */
-
 static ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__note_fn note,
                                                   const char *format, ...) {
     char text[sizeof document->profiler->availability_text.text + 128];

@@ -1,4 +1,5 @@
-/* Figures for Prometheus, as OpenMetrics text. */
+/* Figures for Prometheus, as OpenMetrics text. All samples of a family are written one after the other, so each
+   family goes through all regions. */
 
 #include "reports/openmetrics.h"
 
@@ -15,8 +16,6 @@
 #include "results/results.h"
 #include "results/timeline.h"
 #include "tracer/results.h"
-
-/* All samples of a family are written one after the other, so each family goes through all regions. */
 
 /* Escapes a text for a label or for HELP. A byte that is not valid UTF-8 is written as \x and two hexadecimal
    digits, and a backslash before an x as \x5C, so that different names stay different. */
@@ -131,7 +130,7 @@ static void zt__write_summary(zt__writer *writer, zt__family *family, const char
 
 /* What the samples of a family describe. */
 typedef enum zt__family_kind {
-    ZT__OF_REGIONS,    /* a figure of each region: the index is one of ZT__SUM_ */
+    ZT__OF_REGIONS,    /* a figure of each region: the index is ZT__SUM_OWN_TIME ... */
     ZT__OF_PASSES,     /* the GPU time of samples with metrics, by which these are to be divided */
     ZT__OF_DEVICE,     /* a metric of regions. Here and below, the index is that of a metric */
     ZT__OF_TILES,      /* the same, of each tile */

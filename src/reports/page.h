@@ -1,4 +1,4 @@
-/* The page that run.html is. */
+/* run.html: a page that shows the document of run.json. */
 
 #pragma once
 

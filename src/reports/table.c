@@ -19,9 +19,7 @@
 #include "results/results.h"
 #include "results/roles.h"
 
-/* ---- the table of regions -------------------------------------------------------------------------------- */
-
-/* The figures of a row: these, the metrics, and the derived columns of results/advice. */
+/* The figures of a row: these, the metrics, and the derived columns of results/ranking. */
 enum {
     ZT__ROW_SHARE,
     ZT__ROW_COUNT,

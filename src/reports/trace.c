@@ -287,8 +287,8 @@ static int zt__compare_tracks(const void *a, const void *b) {
     return one < other ? -1 : one > other;
 }
 
-/* Distributes the spans to tracks, and numbers these. A span is added to the first track of its list on which
-   it overlaps no span without being inside it, or to a new track. Returns 0 without memory. */
+/* Distributes the spans to tracks, and numbers the tracks. A span is added to the first track of its list on
+   which it overlaps no span without being inside it, or to a new track. Returns 0 without memory. */
 static int zt__make_tracks(zt__trace *trace) {
     const zt_allocator *allocator = &trace->profiler->config.allocator;
     size_t room = (size_t)trace->span_count + trace->missing_count + 1;
@@ -396,7 +396,7 @@ static void zt__begin_instant(zt__trace *trace, const char *name, const char *ca
     zt__print(trace->writer, ",\"s\":\"%s\",\"cat\":\"%s\",\"args\":{", track ? "t" : "p", category);
 }
 
-/* Writes an instant that tells how many of something are not shown as they are, and what to do. */
+/* Writes an instant: how many of something are not shown as they are, and what to do. */
 static void zt__write_remark(zt__trace *trace, const char *name, const char *category, uint32_t track,
                              uint64_t ns, const char *what, uint64_t count, const char *remedy) {
     zt__begin_instant(trace, name, category, track, ns);
@@ -516,7 +516,7 @@ static int zt__make_slices(zt__trace *trace) {
 
 /* ---- regions --------------------------------------------------------------------------------------------- */
 
-/* Counts are written exactly. */
+/* Writes a figure of a region. Whole numbers, such as counts, are exact. */
 static void zt__write_argument(zt__writer *writer, const char *label, double value) {
     enum { DIGITS = 6 };
     double magnitude = value < 0 ? -value : value;

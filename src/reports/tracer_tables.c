@@ -1,4 +1,4 @@
-/* The tables of a tracer: kernels, calls, hot spots. */
+/* The tables of a tracer: kernels, calls, hot spots; and paragraphs below any table. */
 
 #include "reports/tracer_tables.h"
 

@@ -7,6 +7,7 @@
 #include "regions/profiler.h"
 #include "results/roles.h"
 
+/* Of a figure to the threshold of a rule. */
 typedef enum zt__relation { ZT__NO_CONDITION, ZT__BELOW, ZT__AT_LEAST } zt__relation;
 
 /* Finds what limits a region. Counters are not exact to the last percent, so only traffic of 110% of the peak or

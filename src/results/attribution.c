@@ -1,4 +1,4 @@
-/* Rows of attached streams are added to the samples in which they lie. */
+/* Rows of attached streams are added to the samples in which they lie. Opens the timeline. */
 
 #include "results/attribution.h"
 
@@ -164,7 +164,7 @@ ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline) {
     return 1;
 }
 
-/* ---- opening and closing --------------------------------------------------------------------------------- */
+/* ---- opening the timeline, which from then on is called when samples are collected ---------------------- */
 
 ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;
@@ -211,6 +211,8 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
     profiler->batch_collected = zt__attribute_rows;
     return result;
 }
+
+/* ---- public --------------------------------------------------------------------------------------------- */
 
 ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler) {
     uint32_t count;

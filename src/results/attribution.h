@@ -1,4 +1,4 @@
-/* Rows of attached streams are added to the samples in which they lie. */
+/* Rows of attached streams are added to the samples in which they lie. Opens the timeline. */
 
 #pragma once
 
@@ -16,6 +16,6 @@ ZT__PRIVATE void zt__attribute_rows_of_stream(zt__stream_data *data);
    if such a thread does not finish before the deadline. */
 ZT__PRIVATE int zt__detach_streams(zt_profiler *profiler, uint64_t deadline);
 
-/* If the clocks cannot be compared, reports this and succeeds without a timeline. On failure, the caller
-   destroys the profiler. */
+/* Creates the timeline, and sets the functions by which the profiler calls it. If the clocks cannot be
+   compared, reports this and succeeds without a timeline. On failure, the caller destroys the profiler. */
 ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler);

@@ -1,4 +1,4 @@
-/* Time stamps of the device to time of the host and back: pairs of both clocks, turns of a clock. */
+/* Converts times of the device to times of the host and back, and unwraps time stamps. */
 
 #include "results/clocks.h"
 
@@ -6,8 +6,6 @@
 #include "base/platform.h"
 #include "base/shared.h"
 #include "metrics/driver.h"
-
-/* ---- clocks ---------------------------------------------------------------------------------------------- */
 
 ZT__PRIVATE uint64_t zt__saturate(double number) {
     return number < 18446744073709549568.0 ? (uint64_t)number : UINT64_MAX;
@@ -144,7 +142,7 @@ ZT__PRIVATE uint64_t zt__clock_tolerance(const zt__clock *clock) {
     return clock->wrap_ns / 64;
 }
 
-/* Returns the least time between a pair and the next: the rate between them is right to a thousandth then. */
+/* Returns the least time from a pair to the next for which the rate between them is right to a thousandth. */
 static uint64_t zt__least_interval(const zt__clock_pair *last, uint64_t error_ns) {
     return 1000 * (error_ns + last->error_ns);
 }

@@ -1,4 +1,4 @@
-/* Time stamps of the device to time of the host and back: pairs of both clocks, turns of a clock. */
+/* Converts times of the device to times of the host and back, and unwraps time stamps. */
 
 #pragma once
 
@@ -69,8 +69,8 @@ ZT__PRIVATE uint64_t zt__unwrap_after(const zt__clock *clock, uint64_t wrapped_n
 /* Returns the largest error that is expected of a device time that was converted from host time. */
 ZT__PRIVATE uint64_t zt__clock_tolerance(const zt__clock *clock);
 
-/* At first, pairs are due at times that double, so that there soon are two, and the rate between the first
-   and the last is never extended by more than the time between these. */
+/* Returns whether the clocks should be compared again. At first, the time from the first pair to the next
+   doubles: two pairs come soon, and their rate is never extrapolated for longer than they are apart. */
 ZT__PRIVATE int zt__is_clock_pair_due(const zt__clock *clock);
 
 /* Adds a pair, unless it is before the last one, or so close to it that the rate between them may be wrong by

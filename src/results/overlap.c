@@ -37,7 +37,7 @@ ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *interva
     const zt__timeline *timeline = profiler->timeline;
     uint64_t i, end, first, gap;
     memset(intervals, 0, sizeof *intervals);
-    zt__lock(&profiler->mutex); /* those that are on their way now may be kept too late to be copied */
+    zt__lock(&profiler->mutex); /* samples on their way now may be kept too late to be copied below */
     intervals->missing = profiler->state_counts[ZT__SLOT_PENDING] + profiler->state_counts[ZT__SLOT_READING];
     zt__unlock(&profiler->mutex);
     zt__get_kept_samples(profiler, &i, &end);
@@ -90,7 +90,7 @@ ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) 
     }
     has_memory = zt__copy_intervals(profiler, &intervals);
     for (i = 0; i < intervals.count; i++) {
-        if (intervals.of_samples[i].kind != ZT__REGION_OF_SYNC) { /* in which the device waits */
+        if (intervals.of_samples[i].kind != ZT__REGION_OF_SYNC) { /* there, the device only waits */
             intervals.of_samples[count++] = intervals.of_samples[i];
         }
     }

@@ -20,11 +20,9 @@
 #include "results/merging.h"
 #include "results/results.h"
 
-/* ---- packing and unpacking ------------------------------------------------------------------------------- */
-
-/* PACKED STATISTICS, in the manual, describes the layout. The same functions write and read it: each
-   transfers a value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer
-   that is read is trusted. */
+/* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
+   value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
+   is trusted. */
 enum { ZT__PACK_LAYOUT = 4, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
@@ -154,7 +152,6 @@ static void zt__transfer_short_text(zt__packer *packer, char *text, size_t room)
 
 /* Transfers what is known about profiler, device and program. */
 static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uint32_t *region_count) {
-    enum { MAX_SAMPLES = 1 << 20 };                                /* as in zt__complete_config */
     const uint32_t max_metrics = UINT32_MAX / (2 * ZT__MAX_TILES); /* the number of columns fits in 32 bits */
     uint32_t i, cause_count = ZT_CAUSE_COUNT, availability = (uint32_t)zt_get_availability(profiler);
     const char *why = availability == ZT_AVAILABLE ? "" : zt_get_availability_text(profiler);
@@ -168,7 +165,7 @@ static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uin
     zt__transfer_u32(packer, region_count, ZT__MAX_REGIONS);
     zt__transfer_u32(packer, &profiler->pass_count, ZT__MAX_PASSES);
     zt__transfer_u32(packer, &profiler->tile_count, ZT__MAX_TILES);
-    zt__transfer_u32(packer, &profiler->config.samples, MAX_SAMPLES);
+    zt__transfer_u32(packer, &profiler->config.samples, ZT__MAX_SAMPLES);
     zt__transfer_u32(packer, &availability, ZT_AVAILABILITY_UNKNOWN);
     zt__transfer_text(packer, &why);
     zt__transfer_short_text(packer, profiler->device_name, sizeof profiler->device_name);

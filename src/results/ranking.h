@@ -38,7 +38,7 @@ ZT__PRIVATE uint32_t zt__rank_columns(const zt_metric *metrics, uint32_t metric_
                                       const zt__advice *advice, const zt__mean_table *table,
                                       zt__ranked_column *ranked);
 
-/* Adds the metrics that config.columns names, each once. Returns how many there are. */
+/* Stores the metrics that a list, such as config.columns, names, each once. Returns how many there are. */
 ZT__PRIVATE uint32_t zt__find_chosen_columns(const char *list, const zt_metric *metrics,
                                              uint32_t metric_count, zt__ranked_column *chosen);
 

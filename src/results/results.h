@@ -14,8 +14,8 @@
 ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const zt_metric *metrics,
                                      uint32_t count, const char *name, zt__nearest *nearest);
 
-/* Reports an index that is too high. `what` completes the name of the function that has the count: zt_get_...
-   _count. Without a profiler returns SUCCESS, as public functions do. */
+/* Reports an index that is too high, and names zt_get_<what>_count, which returns the count. Without a profiler
+   returns SUCCESS, as public functions do. */
 ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char *call, const char *what,
                                          uint32_t index);
 

@@ -97,12 +97,12 @@ typedef struct zt__role_description {
     const char *metrics[ZT__NAMING_COUNT]; /* names, separated by commas */
 } zt__role_description;
 
-/* What is the same for all regions: the metric that has each role, and figures of the device. Prepared once
-   for a report, so that names are not compared again for each region. */
+/* What advice needs, and is the same for all regions: the metric that has each role, and figures of the
+   device. Prepared once for a report, so that names are not compared again for each region. */
 typedef struct zt__advice {
     uint32_t metrics[ZT__ROLE_COUNT];  /* of the profiler; UINT32_MAX: none */
     uint32_t streamed[ZT__ROLE_COUNT]; /* of attached streams, shares only; UINT32_MAX: none */
-    uint32_t naming;                   /* ZT__NAMES_; ZT__NAMING_COUNT: no metric has a role */
+    uint32_t naming;                   /* ZT__NAMES_XE2 ...; ZT__NAMING_COUNT: no metric has a role */
     zt__peaks peaks;                   /* given, or the design bandwidth of the device's memory */
     double wall_share;                 /* of regions in the wall time, in percent; NaN without a timeline, or
                                           with fewer than two samples */

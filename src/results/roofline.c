@@ -1,4 +1,4 @@
-/* Peaks of the device, and operations of a region, as the program states them. */
+/* What a roofline needs, as program or driver state it: peaks of the device, operations of a region. */
 
 #include "results/roofline.h"
 
@@ -40,8 +40,6 @@ ZT__PRIVATE zt__peaks zt__get_peaks(zt_profiler *profiler) {
     }
     return peaks;
 }
-
-/* ---- the roofline ---------------------------------------------------------------------------------------- */
 
 /* Checks a figure that the application gives. `what` names it. */
 static ze_result_t zt__check_figure(zt_profiler *profiler, const char *call, const char *what,

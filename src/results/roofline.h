@@ -1,4 +1,4 @@
-/* Peaks of the device, and operations of a region, as the program states them. */
+/* What a roofline needs, as program or driver state it: peaks of the device, operations of a region. */
 
 #pragma once
 

@@ -44,6 +44,17 @@ ZT__PRIVATE void zt__release_stream_data(zt__stream_data *data) {
     zt__free(&allocator, data);
 }
 
+ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before) {
+    zt__stream_data *first;
+    if (before) {
+        return zt__load(&before->next);
+    }
+    zt__lock(&profiler->mutex);
+    first = profiler->attached_streams;
+    zt__unlock(&profiler->mutex);
+    return first;
+}
+
 ZT__PRIVATE void zt__keep_row(zt__stream_data *data, const zt__kept_row *row, const double *values) {
     size_t place, metrics = data->group.metric_count;
     zt__lock(&data->mutex);
@@ -172,7 +183,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
              tolerance = zt__clock_tolerance(stamp_clock);
     uint64_t least = submitted > tolerance ? submitted - tolerance : 0, most;
     zt__timeline_sample sample;
-    /* What is executed again does not wait to be executed, and neither does what is on an immediate list. */
+    /* Only the first execution of a recorded list has a queue latency. */
     if (reading->from == ZT__SLOT_PENDING && slot->origin.executions == 1) {
         row[zt__latency_column(profiler, ZT_LATENCY_QUEUE)] =
             (double)(slot->submitted_ns - slot->origin.appended_ns);
@@ -215,7 +226,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     if (sample.origin.kind == ZT__REGION_OF_APPLICATION && slot->path->inner) {
         sample.origin.kind = ZT__REGION_AROUND_OTHERS;
     }
-    /* The launch latency is known if it was the submitted execution of the list that began the sample. */
+    /* The launch latency is known only if the sample is of the execution that was submitted. */
     if (reading->from == ZT__SLOT_PENDING && sample.origin.submitted_by && !slot->overwritten &&
         !zt__ran_unobserved(slot)) {
         uint64_t begin_ns = zt__convert_time(clock, sample.begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
@@ -236,16 +247,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     timeline->written++;
 }
 
-ZT__PRIVATE zt__stream_data *zt__next_attached_stream(zt_profiler *profiler, zt__stream_data *before) {
-    zt__stream_data *first;
-    if (before) {
-        return zt__load(&before->next);
-    }
-    zt__lock(&profiler->mutex);
-    first = profiler->attached_streams;
-    zt__unlock(&profiler->mutex);
-    return first;
-}
+/* ---- closing -------------------------------------------------------------------------------------------- */
 
 ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler) {
     const zt_allocator *allocator = &profiler->config.allocator;

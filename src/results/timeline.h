@@ -31,7 +31,7 @@ typedef struct zt__kept_row {
    a profiler at the same time. */
 typedef struct zt__stream_data {
     zt_allocator allocator;
-    zt__group group;    /* constant, as the next two */
+    zt__group group;    /* constant, like the next three */
     zt_metric *metrics; /* of the group */
     uint32_t row_capacity;
     uint64_t period_ns;
@@ -75,9 +75,9 @@ typedef struct zt__execution {
 /* The newest samples. Guarded by the profiler's mutex. */
 typedef struct zt__timeline {
     zt__clock clock;
-    zt__clock kernel_clock;   /* of the time stamps of kernels. It has no pairs of its own: */
-    uint64_t kernel_offset;   /* it is so many ticks before the other one, which has its rate, */
-    uint64_t kernel_error_ns; /* with this error. 0: it is the same clock, with fewer bits perhaps */
+    zt__clock kernel_clock;   /* of the time stamps of kernels. Has no pairs, but the rate of `clock` */
+    uint64_t kernel_offset;   /* ticks by which it is ahead of `clock` */
+    uint64_t kernel_error_ns; /* of this offset. 0: both are one clock, perhaps with fewer bits */
     uint32_t capacity;
     uint64_t written;           /* ever */
     uint64_t ambiguous;         /* samples that were not kept, because their times are uncertain */
@@ -94,6 +94,7 @@ typedef struct zt__timeline {
     int attribute_again; /* rows or samples may have come since it began */
 } zt__timeline;
 
+/* Returns the index of the oldest element that a ring still has, after `written` were written to it. */
 ZT__PRIVATE uint64_t zt__oldest_kept(uint64_t written, uint32_t capacity);
 
 /* Called by the stream and by the profiler, when each no longer needs the data. The last one frees it. */
@@ -106,11 +107,11 @@ ZT__PRIVATE void zt__relate_clocks(zt_profiler *profiler, int now);
 
 ZT__PRIVATE void zt__timeline_before_collection(zt_profiler *profiler);
 
-/* Keeps that a sample is missing, or with `by` -1 forgets that. The mutex is held. */
+/* Records that a sample is missing, or with `by` -1 that it is not after all. The mutex is held. */
 ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *missing, int by);
 
-/* Keeps a call that begins to execute lists, or with 0 the end of this thread's newest that has not ended:
-   hooks may execute lists inside of a call. The mutex is held. */
+/* Records that a call begins to execute lists or, with 0, that the newest one of this thread that has not ended
+   ends now. Hooks may execute lists inside of a call. The mutex is held. */
 ZT__PRIVATE void zt__keep_execution(zt_profiler *profiler, uint64_t begin_ns);
 
 /* Finds out how the time stamps of kernels are related to the device's global ones, by a command that has
@@ -137,8 +138,7 @@ ZT__PRIVATE void zt__close_timeline(zt_profiler *profiler);
 /* Gets the indices of kept samples, from *first up to but not including *end. None without a timeline. */
 ZT__PRIVATE void zt__get_kept_samples(zt_profiler *profiler, uint64_t *first, uint64_t *end);
 
-/* Copies a sample, with times of the host, and its row of values.
-   Returns 0 if a newer sample has replaced it. */
+/* Copies a sample, with times of the host, and its row of values. Returns 0 if a newer one has replaced it. */
 ZT__PRIVATE int zt__copy_kept_sample(zt_profiler *profiler, uint64_t index, zt__timeline_sample *sample,
                                      double *values);
 

@@ -11,6 +11,6 @@
 ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
                                          const zt_stream_config *given);
 
-/* Frees a stream, also one that is not opened completely. The profiler keeps what it shares with the stream.
- */
+/* Frees a stream, also one that is not opened completely. The profiler keeps what it shares with the
+   stream. */
 ZT__PRIVATE void zt__destroy_stream(zt_stream *stream);

@@ -13,8 +13,6 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- host times of calls --------------------------------------------------------------------------------- */
-
 static const zt_aggregation zt__call_columns[1] = {ZT_AGGREGATE_SUM};
 
 ZT__PRIVATE const zt__sample_layout zt__call_layout = {1, ZT__KEPT_CALLS, zt__call_columns};

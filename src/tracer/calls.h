@@ -8,12 +8,6 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* The loader calls a prologue before and an epilogue after each traced call of the process. One dispatcher
-   receives these callbacks and passes them to the live tracers: one for each profiler that traces, and one
-   for zt_auto, which has a profiler for each context and device.
-
-   The page LOCKS has the locks of the tracer. Fields marked atomic are also read without a lock. */
-
 /* The calls of the core interface (ze...) that loaders can trace. Older loaders lack some of them. These
    lists are X macros: where one is used, X(name) expands to a constant, a string or the callbacks of the
    call. */
@@ -123,7 +117,7 @@ enum {
 };
 
 /* The kinds of calls: what the tracer does before a call, and after it has succeeded, and what it observes
-   the call for. zt__prologue and zt__after_call handle the exceptions. */
+   the call for. Exceptions are in zt__prologue and zt__after_call of the dispatcher. */
 /* clang-format off */
 #define ZT__KINDS(X)                                                                                         \
     X(OTHER, NULL, NULL, 0) /* nothing, unless the configuration names it */                                 \
@@ -134,11 +128,11 @@ enum {
     X(EXECUTE, zt__before_execute, NULL, ZT__ALWAYS)                                                         \
     X(QUEUE_SYNCHRONIZE, zt__before_queue_synchronize, zt__after_queue_synchronize, ZT__FOR_EVENTS)          \
     X(QUEUE_DESTROY, zt__before_queue_destroy, NULL, ZT__ALWAYS)                                             \
-    X(MODULE_CREATE, zt__before_module_create, zt__note_module, ZT__ALWAYS)                                  \
-    X(MODULE_DESTROY, zt__before_module_destroy, zt__after_module_destroy, ZT__ALWAYS)                                           \
+    X(MODULE_CREATE, zt__before_module_create, zt__after_module_create, ZT__ALWAYS)                          \
+    X(MODULE_DESTROY, zt__before_module_destroy, zt__after_module_destroy, ZT__ALWAYS)                       \
     X(GET_FUNCTION, NULL, zt__after_get_function, ZT__ALWAYS)                                                \
     X(KERNEL_CREATE, NULL, zt__put_kernel_in_place, ZT__ALWAYS)                                              \
-    X(KERNEL_DESTROY, zt__before_kernel_destroy, zt__after_kernel_destroy, ZT__ALWAYS)                                           \
+    X(KERNEL_DESTROY, zt__before_kernel_destroy, zt__after_kernel_destroy, ZT__ALWAYS)                       \
     X(GROUP_SIZE, NULL, zt__after_group_size, ZT__FOR_LAUNCHES)                                              \
     X(LAUNCH, zt__before_command, zt__after_launch, ZT__FOR_EVENTS)                                          \
     X(COPY, zt__before_command, NULL, ZT__FOR_EVENTS | ZT__FOR_AUTO)                                         \
@@ -167,8 +161,8 @@ typedef enum zt__call_kind {
 } zt__call_kind;
 
 /* Parameters of calls that are newer than Level Zero 1.4. A program may be built with headers that lack
-   them, and run with a loader that has them. Parameters that the tracer does not read are left out at the
-   end. */
+   them, and run with a loader that has them. The last parameters are left out if the tracer does not read
+   them. */
 typedef struct zt__append_lists_params {
     ze_command_list_handle_t *phCommandListImmediate;
     uint32_t *pnumCommandLists;

@@ -20,41 +20,11 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- before and after a call ----------------------------------------------------------------------------- */
-
 ZT__PRIVATE const zt__kind_steps zt__steps_of_kind[ZT__KIND_COUNT] = {
 #define X(name, before, after, needed) {before, after, needed},
     ZT__KINDS(X)
 #undef X
 };
-
-static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns) {
-    zt__tracer *tracer = frame->tracer;
-    zt__call_kind kind = zt__kind_of_call(frame->call);
-    uint32_t i;
-    if (tracer->timed[frame->call]) {
-        zt__count_call(tracer, frame->call, frame->begin_ns, end_ns, result);
-    }
-    if (frame->has_region) {
-        zt__end(&frame->region, result != ZE_RESULT_SUCCESS);
-    }
-    if (kind == ZT__KIND_EXECUTE) {
-        zt__observe_execution(frame, &result);
-    } else if (result == ZE_RESULT_SUCCESS && zt__steps_of_kind[kind].after_success) {
-        zt__steps_of_kind[kind].after_success(frame);
-    }
-    for (i = tracer->hook_count; i > 0; i--) {
-        const zt__traced_hook *hook = &tracer->hooks[i - 1];
-        if (hook->call == frame->call && hook->epilogue) {
-            hook->epilogue(frame->parameters, (int)result, hook->user, &frame->instances[i - 1]);
-        }
-    }
-    if (kind == ZT__KIND_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) {
-        zt__after_kernel_create(frame);
-    }
-}
-
-/* ---- the dispatcher -------------------------------------------------------------------------------------- */
 
 ZT__PRIVATE zt__dispatcher zt__dispatch;
 
@@ -75,6 +45,8 @@ ZT__PRIVATE int zt__is_inside_hook(void) {
     }
     return frame != NULL;
 }
+
+/* ---- before a call -------------------------------------------------------------------------------------- */
 
 /* Begins a call, with a frame for each live tracer that observes it. Frames come from malloc, because they
    may outlive the application's allocator. While one is allocated, the mutex is unlocked, and tracers may
@@ -165,7 +137,7 @@ static void zt__prologue(zt__call call, void *parameters, uintptr_t registration
             frame->kernel_before_hooks = command.kernel;
         } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
             frame->kernel_before_hooks = *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel;
-            zt__mark_kernel(tracer, frame->kernel_before_hooks);
+            zt__note_kernel_destroy(tracer, frame->kernel_before_hooks);
         }
         for (i = 0; i < tracer->hook_count; i++) {
             const zt__traced_hook *hook = &tracer->hooks[i];
@@ -182,6 +154,35 @@ static void zt__prologue(zt__call call, void *parameters, uintptr_t registration
     for (frame = first; frame; frame = frame->next) {
         frame->begin_ns = begin_ns;
         zt__store(&frame->state, ZT__FRAME_DRIVER);
+    }
+}
+
+/* ---- after a call --------------------------------------------------------------------------------------- */
+
+/* What a tracer does when a call has returned. */
+static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns) {
+    zt__tracer *tracer = frame->tracer;
+    zt__call_kind kind = zt__kind_of_call(frame->call);
+    uint32_t i;
+    if (tracer->timed[frame->call]) {
+        zt__count_call(tracer, frame->call, frame->begin_ns, end_ns, result);
+    }
+    if (frame->has_region) {
+        zt__end(&frame->region, result != ZE_RESULT_SUCCESS);
+    }
+    if (kind == ZT__KIND_EXECUTE) {
+        zt__observe_execution(frame, &result);
+    } else if (result == ZE_RESULT_SUCCESS && zt__steps_of_kind[kind].after_success) {
+        zt__steps_of_kind[kind].after_success(frame);
+    }
+    for (i = tracer->hook_count; i > 0; i--) {
+        const zt__traced_hook *hook = &tracer->hooks[i - 1];
+        if (hook->call == frame->call && hook->epilogue) {
+            hook->epilogue(frame->parameters, (int)result, hook->user, &frame->instances[i - 1]);
+        }
+    }
+    if (kind == ZT__KIND_KERNEL_CREATE && result == ZE_RESULT_SUCCESS) {
+        zt__after_kernel_create(frame);
     }
 }
 
@@ -202,9 +203,9 @@ static void zt__epilogue(ze_result_t result, void **instance) {
     zt__unlock(&zt__dispatch_mutex);
     zt__change_depth(1);
 
-    /* First of all signals the events of the application that zt__begin_by_event has replaced, because it may
-       wait for them. That does not need a tracer, which may have been destroyed meanwhile: the slot is still
-       there. */
+    /* First, signal the events of the application that zt__begin_by_event has replaced by those of slots,
+       because the application may wait for them. A tracer that was destroyed meanwhile is not needed: its
+       slot is still there. */
     for (frame = last; frame; frame = frame->previous) {
         ze_event_handle_t own, event = frame->signalled;
         ze_result_t signalled = ZE_RESULT_NOT_READY;
@@ -258,6 +259,8 @@ static void zt__epilogue(ze_result_t result, void **instance) {
     }
 }
 
+/* ---- callbacks of the loader ---------------------------------------------------------------------------- */
+
 #define X(name)                                                                                              \
     static void ZE_APICALL zt__before_##name(void *parameters, ze_result_t result, void *user,               \
                                              void **instance) {                                              \
@@ -277,6 +280,8 @@ ZT__PRIVATE const zt__callbacks zt__callbacks_of[ZT__CALL_COUNT] = {
     ZT__CALLS(X)
 #undef X
 };
+
+/* ---- calls in progress ---------------------------------------------------------------------------------- */
 
 ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_measured) {
     const zt__frame *frame;

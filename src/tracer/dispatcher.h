@@ -11,19 +11,23 @@
 
 #ifdef ZETOOLS_TRACER
 
+/* The loader calls a prologue before and an epilogue after each traced call of the process. One dispatcher
+   receives these callbacks and passes them to the live tracers: one for each profiler that traces, and one
+   for zt_auto, which has a profiler for each context and device. The page LOCKS has their locks. */
+
+/* What is done before and after a call of a kind; see ZT__KINDS. */
 typedef struct zt__kind_steps {
     void (*before)(zt__frame *frame);
     void (*after_success)(zt__frame *frame);
     uint32_t needed; /* ZT__ALWAYS and so on; 0: only observed if the configuration names the call */
 } zt__kind_steps;
 
-/* Callbacks are registered with a tracer object of the loader, which cannot be changed once it was
-   enabled. zelTracerDestroy waits without limit for the calls that other threads are in. So a change of
-   the traced calls needs another object, which is enabled before the old one is disabled; a call in
-   between may come from both, and is dispatched once. Disabled objects are retired: never destroyed, at
-   two kilobytes each. */
+/* Callbacks are registered with a tracer object of the loader, which cannot be changed once it was enabled. So
+   a change of the traced calls needs another object, which is enabled before the old one is disabled. A call in
+   between may come from both, and is dispatched once. Disabled objects are retired, never destroyed, at two
+   kilobytes each, because zelTracerDestroy waits without limit for the calls that other threads are in. */
 typedef struct zt__dispatcher {
-    /* guarded by `setup`: */
+    /* guarded by zt__dispatch_setup: */
     zel_tracer_handle_t handle;                   /* the loader's tracer object, or NULL */
     uintptr_t registration;                       /* its number, which is passed to its callbacks */
     uint8_t registered[ZT__CALL_COUNT];           /* the calls that it has callbacks for */
@@ -32,7 +36,7 @@ typedef struct zt__dispatcher {
     uint32_t retired_count;
     int handles_fork;
 
-    /* guarded by the mutex: */
+    /* guarded by zt__dispatch_mutex: */
     zt__tracer *tracers; /* the live ones, in the order of their start; changed with both locks */
     uint32_t tracer_count;
     zt__frame *frames; /* all, in use or not */

@@ -14,8 +14,6 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- events of the application that slots keep ---------------------------------------------------------- */
-
 /* A launch with an event of the application is measured by the time stamps of that event, if they can be read
    on the host and every call that changes the event is seen. In this order:
 
@@ -35,8 +33,8 @@
                           lost. No slot keeps the event again, also if the driver refuses
      zt_trace_stop        slots no longer keep events, because nothing of this is seen any more
 
-   The keeper is in the records of events, with the mutex of the tracer; that a slot keeps an event is in the
-   slot, with the mutex of the profiler. One is never held with the other. */
+   The record of an event names its keeper, under the mutex of the tracer. A slot names the event that it keeps,
+   under the mutex of the profiler. No thread holds both. */
 
 /* Returns whether time stamps of events can be read on the host, and every signal of them is seen. */
 static int zt__pool_allows_keeping(const ze_event_pool_desc_t *desc) {

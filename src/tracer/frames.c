@@ -7,8 +7,6 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- calls in progress ----------------------------------------------------------------------------------- */
-
 ZT__PRIVATE ze_kernel_handle_t zt__launched_kernel(const zt__frame *frame, const zt__command *command,
                                                    uint32_t index) {
     return index == 0

@@ -54,8 +54,8 @@ typedef struct zt__frame {
     ze_module_handle_t module;  /* of a zeKernelCreate that has succeeded: the module of the kernel, */
     ze_kernel_handle_t created; /* which is this one, unless a hook puts another in its place */
 
-    ze_kernel_handle_t
-        kernel_before_hooks; /* of a launch or a zeKernelDestroy: what the application has passed */
+    /* Of a launch or a zeKernelDestroy: what the application has passed. Hooks may put another in its place. */
+    ze_kernel_handle_t kernel_before_hooks;
 
     /* Of a launch: how it is counted when the driver has appended it. */
     zt_profiler *counted_for; /* NULL: it is not */

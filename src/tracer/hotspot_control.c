@@ -24,8 +24,6 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- starting and stopping ------------------------------------------------------------------------------- */
-
 static void zt__fill_hotspots_config(zt_hotspots_config *config) {
     if (!config->period_ns) {
         config->period_ns = 50000;

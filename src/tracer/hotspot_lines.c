@@ -17,8 +17,6 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- source lines ---------------------------------------------------------------------------------------- */
-
 /* The instructions of a module whose lines are looked up. */
 typedef struct zt__spot_lines {
     zt__hotspots *hotspots;

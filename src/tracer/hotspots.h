@@ -132,7 +132,7 @@ ZT__PRIVATE void zt__set_module(zt__sampled_kernel *kernel, zt__sampled_module *
 /* Returns whether a place has the low 32 bits of an address. A place may go on beyond the last of them. */
 ZT__PRIVATE int zt__has_address(const zt__place *place, uint32_t address);
 
-/* Returns whether two kernels cannot both be there: then the later one has replaced the other. */
+/* Returns whether two places overlap: then the later kernel has replaced the earlier one. */
 ZT__PRIVATE int zt__replaces(const zt__place *later, const zt__place *earlier);
 
 #endif

@@ -34,11 +34,10 @@ static zt__kernel_name *zt__add_name(zt__tracer *tracer, zt__kernel_name *made) 
 
 ZT__PRIVATE zt__kernel_name *zt__name_of_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel,
                                                 int knows_handle) {
-    const void *handle = kernel;
     zt__loaded_kernel *known;
     zt__kernel_name *name;
     zt__lock(&tracer->mutex);
-    known = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+    known = zt__find_loaded_kernel(tracer, kernel);
     name = known && knows_handle ? known->name : NULL;
     zt__unlock(&tracer->mutex);
     if (name) {

@@ -20,9 +20,7 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- launches and copies --------------------------------------------------------------------------------- */
-
-/* A launch or copy that is measured. */
+/* What zt__select_command has decided about a command. */
 typedef struct zt__selected_command {
     zt_profiler *profiler; /* NULL: the command is not measured */
     const char *region;
@@ -319,13 +317,12 @@ static void zt__begin_command(zt__frame *frame) {
        thread uses the slot. */
     slot = (zt__slot *)frame->region.slot;
     if (slot && (selected.profiler->timeline || !command.kernel)) {
-        const void *handle = command.kernel;
         const zt__loaded_kernel *known;
         slot->origin.kind = command.kernel                                   ? ZT__REGION_OF_KERNEL
                             : zt__kind_of_call(frame->call) == ZT__KIND_COPY ? ZT__REGION_OF_COPY
                                                                              : ZT__REGION_OF_SYNC;
         zt__lock(&tracer->mutex);
-        known = (const zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+        known = zt__find_loaded_kernel(tracer, command.kernel);
         if (known && frame->knows_kernel) {
             memcpy(slot->origin.group_size, known->group_size, sizeof known->group_size);
         }

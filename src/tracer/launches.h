@@ -8,6 +8,8 @@
 
 #ifdef ZETOOLS_TRACER
 
+/* Called before a launch, a copy, a barrier or another command that signals an event is appended. Decides
+   whether and how it is measured, and begins its region. */
 ZT__PRIVATE void zt__before_command(zt__frame *frame);
 
 #endif

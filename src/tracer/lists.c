@@ -15,8 +15,6 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- devices and lists ----------------------------------------------------------------------------------- */
-
 ZT__PRIVATE zt__traced_device *zt__add_device(zt__tracer *tracer, ze_context_handle_t context,
                                               ze_device_handle_t device, zt_profiler *profiler) {
     ze_command_queue_group_properties_t groups[32];

@@ -10,8 +10,6 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- files ----------------------------------------------------------------------------------------------- */
-
 ZT__PRIVATE void zt__report_not_saved(zt__modules *modules, const char *directory, ze_result_t result,
                                       const char *call, const char *reason, const char *remedy) {
     int is_first;

@@ -11,8 +11,6 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* A tracer passes to this chapter what it observes of modules and kernels. */
-
 /* Kernels that take the place of others; see zt_replace. */
 typedef struct zt__replacement {
     struct zt__replacement *next; /* an older one */
@@ -23,7 +21,7 @@ typedef struct zt__replacement {
     int has_ended;
 } zt__replacement;
 
-/* What a tracer knows of modules. */
+/* What a tracer knows of modules, for this chapter, profiled_builds and replacements. */
 typedef struct zt__modules {
     zt_allocator allocator;
     zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto */

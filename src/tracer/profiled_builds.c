@@ -1,4 +1,4 @@
-/* Builds modules of the application with profile flags. */
+/* Builds of the application's modules: profile flags are added before, files are written after. */
 
 #include "tracer/profiled_builds.h"
 
@@ -11,8 +11,6 @@
 #include "tracer/module_files.h"
 
 #ifdef ZETOOLS_TRACER
-
-/* ---- builds with profile flags --------------------------------------------------------------------------- */
 
 /* A copy of a description, with another option in its build flags, which follow the structure. */
 typedef struct zt__changed_module {
@@ -102,8 +100,8 @@ ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_pa
     *parameters->pdesc = &changed->desc;
 }
 
-ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_create_params_t *parameters,
-                                         const zt__build *build) {
+ZT__PRIVATE void zt__end_build(zt__modules *modules, const ze_module_create_params_t *parameters,
+                               const zt__build *build) {
     const char *remedy = "Free some memory, or update the driver.", *suffix = "bin";
     ze_module_handle_t module = **parameters->pphModule;
     zt__binary binary, debug;

@@ -1,4 +1,4 @@
-/* Builds modules of the application with profile flags. */
+/* Builds of the application's modules: profile flags are added before, files are written after. */
 
 #pragma once
 
@@ -17,14 +17,14 @@ typedef struct zt__build {
 } zt__build;
 
 /* Called before a module is created. Adds the profile flags, unless the application passes some. If its call
-   failed because of them, nothing could be done about that. So the first module for each device is built
-   before, to find out whether the driver accepts them. */
+   failed because of them, nothing could be done about that. So the tracer itself builds the first module for
+   each device before, as a trial, to find out whether the driver accepts them. */
 ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
                                  zt__build *build);
 
-/* Called after a module was created: writes its files. That it was created where the trial was not shows that
-   the driver refuses the flags. */
-ZT__PRIVATE void zt__after_module_create(zt__modules *modules, const ze_module_create_params_t *parameters,
-                                         const zt__build *build);
+/* Called after a module was created: writes its files. If the trial has failed before, the driver refuses the
+   flags, and this is reported. */
+ZT__PRIVATE void zt__end_build(zt__modules *modules, const ze_module_create_params_t *parameters,
+                               const zt__build *build);
 
 #endif

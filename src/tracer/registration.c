@@ -13,8 +13,6 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- registration with the loader ------------------------------------------------------------------------ */
-
 /* Makes a call to find out whether callbacks come. With the tracing layer off, none come, although
    registration succeeds. */
 static int zt__callbacks_come(uintptr_t registration) {

@@ -8,20 +8,20 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* Registers callbacks for the calls that live tracers observe, for those that `starting` (or NULL)
-   observes, and for the one that zt__callbacks_come makes, as far as the loader can trace them. If that
-   fails, the previous registration stays. `setup` is held. */
+/* Registers callbacks for the calls that live tracers observe, for those that `starting` (or NULL) observes,
+   and for zeDriverGet, by which it is tested whether callbacks come; as far as the loader can trace them. If
+   that fails, the previous registration stays. zt__dispatch_setup is held. */
 ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting);
 
 /* Called when the last tracer stops. If the loader cannot disable the layer, callbacks still come. The
-   registration is then retired, unless too many already were. `setup` is held. */
+   registration is then retired, unless too many already were. zt__dispatch_setup is held. */
 ZT__PRIVATE void zt__disable_layer(void);
 
 /* Called in a forked child, which traces nothing because the driver does not work there. The threads that
    may have held the locks do not exist in it. */
 ZT__PRIVATE void zt__forget_tracers(void);
 
-/* Adds a tracer to the live ones, or removes it. `setup` is held. */
+/* Adds a tracer to the live ones, or removes it. zt__dispatch_setup is held. */
 ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live);
 
 #endif

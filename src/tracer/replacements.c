@@ -14,8 +14,6 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- kernels in place of others -------------------------------------------------------------------------- */
-
 ZT__PRIVATE ze_result_t zt__change_replacements(zt__modules *modules, const char *kernels,
                                                 ze_module_handle_t module, zt__replacement *added,
                                                 const char *call) {
@@ -74,7 +72,7 @@ static zt__replacement *zt__begin_use(zt__modules *modules, ze_module_handle_t m
     zt__unlock(modules->loaded->mutex);
     zt__lock(&modules->mutex);
     for (replacement = modules->replacements; replacement; replacement = replacement->next) {
-        if (replacement->module == module) { /* what is of a replacing module stays */
+        if (replacement->module == module) { /* kernels of a replacing module are not replaced */
             found = NULL;
             break;
         }

@@ -7,12 +7,15 @@
 #include "base/platform.h"
 #include "metrics/statistics.h"
 #include "regions/profiler.h"
+#include "results/timeline.h"
 #include "tracer/call_times.h"
 #include "tracer/calls.h"
 #include "tracer/hotspots.h"
 #include "tracer/tracer.h"
 
 #ifdef ZETOOLS_TRACER
+
+/* ---- hot spots ------------------------------------------------------------------------------------------ */
 
 ZT_API zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler) {
     zt__hotspots *hotspots = zt__hotspots_of(profiler);
@@ -74,7 +77,7 @@ ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t index, z
     return ZE_RESULT_SUCCESS;
 }
 
-/* ---- what was traced ------------------------------------------------------------------------------------- */
+/* ---- launches and calls --------------------------------------------------------------------------------- */
 
 ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) {
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
@@ -148,7 +151,7 @@ ZT__PRIVATE void zt__get_kept_calls(const zt_profiler *profiler, uint64_t *first
     if (tracer && zt__calls_to_report(profiler)) {
         zt__lock(&tracer->mutex);
         *end = tracer->span_count;
-        *first = *end > tracer->span_capacity ? *end - tracer->span_capacity : 0;
+        *first = zt__oldest_kept(*end, tracer->span_capacity);
         zt__unlock(&tracer->mutex);
     }
 }

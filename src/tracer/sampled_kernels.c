@@ -16,8 +16,6 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- kernels that are loaded ----------------------------------------------------------------------------- */
-
 /* Finds the size of a kernel, and what its instructions are, by a function of the driver or the loader, which
    may be NULL. `kernel` is the handle that it knows. Returns 0 if that fails. */
 static int zt__read_kernel_binary(const zt_allocator *allocator, zt__get_binary_fn get_binary,

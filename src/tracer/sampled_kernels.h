@@ -17,8 +17,8 @@ ZT__PRIVATE void zt__keep_debug_info(zt__hotspots *hotspots, ze_module_handle_t 
    another: reads what was sampled there. */
 ZT__PRIVATE void zt__before_unload(zt__hotspots *hotspots, ze_module_handle_t module);
 
-/* Finds out where a kernel lies, and what its instructions are. Its owner must not destroy it meanwhile. Adds
-   this place, and removes those that it replaces, when samples of these have been read. */
+/* Finds out where a kernel lies, and what its instructions are. Its owner must not destroy it meanwhile. Reads
+   the samples of places that it replaces, removes these, and adds its own. */
 ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kernel *loaded);
 
 #endif

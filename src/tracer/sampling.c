@@ -179,6 +179,8 @@ ZT__PRIVATE void zt__read_samples(zt__hotspots *hotspots) {
     }
 }
 
+/* ---- who reads, and when -------------------------------------------------------------------------------- */
+
 ZT__PRIVATE int zt__is_sampling(const zt_profiler *profiler) {
     const zt__hotspots *hotspots = zt__hotspots_of(profiler);
     return hotspots && zt__load(&hotspots->stream);

@@ -21,7 +21,7 @@ ZT__PRIVATE int zt__is_sampling(const zt_profiler *profiler);
    thread holds it for longer, or if this one does. */
 ZT__PRIVATE int zt__begin_reading(zt__hotspots *hotspots);
 
-/* Called by zt_collect. Reads unless the thread does, or another one now. */
+/* Called by zt_collect. Reads, unless the library's own thread does, or another thread is reading now. */
 ZT__PRIVATE void zt__collect_hotspots(zt_profiler *profiler);
 
 /* The step of the thread that reads. */

@@ -15,8 +15,6 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- threads that are stopped, where the device does not sample ------------------------------------------ */
-
 #ifdef ZETOOLS_DEBUG
 
 /* The debugger and its memory are used by one thread of the library: while it runs, by no other. It waits for

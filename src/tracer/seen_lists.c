@@ -24,8 +24,6 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- before and after a call: lists and queues ---------------------------------------------------------- */
-
 /* Marks a list as final in all profilers of the tracer. */
 static void zt__mark_list_final_everywhere(zt__tracer *tracer, ze_command_list_handle_t list, zt__list_end by,
                                            const char *call) {

@@ -21,8 +21,8 @@ ZT__PRIVATE void zt__after_list_change(zt__frame *frame);
 ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_handle_t handle,
                                         int may_be_immediate);
 
-/* Returns whether zt__has_unread_launches of a list that may be immediate, although its kind is unknown. The
-   list of a profiler does not know whether it was closed, so the tracer is asked for one after the other. */
+/* Returns whether launches are unread on lists of unknown kind that may be immediate: none of these was closed,
+   which only the tracer knows. */
 ZT__PRIVATE int zt__has_unread_unknown_lists(zt__tracer *tracer, zt_profiler *profiler);
 
 /* Only recorded lists are closed. Loaders before 1.16 cannot query the kind of those that were created before

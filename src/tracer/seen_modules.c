@@ -1,4 +1,4 @@
-/* Modules and kernels, before and after calls that create or destroy them. */
+/* Modules and kernels, before and after calls that create, launch or destroy them. */
 
 #include "tracer/seen_modules.h"
 
@@ -61,11 +61,11 @@ ZT__PRIVATE void zt__before_module_create(zt__frame *frame) {
     zt__begin_build(&frame->tracer->modules, ZT__PARAMETERS(frame, ze_module_create_params_t), &frame->build);
 }
 
-ZT__PRIVATE void zt__note_module(zt__frame *frame) {
+ZT__PRIVATE void zt__after_module_create(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     const ze_module_create_params_t *p = ZT__PARAMETERS(frame, ze_module_create_params_t);
     zt__loaded_module *module;
-    zt__after_module_create(&tracer->modules, p, &frame->build);
+    zt__end_build(&tracer->modules, p, &frame->build);
     zt__forget_handle(tracer, &tracer->loaded.modules, **p->pphModule);
     zt__lock(&tracer->mutex);
     module = (zt__loaded_module *)zt__find_or_add_record(&tracer->loaded, &tracer->loaded.modules,
@@ -80,10 +80,9 @@ ZT__PRIVATE void zt__note_module(zt__frame *frame) {
 ZT__PRIVATE void zt__before_module_destroy(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
     ze_module_handle_t module = *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule;
-    const void *handle = module;
     zt__loaded_module *known;
     zt__lock(&tracer->mutex);
-    known = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+    known = zt__find_loaded_module(tracer, module);
     if (known) {
         known->may_be_destroyed = 1;
     }
@@ -94,10 +93,11 @@ ZT__PRIVATE void zt__before_module_destroy(zt__frame *frame) {
 
 ZT__PRIVATE void zt__after_module_destroy(zt__frame *frame) {
     zt__tracer *tracer = frame->tracer;
-    const void *handle = *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule;
+    ze_module_handle_t module = *ZT__PARAMETERS(frame, ze_module_destroy_params_t)->phModule;
+    const void *handle = module;
     zt__loaded_module *known;
     zt__lock(&tracer->mutex);
-    known = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+    known = zt__find_loaded_module(tracer, module);
     if (known && known->may_be_destroyed) {
         zt__map_remove(&tracer->loaded.modules, &handle, sizeof handle);
     } else {
@@ -143,7 +143,6 @@ ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
     zt__read_command(frame->call, frame->parameters, &command);
     for (i = 0; tracer->measured[frame->call] && frame->counted_for && i < command.kernel_count; i++) {
         ze_kernel_handle_t kernel = zt__launched_kernel(frame, &command, i);
-        const void *handle = kernel;
         int knows_handle = i > 0 || frame->knows_kernel;
         zt__kernel_facts described = zt__unknown_facts();
         zt__loaded_kernel *record = NULL, known;
@@ -153,12 +152,11 @@ ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
         memset(&known, 0, sizeof known);
         if (knows_handle) {
             zt__lock(&tracer->mutex);
-            record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+            record = zt__find_loaded_kernel(tracer, kernel);
             if (record) { /* else it was destroyed, on another thread, when its work was done */
                 known = *record;
             }
-            module = (const zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &known.module,
-                                                             sizeof known.module);
+            module = zt__find_loaded_module(tracer, known.module);
             if (module && module->described && known.name && known.counted_for != frame->counted_for) {
                 described = zt__describe_kernel(module->described, known.name->text);
             }
@@ -173,7 +171,7 @@ ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
         }
         if (record && known.counted_for != frame->counted_for) {
             zt__lock(&tracer->mutex);
-            record = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+            record = zt__find_loaded_kernel(tracer, kernel);
             if (record) {
                 record->counted_for = frame->counted_for;
                 record->counted = known.counted;
@@ -191,11 +189,10 @@ ZT__PRIVATE void zt__after_launch(zt__frame *frame) {
     }
 }
 
-ZT__PRIVATE void zt__mark_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) {
-    const void *handle = kernel;
+ZT__PRIVATE void zt__note_kernel_destroy(zt__tracer *tracer, ze_kernel_handle_t kernel) {
     zt__loaded_kernel *known;
     zt__lock(&tracer->mutex);
-    known = (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
+    known = zt__find_loaded_kernel(tracer, kernel);
     if (known) {
         known->may_be_destroyed = 1;
     }
@@ -203,7 +200,7 @@ ZT__PRIVATE void zt__mark_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel) 
 }
 
 ZT__PRIVATE void zt__before_kernel_destroy(zt__frame *frame) {
-    zt__mark_kernel(frame->tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
+    zt__note_kernel_destroy(frame->tracer, *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel);
     zt__observe_unload(frame->tracer, NULL);
 }
 
@@ -251,9 +248,8 @@ ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame) {
     }
     if (is_needed && !is_read) {
         zt__described_module *described = zt__describe_module(&tracer->allocator, frame->module);
-        const void *handle = frame->module;
         zt__lock(&tracer->mutex);
-        module = (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+        module = zt__find_loaded_module(tracer, frame->module);
         if (module && !module->described) { /* else another thread was faster */
             module->described = described;
             described = NULL;

@@ -1,4 +1,4 @@
-/* Modules and kernels, before and after calls that create or destroy them. */
+/* Modules and kernels, before and after calls that create, launch or destroy them. */
 
 #pragma once
 
@@ -9,14 +9,14 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* Records that a kernel exists. If hot spots are sampled, looks its address up.
-   If their sampling begins later, that finds the kernel in the table. No mutex is held. */
+/* Records that a kernel exists. If hot spots are sampled, looks its address up; sampling that begins later does
+   so for all records. No mutex is held. */
 ZT__PRIVATE void zt__observe_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel);
 
 ZT__PRIVATE void zt__before_module_create(zt__frame *frame);
 
 /* The handle may be that of an earlier module. */
-ZT__PRIVATE void zt__note_module(zt__frame *frame);
+ZT__PRIVATE void zt__after_module_create(zt__frame *frame);
 
 ZT__PRIVATE void zt__before_module_destroy(zt__frame *frame);
 
@@ -25,7 +25,8 @@ ZT__PRIVATE void zt__after_module_destroy(zt__frame *frame);
 
 ZT__PRIVATE void zt__after_get_function(zt__frame *frame);
 
-/* Before the epilogues of hooks. zt__after_kernel_create follows them. */
+/* Puts the kernel that zt_replace has requested in the place of the one that was created. Called before the
+   epilogues of hooks; zt__after_kernel_create follows them. */
 ZT__PRIVATE void zt__put_kernel_in_place(zt__frame *frame);
 
 ZT__PRIVATE void zt__after_group_size(zt__frame *frame);
@@ -34,9 +35,9 @@ ZT__PRIVATE void zt__after_group_size(zt__frame *frame);
    handle, the driver is queried for what a kernel is made of. */
 ZT__PRIVATE void zt__after_launch(zt__frame *frame);
 
-/* Called before a kernel is destroyed: it is not used any more. If the driver refuses, its next launch shows
-   that it exists. */
-ZT__PRIVATE void zt__mark_kernel(zt__tracer *tracer, ze_kernel_handle_t kernel);
+/* Records that a kernel is about to be destroyed. If the driver refuses, its next launch shows that it
+   exists. */
+ZT__PRIVATE void zt__note_kernel_destroy(zt__tracer *tracer, ze_kernel_handle_t kernel);
 
 ZT__PRIVATE void zt__before_kernel_destroy(zt__frame *frame);
 
@@ -45,7 +46,7 @@ ZT__PRIVATE void zt__before_kernel_destroy(zt__frame *frame);
 ZT__PRIVATE void zt__after_kernel_destroy(zt__frame *frame);
 
 /* Called after a kernel was created. The handle, which an epilogue of a hook may have replaced, may be that
-   of an earlier kernel. If it was replaced, its module is not known. The native binary of a module is read
+   of an earlier kernel. If a hook has replaced it, its module is not known. The native binary of a module is read
    for the first of its kernels. */
 ZT__PRIVATE void zt__after_kernel_create(const zt__frame *frame);
 

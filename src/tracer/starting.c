@@ -1,4 +1,4 @@
-/* zt_trace_start, zt_trace_stop. */
+/* zt_trace_start, zt_trace_stop; zt_replace, which may create the tracer. */
 
 #include "tracer/starting.h"
 
@@ -29,7 +29,64 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- starting and stopping ------------------------------------------------------------------------------- */
+/* ---- a tracer ------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__diagnostics *diagnostics,
+                                          uint64_t wait_timeout_ns) {
+    zt__tracer *tracer = (zt__tracer *)zt__allocate(allocator, 1, sizeof *tracer);
+    if (!tracer) {
+        return NULL;
+    }
+    tracer->allocator = *allocator;
+    tracer->diagnostics = diagnostics;
+    tracer->wait_timeout_ns = wait_timeout_ns;
+    zt__create_mutex(&tracer->mutex);
+    zt__create_mutex(&tracer->opening.mutex);
+    tracer->loaded.allocator = &tracer->allocator;
+    tracer->loaded.mutex = &tracer->mutex;
+    zt__find_loader_symbol("zeCommandListGetContextHandle", (void *)&tracer->get_context);
+    zt__find_loader_symbol("zeCommandListGetDeviceHandle", (void *)&tracer->get_device);
+    zt__find_loader_symbol("zeCommandListGetOrdinal", (void *)&tracer->get_ordinal);
+    zt__find_loader_symbol("zeCommandListGetFlags", (void *)&tracer->get_list_flags);
+    zt__find_loader_symbol("zeCommandListImmediateGetFlags", (void *)&tracer->get_queue_flags);
+    zt__find_loader_symbol("zeEventGetEventPool", (void *)&tracer->get_pool);
+    zt__find_loader_symbol("zeEventPoolGetFlags", (void *)&tracer->get_pool_flags);
+    zt__find_loader_symbol("zeCommandListIsGraphCaptureEnabledExt", (void *)&tracer->query_capture);
+    zt__create_mutex(&tracer->modules.mutex);
+    tracer->modules.allocator = *allocator;
+    tracer->modules.diagnostics = diagnostics;
+    tracer->modules.wait_timeout_ns = wait_timeout_ns;
+    tracer->modules.loaded = &tracer->loaded;
+    return tracer;
+}
+
+ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
+    zt_allocator allocator = tracer->allocator;
+    uint32_t i;
+    zt__forget_everything(tracer);
+    while (tracer->devices) {
+        zt__traced_device *device = tracer->devices;
+        tracer->devices = device->next;
+        zt__free(&allocator, device);
+    }
+    for (i = 0; i < tracer->timed_call_count; i++) {
+        zt__free_timed_call(&allocator, tracer->by_appearance[i]);
+    }
+    while (tracer->modules.replacements) {
+        zt__replacement *replacement = tracer->modules.replacements;
+        tracer->modules.replacements = replacement->next;
+        zt__free(&allocator, replacement);
+    }
+    zt__free(&allocator, tracer->modules.directory);
+    zt__free(&allocator, tracer->names);
+    zt__free(&allocator, tracer->spans);
+    zt__destroy_mutex(&tracer->mutex);
+    zt__destroy_mutex(&tracer->opening.mutex);
+    zt__destroy_mutex(&tracer->modules.mutex);
+    zt__free(&allocator, tracer);
+}
+
+/* ---- its configuration ---------------------------------------------------------------------------------- */
 
 /* A zt__name_fn, for zt__find_nearest. */
 static const char *zt__call_name_at(const void *names, uint32_t index) {
@@ -142,6 +199,8 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     return ZE_RESULT_SUCCESS;
 }
 
+/* ---- starting and stopping ------------------------------------------------------------------------------ */
+
 ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given,
                                          uint32_t timeline) {
     zt_trace_config config = given ? *given : zt_trace_config_default();
@@ -251,61 +310,6 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
     return result;
 }
 
-ZT__PRIVATE zt__tracer *zt__create_tracer(const zt_allocator *allocator, zt__diagnostics *diagnostics,
-                                          uint64_t wait_timeout_ns) {
-    zt__tracer *tracer = (zt__tracer *)zt__allocate(allocator, 1, sizeof *tracer);
-    if (!tracer) {
-        return NULL;
-    }
-    tracer->allocator = *allocator;
-    tracer->diagnostics = diagnostics;
-    tracer->wait_timeout_ns = wait_timeout_ns;
-    zt__create_mutex(&tracer->mutex);
-    zt__create_mutex(&tracer->opening.mutex);
-    tracer->loaded.allocator = &tracer->allocator;
-    tracer->loaded.mutex = &tracer->mutex;
-    zt__find_loader_symbol("zeCommandListGetContextHandle", (void *)&tracer->get_context);
-    zt__find_loader_symbol("zeCommandListGetDeviceHandle", (void *)&tracer->get_device);
-    zt__find_loader_symbol("zeCommandListGetOrdinal", (void *)&tracer->get_ordinal);
-    zt__find_loader_symbol("zeCommandListGetFlags", (void *)&tracer->get_list_flags);
-    zt__find_loader_symbol("zeCommandListImmediateGetFlags", (void *)&tracer->get_queue_flags);
-    zt__find_loader_symbol("zeEventGetEventPool", (void *)&tracer->get_pool);
-    zt__find_loader_symbol("zeEventPoolGetFlags", (void *)&tracer->get_pool_flags);
-    zt__find_loader_symbol("zeCommandListIsGraphCaptureEnabledExt", (void *)&tracer->query_capture);
-    zt__create_mutex(&tracer->modules.mutex);
-    tracer->modules.allocator = *allocator;
-    tracer->modules.diagnostics = diagnostics;
-    tracer->modules.wait_timeout_ns = wait_timeout_ns;
-    tracer->modules.loaded = &tracer->loaded;
-    return tracer;
-}
-
-ZT__PRIVATE void zt__destroy_tracer(zt__tracer *tracer) {
-    zt_allocator allocator = tracer->allocator;
-    uint32_t i;
-    zt__forget_everything(tracer);
-    while (tracer->devices) {
-        zt__traced_device *device = tracer->devices;
-        tracer->devices = device->next;
-        zt__free(&allocator, device);
-    }
-    for (i = 0; i < tracer->timed_call_count; i++) {
-        zt__free_timed_call(&allocator, tracer->by_appearance[i]);
-    }
-    while (tracer->modules.replacements) {
-        zt__replacement *replacement = tracer->modules.replacements;
-        tracer->modules.replacements = replacement->next;
-        zt__free(&allocator, replacement);
-    }
-    zt__free(&allocator, tracer->modules.directory);
-    zt__free(&allocator, tracer->names);
-    zt__free(&allocator, tracer->spans);
-    zt__destroy_mutex(&tracer->mutex);
-    zt__destroy_mutex(&tracer->opening.mutex);
-    zt__destroy_mutex(&tracer->modules.mutex);
-    zt__free(&allocator, tracer);
-}
-
 /* Called by zt_close. Returns 0 if the profiler cannot be closed now. The tracer stays, for reports. */
 static int zt__end_tracing(zt_profiler *profiler) {
     zt__tracer *tracer = profiler->tracer;
@@ -320,6 +324,8 @@ static int zt__end_tracing(zt_profiler *profiler) {
 static void zt__free_tracer(zt_profiler *profiler) {
     zt__destroy_tracer(profiler->tracer);
 }
+
+/* ---- public --------------------------------------------------------------------------------------------- */
 
 ZT_API zt_trace_config zt_trace_config_default(void) {
     zt_trace_config config;

@@ -1,4 +1,4 @@
-/* zt_trace_start, zt_trace_stop. */
+/* zt_trace_start, zt_trace_stop; zt_replace, which may create the tracer. */
 
 #pragma once
 

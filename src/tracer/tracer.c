@@ -11,14 +11,9 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* ---- what a tracer knows --------------------------------------------------------------------------------- */
-
 ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer) {
     return tracer->automatic ? "zt_auto" : "zt_trace_start";
 }
-
-/* "The mutex is held" below is that of the tracer. Functions that add a record unlock it in between, while
-   the application's allocator runs: pointers to other records may then be stale. */
 
 ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_command_list_handle_t list) {
     const void *handle = list;
@@ -33,6 +28,16 @@ ZT__PRIVATE zt__known_pool *zt__find_pool(const zt__tracer *tracer, ze_event_poo
 ZT__PRIVATE zt__known_event *zt__find_event(const zt__tracer *tracer, ze_event_handle_t event) {
     const void *handle = event;
     return (zt__known_event *)zt__map_find(&tracer->events, &handle, sizeof handle);
+}
+
+ZT__PRIVATE zt__loaded_module *zt__find_loaded_module(const zt__tracer *tracer, ze_module_handle_t module) {
+    const void *handle = module;
+    return (zt__loaded_module *)zt__map_find(&tracer->loaded.modules, &handle, sizeof handle);
+}
+
+ZT__PRIVATE zt__loaded_kernel *zt__find_loaded_kernel(const zt__tracer *tracer, ze_kernel_handle_t kernel) {
+    const void *handle = kernel;
+    return (zt__loaded_kernel *)zt__map_find(&tracer->loaded.kernels, &handle, sizeof handle);
 }
 
 ZT__PRIVATE zt__known_event *zt__remember_event(zt__tracer *tracer, ze_event_handle_t event) {

@@ -55,7 +55,7 @@ typedef struct zt__known_list {
     zt__list_state kind;       /* UNKNOWN, RECORDED or IMMEDIATE */
     int was_closed;            /* so it is recorded, where its kind is UNKNOWN */
     int may_be_destroyed;      /* a call was about to destroy it, and may have been refused */
-    int is_in_order;           /* 0: or not known */
+    int is_in_order;           /* 0: it is not, or that is not known */
 
     /* why its commands cannot be measured */
     int is_copy_only;    /* it cannot execute metric queries */
@@ -105,6 +105,7 @@ typedef struct zt__traced_hook {
     void *user;
 } zt__traced_hook;
 
+/* Fields that are marked as atomic are also read without a lock. */
 typedef struct zt__tracer {
     zt_allocator allocator;
     zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto, for those of the thread */
@@ -159,11 +160,14 @@ typedef struct zt__tracer {
     zt__message_text open_failure; /* of zt_auto: the first message */
     uint32_t open_failures;        /* how many profilers could not be opened */
 
-    int samples_hotspots; /* of zt_auto: of each device */
+    int samples_hotspots; /* zt_auto samples those of each device. Constant */
 } zt__tracer;
 
 /* Returns the call of the application that starts the tracer, for messages. */
 ZT__PRIVATE const char *zt__starting_call(const zt__tracer *tracer);
+
+/* "The mutex is held", here and in the chapters after this one, is that of the tracer. Functions that add a
+   record unlock it while the application's allocator runs: pointers to other records may then be stale. */
 
 /* Return the record of a handle, or NULL. The mutex is held. */
 ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_command_list_handle_t list);
@@ -171,6 +175,10 @@ ZT__PRIVATE zt__known_list *zt__find_known_list(const zt__tracer *tracer, ze_com
 ZT__PRIVATE zt__known_pool *zt__find_pool(const zt__tracer *tracer, ze_event_pool_handle_t pool);
 
 ZT__PRIVATE zt__known_event *zt__find_event(const zt__tracer *tracer, ze_event_handle_t event);
+
+ZT__PRIVATE zt__loaded_module *zt__find_loaded_module(const zt__tracer *tracer, ze_module_handle_t module);
+
+ZT__PRIVATE zt__loaded_kernel *zt__find_loaded_kernel(const zt__tracer *tracer, ze_kernel_handle_t kernel);
 
 /* Returns the record of an event, which is added if there is none. The mutex is held. Returns NULL without
    memory. */

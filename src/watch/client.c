@@ -181,25 +181,11 @@ ZT__PRIVATE int zt__request_answer(zt__watch *watch, const zt__watch_request *re
         return zt__request_from_helper(watch, request, zt__deadline(timeout_ns));
     }
     zt__serve_watch(&watch->server, request, &watch->answer);
-    while (zt__load(&watch->thread.is_abandoned)) { /* until the process ends */
-        zt__store(&watch->is_explaining, 0);        /* nobody needs to wait for it */
+    while (zt__load(&watch->thread.is_abandoned)) { /* it hung at exit, and sleeps until the end */
+        zt__store(&watch->is_explaining, 0);
         zt__sleep(1000000000);
     }
     return 1;
-}
-
-ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason) {
-    zt_profiler *profiler = watch->profiler;
-    char copy[sizeof watch->info.reason]; /* `reason` may be in the answer, which is overwritten */
-    snprintf(copy, sizeof copy, "%s", reason);
-    zt_debug_close(watch->server.debugger);
-    watch->server.debugger = NULL;
-    zt__dismiss_helper(watch);
-    zt__lock(&profiler->mutex);
-    watch->info.debugged_by = ZT_DEBUGGED_BY_NOBODY;
-    watch->info.is_stopped = 0;
-    memcpy(watch->info.reason, copy, sizeof copy);
-    zt__unlock(&profiler->mutex);
 }
 
 ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
@@ -247,6 +233,20 @@ ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
     zt__lock(&profiler->mutex);
     watch->info.debugged_by = by;
     memcpy(watch->info.reason, reason, sizeof reason);
+    zt__unlock(&profiler->mutex);
+}
+
+ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason) {
+    zt_profiler *profiler = watch->profiler;
+    char copy[sizeof watch->info.reason]; /* `reason` may be in the answer, which is overwritten */
+    snprintf(copy, sizeof copy, "%s", reason);
+    zt_debug_close(watch->server.debugger);
+    watch->server.debugger = NULL;
+    zt__dismiss_helper(watch);
+    zt__lock(&profiler->mutex);
+    watch->info.debugged_by = ZT_DEBUGGED_BY_NOBODY;
+    watch->info.is_stopped = 0;
+    memcpy(watch->info.reason, copy, sizeof copy);
     zt__unlock(&profiler->mutex);
 }
 

@@ -13,10 +13,10 @@
    if the helper does not answer within `timeout_ns`. */
 ZT__PRIVATE int zt__request_answer(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns);
 
-/* Ends debugging, and records the reason. Threads that are stopped are resumed. */
-ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason);
-
 /* Attaches, in this process or else in a helper, and records which, or why neither can. */
 ZT__PRIVATE void zt__begin_debugging(zt__watch *watch);
+
+/* Ends debugging, and records the reason. Threads that are stopped are resumed. */
+ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason);
 
 #endif

@@ -55,8 +55,8 @@ __attribute__((constructor(101))) static void zt__become_helper(void) {
     if (size != sizeof peer || peer.process != program) {
         return;
     }
-    /* It is a helper. It does not serve if the program has ended, or if its file gives it other rights. It is no
-       child of the program, so that programs which wait for all their children do not wait for it. */
+    /* It is a helper. It does not serve if the program has ended, or if its file gives it other rights. It is
+       no child of the program, so that programs which wait for all their children do not wait for it. */
     if (zt__has_extra_rights() || getppid() != program || peer.user != getuid() || fork() != 0) {
         _exit(0);
     }

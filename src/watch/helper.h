@@ -18,8 +18,8 @@ enum { ZT__HELPER_DESCRIPTOR = 9, ZT__HELPER_LOOK_MS = 500 };
 
 #define ZT__HELPER_VARIABLE "ZETOOLS_HELPER_1"
 
-/* The command line of a helper. `file` has this code, `linker` is the dynamic linker, and `program` is what is
-   executed, with `arguments`. */
+/* The command line of a helper. `file` has this code, `linker` is the dynamic linker, and `program` is what
+   is executed, with `arguments`. */
 typedef struct zt__helper_command {
     char file[4096 + 64], linker[4096 + 64], program[4096 + 64];
     char arguments_of_program[8192]; /* of this process; some of `arguments` may point here */

@@ -194,7 +194,7 @@ ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_reque
         }
     } else if (request->call == ZT__WATCH_STOP) {
         zt__serve_stop(server, request);
-    } else if (server->has_pending_fault) {
+    } else if (server->has_pending_fault) { /* ZT__WATCH_AWAIT, from here on */
         server->has_pending_fault = 0;
         answer->has_faulted = answer->has_page_fault = 1;
         answer->fault_address = server->pending_address;

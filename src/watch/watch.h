@@ -16,7 +16,7 @@ enum { ZT__WATCH_TEXT = 1 << 15 };
 typedef struct zt__running {
     const zt__region_record *region;
     ze_command_list_handle_t list;
-    uint64_t number, submission_ns; /* of its slot: they tell its executions apart */
+    uint64_t number, submission_ns; /* of its slot: these distinguish its executions */
     uint64_t since_ns;              /* host time at which it was found to be the first of its list */
 
     /* of its slot: what shows that it has ended. `event` is the one that its commands signal, or NULL */
