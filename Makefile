@@ -13,7 +13,7 @@ RUN_IN := $(if $(filter build,$(BUILD)),.,$(BUILD))
 # Level Zero is where the compiler finds it, or in ZE_DIR: a prefix such as /opt/level-zero, or unpacked packages.
 ifdef ZE_DIR
 ZE_HEADERS := $(addprefix -isystem ,$(wildcard $(addprefix $(abspath $(ZE_DIR))/,include usr/include)))
-ZE_LIBRARIES := $(wildcard $(addprefix $(abspath $(ZE_DIR))/,lib lib64 lib/*-linux-gnu usr/lib/*-linux-gnu))
+ZE_LIBRARIES := $(wildcard $(addprefix $(abspath $(ZE_DIR))/,lib lib64 lib/*-linux-gnu usr/lib usr/lib64 usr/lib/*-linux-gnu))
 ZE_LOADER := $(foreach dir,$(ZE_LIBRARIES),-L$(dir) -Wl,-rpath,$(dir))
 # For the loader, which looks for its layers.
 export LD_LIBRARY_PATH := $(subst $(space),:,$(strip $(ZE_LIBRARIES) $(LD_LIBRARY_PATH)))
