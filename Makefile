@@ -160,7 +160,7 @@ $(1)/libstepper.so: examples/third_party/stepper.c examples/third_party/stepper.
 $(1)/simulate: examples/third_party/simulate.c | deps-build
 	mkdir -p $$(@D)
 	echo "  $$@"
-	$$(CC) $$(C_FLAGS) -o $$@ $$< $$(LIBS_trace) $$(ZE_LIBS)
+	$$(CC) $$(C_FLAGS) $(2) -o $$@ $$< $$(LIBS_trace) $$(ZE_LIBS)
 
 $(3)/libzt_auto.so: examples/preload.c | deps-build
 	mkdir -p $$(@D)
@@ -169,7 +169,8 @@ $(3)/libzt_auto.so: examples/preload.c | deps-build
 
 -include $$(wildcard $(1)/*.d)
 endef
-$(eval $(call examples,$(BUILD)/examples,,$(BUILD)))
+# They also run without make: there, the loader finds its layers in ZE_DIR by an RPATH, not by a RUNPATH.
+$(eval $(call examples,$(BUILD)/examples,$(if $(ZE_DIR),-Wl$(comma)--disable-new-dtags),$(BUILD)))
 # For the tests, which run examples, and have no use for optimised ones.
 $(eval $(call examples,$(BUILD)/examples-O0,-O0,$(BUILD)/examples-O0))
 
