@@ -395,7 +395,7 @@ test-page: $(BUILD)/tests/test_page $(LOADED) | deps-page ## run.html in a brows
 coverage: $(call built,coverage,$(TESTS)) $(LOADED) $(call run_by,$(TESTS)) | deps-coverage ## lines and branches of the header that tests run, by part
 	rm -rf $(BUILD)/coverage/data
 	find $(BUILD)/coverage -name '*.gcda' -delete
-	ZT_TEST_TIMEOUT=300 tests/run-tests.sh coverage$(if $(filter trixie,$(SUITES)),-trixie)
+	tests/run-tests.sh coverage$(if $(filter trixie,$(SUITES)),-trixie)
 	tests/coverage.py $(BUILD)/coverage
 
 .PHONY: run-examples
