@@ -292,35 +292,35 @@ $(eval $(call programs,$(BUILD),-O0,$(BUILD),$(BUILD)))
 
 # o2: the library as users compile it.
 $(eval $(call of_library,o2,-O2))
-O2_TESTS := $(filter-out test_plugins,$(TESTS))
+o2_TESTS := $(filter-out test_plugins,$(TESTS))
 
 # asan, tsan: what has threads, or bytes from outside.
 $(eval $(call variant,asan,-O0 -fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer))
 $(eval $(call variant,tsan,-O0 -fsanitize=thread))
-TSAN_TESTS := test_auto test_callbacks test_debug test_hotspots test_lists test_locks test_lost test_modules test_nesting \
+tsan_TESTS := test_auto test_callbacks test_debug test_hotspots test_lists test_locks test_lost test_modules test_nesting \
     test_passes test_plugins test_process test_reader test_regions test_reports test_sequences test_soak test_stamps \
     test_streams test_strict test_thread test_timeline test_trace test_trace_off test_watch
-ASAN_TESTS := $(sort $(TSAN_TESTS) test_advice test_bad_input test_environment test_every_call test_faults test_interrupted \
+asan_TESTS := $(sort $(tsan_TESTS) test_advice test_bad_input test_environment test_every_call test_faults test_interrupted \
     test_kernels test_merge test_open test_openmetrics test_softgpu_debug test_softgpu_modules test_statistics)
 
 # What an option of the compiler can break.
 # lto: what is optimised across files: copies of the library in two of them, locks, the rings of streams.
-LTO_TESTS := test_locks test_streams
+lto_TESTS := test_locks test_streams
 $(eval $(call variant,lto,-O2 -flto=auto))
 # native: loops that are vectorised, over counters, time stamps and sums.
-NATIVE_TESTS := test_statistics test_merge test_streams test_stamps
+native_TESTS := test_statistics test_merge test_streams test_stamps
 $(eval $(call of_library,native,-O3 -march=native))
 # fast: all that computes with values that may be NaN or infinite. Linked so, a program also treats denormal numbers as 0.
-FAST_TESTS := test_statistics test_merge test_reports test_latency
+fast_TESTS := test_statistics test_merge test_reports test_latency
 $(eval $(call of_library,fast,-O2 $(FAST_MATH)))
 # hidden: what is looked up by name, in the program and in shared objects. C++ has no exceptions and no type
 # information: the plugin, which has the whole library in C++, and scopes.
-HIDDEN_TESTS := test_scoped test_plugins test_open test_trace
+hidden_TESTS := test_scoped test_plugins test_open test_trace
 $(eval $(call variant,hidden,-O0 -fvisibility=hidden))
 $(BUILD)/hidden/tests/%: private CXXFLAGS += -fno-exceptions -fno-rtti
 
 # headers: compiled against the newest headers, to run on the oldest loader: what uses functions that some lack.
-HEADERS_TESTS := test_kernels test_lists test_lost test_open test_passes test_stamps test_streams test_trace test_trace_off
+headers_TESTS := test_kernels test_lists test_lost test_open test_passes test_stamps test_streams test_trace test_trace_off
 $(eval $(call variant,headers,-O0 -isystem $(BUILD)/suites/sid/include))
 
 # coverage: gcov reads what gcc's programs count.
@@ -376,12 +376,12 @@ SUITES = $(foreach suite,bookworm trixie sid,$(if $(wildcard $(BUILD)/suites/$(s
 ON_NEWEST = $(patsubst %,-%,$(lastword $(SUITES)))
 VARIANTS = asan tsan lto native fast hidden $(if $(filter sid,$(SUITES)),headers-bookworm) \
     $(addsuffix $(ON_NEWEST),o2 validation intercept events drivers)
-built = $(patsubst %,$(BUILD)/$(1)/tests/%,$(2)) $(BUILD)/$(1)/libze_softgpu.so
+programs_of = $(patsubst %,$(BUILD)/$(1)/tests/%,$(2))
+built = $(call programs_of,$(1),$(2)) $(BUILD)/$(1)/libze_softgpu.so
 
 .PHONY: test-variants
-test-variants: $(call built,asan,$(ASAN_TESTS)) $(call built,tsan,$(TSAN_TESTS)) $(call built,lto,$(LTO_TESTS)) $(call built,hidden,$(HIDDEN_TESTS)) \
-    $(patsubst %,$(BUILD)/native/tests/%,$(NATIVE_TESTS)) $(patsubst %,$(BUILD)/fast/tests/%,$(FAST_TESTS)) $(patsubst %,$(BUILD)/o2/tests/%,$(O2_TESTS)) \
-    $(if $(filter sid,$(SUITES)),$(call built,headers,$(HEADERS_TESTS))) \
+test-variants: $(call built,asan,$(asan_TESTS)) $(call built,tsan,$(tsan_TESTS)) $(if $(filter sid,$(SUITES)),$(call built,headers,$(headers_TESTS))) \
+    $(foreach name,lto hidden native fast o2,$(call programs_of,$(name),$($(name)_TESTS))) \
     $(TESTS:%=$(BUILD)/tests/%) $(LOADED) $(call run_by,$(TESTS)) $(BUILD)/libze_second.so | deps-check ## sanitizers, options of the compiler, the loader's layers, other loaders
 	ZT_SEQUENCES=$${ZT_SEQUENCES:-1000} tests/run-tests.sh $(VARIANTS)
 
@@ -396,7 +396,7 @@ test-page: $(BUILD)/tests/test_page $(LOADED) | deps-page ## run.html in a brows
 coverage: $(call built,coverage,$(TESTS)) $(LOADED) $(call run_by,$(TESTS)) | deps-coverage ## lines and branches of the header that tests run, by part
 	rm -rf $(BUILD)/coverage/data
 	find $(BUILD)/coverage -name '*.gcda' -delete
-	ZT_TEST_TIMEOUT=300 tests/run-tests.sh coverage$(if $(filter trixie,$(SUITES)),-trixie)
+	tests/run-tests.sh coverage$(if $(filter trixie,$(SUITES)),-trixie)
 	tests/coverage.py $(BUILD)/coverage
 
 .PHONY: run-examples

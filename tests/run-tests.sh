@@ -11,7 +11,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 mkdir -p "${BUILD:-build}"
 build=$(cd "${BUILD:-build}" && pwd)
-limit=${ZT_TEST_TIMEOUT:-120}
+limit=${ZT_TEST_TIMEOUT:-300}
 
 # What is compiled for a variant is in a directory of that name. The others run the plain programs.
 directory_of() { # VARIANT

@@ -21,4 +21,4 @@ prepare >"$build/logs/windows/wine.log" 2>&1 || {
     echo "Wine does not start" >&2
     exit 1
 }
-ZT_TEST_TIMEOUT=${ZT_TEST_TIMEOUT:-300} tests/run-tests.sh windows -- "$@"
+tests/run-tests.sh windows -- "$@"
