@@ -413,8 +413,8 @@ matrix: | deps-test deps-matrix ## compile the header in every language, compile
 
 # Test programs that run under valgrind in two minutes together. Not run are those that take half a minute or more each,
 # or fail there as their deadlines are too short; that interrupt kernels by signals; that run other programs; and
-# test_process, whose child processes end with memory in use.
-ANALYSIS_PROGRAMS := $(filter-out test_all_functions test_auto test_bench test_debug test_every test_every_call \
+# test_process, whose child processes end with memory in use; and test_cost, whose malloc valgrind replaces.
+ANALYSIS_PROGRAMS := $(filter-out test_all_functions test_auto test_bench test_cost test_debug test_every test_every_call \
     test_faults test_hotspots test_interrupted test_lists test_locks test_minute test_preload test_process test_reports \
     test_sequences test_soak test_softgpu_debug test_softgpu_sampling test_timeline test_watch,$(TESTS))
 
