@@ -86,7 +86,7 @@ NEEDS_arm64 = gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross 
 NEEDS_i386 = gcc-i686-linux-gnu g++-i686-linux-gnu libc6-dev-i386-cross $(CROSS_NEEDS)
 NEEDS_musl = musl-tools $(CROSS_NEEDS)
 NEEDS_windows = g++-mingw-w64-x86-64-posix clang:clang wine wine64 $(CROSS_NEEDS)
-NEEDS_spirv = clang:clang $(CLANG_VERSION:%=llvm-spirv-%:llvm-spirv-%)
+NEEDS_spirv = clang:clang $(foreach version,$(CLANG_VERSION),llvm-spirv-$(version):llvm-spirv-$(version))
 NEEDS_ranks := mpicc:libopenmpi-dev mpirun:openmpi-bin
 NEEDS_scoped = $(NEEDS_cxx)
 NEEDS_bench_google = $(NEEDS_cxx) libbenchmark-dev

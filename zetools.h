@@ -688,10 +688,10 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 
 /* Traces all contexts and devices from now to the end of the process, and reports at exit; see AUTOMATIC
    TRACING. Calls zeInit. Does nothing if it was called before, or if ZT_AUTO switches it off.
-   A failure is also printed on standard error. If a report cannot be written, a message and the table go to
-   standard error, and zt_get_last_error(NULL) has the message for functions that run at exit later. A report
-   without a region is followed by what was seen and not measured: below a table on standard output or error,
-   else on standard error.
+   The files that it has written are named on standard error. A failure is also printed there. If a report
+   cannot be written, a message and the table go there, and zt_get_last_error(NULL) has the message for
+   functions that run at exit later. A report without a region is followed by what was seen and not measured:
+   below a table on standard output or error, else on standard error.
    config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and other variables override it
    Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format; otherwise the result of
    zeInit, or as zt_trace_start.
@@ -4089,6 +4089,9 @@ ZT__PRIVATE zt__file_path zt__expand_path(const char *name, size_t length);
 /* Gets the next path of a list. "table" is a table on standard output. Returns 0 at the end. */
 ZT__PRIVATE int zt__next_path(const char **list, zt__file_path *path);
 
+/* Returns whether a report of this path is a file: no pipe, terminal or other device. */
+ZT__PRIVATE int zt__is_file(const char *path);
+
 /* Makes a path that of the n-th report of its kind: run.csv, run.2.csv, ... Pipes and devices get no
    number. */
 ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n);
@@ -4192,16 +4195,19 @@ ZT__PRIVATE int zt__next_path(const char **list, zt__file_path *path) {
     return 1;
 }
 
+ZT__PRIVATE int zt__is_file(const char *path) {
+    zt__file_properties target;
+    return !zt__find_standard_stream(path) && (!zt__get_file_properties(path, &target) || target.is_regular);
+}
+
 ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
     const zt__suffix *suffix = zt__find_suffix(path->text);
     const char *tail = zt__from_last_dot(path->text);
     zt__file_path given = *path;
-    zt__file_properties target;
     if (suffix) {
         tail = path->text + strlen(path->text) - strlen(suffix->text);
     }
-    if (n > 1 && !zt__find_standard_stream(path->text) &&
-        (!zt__get_file_properties(path->text, &target) || target.is_regular)) {
+    if (n > 1 && zt__is_file(path->text)) {
         size_t length = (size_t)(tail - path->text);
         snprintf(path->text, sizeof path->text, "%.*s.%u%s", (int)length, given.text, (unsigned)n,
                  given.text + length);
@@ -4910,7 +4916,7 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
 
 /* ==== base/diagnostics.h ================================================================================ */
 
-/* All messages: their texts, the log and the last error; names of results and causes. */
+/* All messages: their texts (in the .h), the log and the last error; names of results and causes. */
 
 /* The identifier and format of each message: what happened, the call and its result, and what to do. All
    messages are here whatever the options are, because the size of zt_profiler depends on their number, and
@@ -5218,7 +5224,7 @@ ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t 
 
 /* ==== base/diagnostics.c ================================================================================ */
 
-/* All messages: their texts, the log and the last error; names of results and causes. */
+/* All messages: their texts (in the .h), the log and the last error; names of results and causes. */
 
 /* ---- names of results and causes ------------------------------------------------------------------------- */
 
@@ -12035,7 +12041,7 @@ ZT_API void zt_end(zt_region *region) {
 
 /* ==== regions/resets.h ================================================================================== */
 
-/* zt_release and zt_reset: lists whose commands never run again. */
+/* zt_release and zt_reset: lists whose commands never run again. Their slots are freed by the next collection. */
 
 /* How a list ends. */
 typedef enum zt__list_end {
@@ -12051,7 +12057,7 @@ ZT__PRIVATE void zt__mark_list_final(zt_profiler *profiler, ze_command_list_hand
 
 /* ==== regions/resets.c ================================================================================== */
 
-/* zt_release and zt_reset: lists whose commands never run again. */
+/* zt_release and zt_reset: lists whose commands never run again. Their slots are freed by the next collection. */
 
 ZT__PRIVATE void zt__mark_list_final(zt_profiler *profiler, ze_command_list_handle_t handle, zt__list_end by,
                                      const char *call) {
@@ -16815,7 +16821,7 @@ ZT__PRIVATE int zt__find_function_at(const zt__elf *elf, uint64_t address, zt__f
 
 /* ==== modules/kernel_facts.h ============================================================================ */
 
-/* What a kernel has, such as registers and shared memory, and what a device has for it. */
+/* What a kernel has, such as registers and shared memory, as the driver reports it. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -16874,11 +16880,15 @@ typedef struct zt__kernels {
 /* Returns facts of which none is known. */
 ZT__PRIVATE zt__kernel_facts zt__unknown_facts(void);
 
+/* Queries the driver for what a kernel is made of. Facts that it does not know stay as they are. */
+ZT__PRIVATE void zt__query_kernel(const zt__driver *driver, ze_kernel_handle_t kernel,
+                                  zt__kernel_facts *facts);
+
 #endif
 
 /* ==== modules/kernel_facts.c ============================================================================ */
 
-/* What a kernel has, such as registers and shared memory, and what a device has for it. */
+/* What a kernel has, such as registers and shared memory, as the driver reports it. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -16888,6 +16898,76 @@ ZT__PRIVATE zt__kernel_facts zt__unknown_facts(void) {
     memset(facts.required_group_size, 0, sizeof facts.required_group_size);
     facts.module = 0;
     return facts;
+}
+
+/* An extension of zeKernelGetProperties of Intel's driver, zex_kernel_register_file_size_exp_t. */
+typedef struct zt__register_file_size {
+    ze_structure_type_t stype;
+    const void *next;
+    uint32_t registers;
+} zt__register_file_size;
+
+ZT__PRIVATE void zt__query_kernel(const zt__driver *driver, ze_kernel_handle_t kernel,
+                                  zt__kernel_facts *facts) {
+    zt__register_file_size file = {(ze_structure_type_t)0x00030012, NULL, UINT32_MAX};
+    union {
+        zet_profile_properties_t properties;
+        uint8_t bytes[ZT__PROFILE_INFO_BYTES];
+    } profile;
+    zet_profile_free_register_token_t token;
+    zet_profile_register_sequence_t sequence;
+    ze_kernel_properties_t properties;
+    size_t size = 0, at = sizeof profile.properties;
+    uint32_t i, j;
+    ze_result_t result;
+    memset(&properties, 0, sizeof properties);
+    properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
+    properties.pNext = &file;
+    result = zeKernelGetProperties(kernel, &properties);
+    if (result != ZE_RESULT_SUCCESS) { /* a validation layer may refuse the extension */
+        properties.pNext = NULL;
+        result = zeKernelGetProperties(kernel, &properties);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        if (file.registers != UINT32_MAX && file.registers != 0) {
+            facts->registers = file.registers;
+        }
+        if (properties.maxSubgroupSize) {
+            facts->simd_width = properties.maxSubgroupSize;
+        }
+        facts->slm_bytes = properties.localMemSize;
+        facts->private_bytes = properties.privateMemSize;
+        facts->spill_bytes = properties.spillMemSize;
+        facts->arguments = properties.numKernelArgs;
+        facts->required_group_size[0] = properties.requiredGroupSizeX;
+        facts->required_group_size[1] = properties.requiredGroupSizeY;
+        facts->required_group_size[2] = properties.requiredGroupSizeZ;
+    }
+    if (driver->zeKernelGetBinaryExp &&
+        driver->zeKernelGetBinaryExp(kernel, &size, NULL) == ZE_RESULT_SUCCESS && size < UINT32_MAX) {
+        facts->code_bytes = (uint32_t)size;
+    }
+    memset(&profile, 0, sizeof profile);
+    profile.properties.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES;
+    if (zetKernelGetProfileInfo(kernel, &profile.properties) != ZE_RESULT_SUCCESS) {
+        return;
+    }
+    facts->profile_flags = profile.properties.flags;
+    /* Tokens follow the structure in memory, whose size the call does not take: there is room for many. */
+    for (i = 0; i < profile.properties.numTokens && sizeof profile - at >= sizeof token; i++) {
+        memcpy(&token, profile.bytes + at, sizeof token);
+        if (token.size < sizeof token || token.size > sizeof profile - at) {
+            return;
+        }
+        for (j = 0; token.type == ZET_PROFILE_TOKEN_TYPE_FREE_REGISTER && j < token.count &&
+                    j < (token.size - sizeof token) / sizeof sequence;
+             j++) {
+            memcpy(&sequence, profile.bytes + at + sizeof token + j * sizeof sequence, sizeof sequence);
+            facts->free_register_bytes =
+                (facts->free_register_bytes == UINT32_MAX ? 0 : facts->free_register_bytes) + sequence.count;
+        }
+        at += token.size;
+    }
 }
 
 #endif
@@ -17380,78 +17460,6 @@ ZT__PRIVATE void zt__count_kernel(zt_profiler *profiler, zt__kernel *kernel, con
 /* The kernels of a profiler; zt_get_kernel. */
 
 #ifdef ZETOOLS_TRACER
-
-/* ---- what the driver reports ----------------------------------------------------------------------------- */
-
-/* An extension of zeKernelGetProperties of Intel's driver, zex_kernel_register_file_size_exp_t. */
-typedef struct zt__register_file_size {
-    ze_structure_type_t stype;
-    const void *next;
-    uint32_t registers;
-} zt__register_file_size;
-
-/* Queries the driver for what a kernel is made of. Facts that it does not know stay as they are. */
-static void zt__query_kernel(const zt__driver *driver, ze_kernel_handle_t kernel, zt__kernel_facts *facts) {
-    zt__register_file_size file = {(ze_structure_type_t)0x00030012, NULL, UINT32_MAX};
-    union {
-        zet_profile_properties_t properties;
-        uint8_t bytes[ZT__PROFILE_INFO_BYTES];
-    } profile;
-    zet_profile_free_register_token_t token;
-    zet_profile_register_sequence_t sequence;
-    ze_kernel_properties_t properties;
-    size_t size = 0, at = sizeof profile.properties;
-    uint32_t i, j;
-    ze_result_t result;
-    memset(&properties, 0, sizeof properties);
-    properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
-    properties.pNext = &file;
-    result = zeKernelGetProperties(kernel, &properties);
-    if (result != ZE_RESULT_SUCCESS) { /* a validation layer may refuse the extension */
-        properties.pNext = NULL;
-        result = zeKernelGetProperties(kernel, &properties);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        if (file.registers != UINT32_MAX && file.registers != 0) {
-            facts->registers = file.registers;
-        }
-        if (properties.maxSubgroupSize) {
-            facts->simd_width = properties.maxSubgroupSize;
-        }
-        facts->slm_bytes = properties.localMemSize;
-        facts->private_bytes = properties.privateMemSize;
-        facts->spill_bytes = properties.spillMemSize;
-        facts->arguments = properties.numKernelArgs;
-        facts->required_group_size[0] = properties.requiredGroupSizeX;
-        facts->required_group_size[1] = properties.requiredGroupSizeY;
-        facts->required_group_size[2] = properties.requiredGroupSizeZ;
-    }
-    if (driver->zeKernelGetBinaryExp &&
-        driver->zeKernelGetBinaryExp(kernel, &size, NULL) == ZE_RESULT_SUCCESS && size < UINT32_MAX) {
-        facts->code_bytes = (uint32_t)size;
-    }
-    memset(&profile, 0, sizeof profile);
-    profile.properties.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES;
-    if (zetKernelGetProfileInfo(kernel, &profile.properties) != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    facts->profile_flags = profile.properties.flags;
-    /* Tokens follow the structure in memory, whose size the call does not take: there is room for many. */
-    for (i = 0; i < profile.properties.numTokens && sizeof profile - at >= sizeof token; i++) {
-        memcpy(&token, profile.bytes + at, sizeof token);
-        if (token.size < sizeof token || token.size > sizeof profile - at) {
-            return;
-        }
-        for (j = 0; token.type == ZET_PROFILE_TOKEN_TYPE_FREE_REGISTER && j < token.count &&
-                    j < (token.size - sizeof token) / sizeof sequence;
-             j++) {
-            memcpy(&sequence, profile.bytes + at + sizeof token + j * sizeof sequence, sizeof sequence);
-            facts->free_register_bytes =
-                (facts->free_register_bytes == UINT32_MAX ? 0 : facts->free_register_bytes) + sequence.count;
-        }
-        at += token.size;
-    }
-}
 
 /* ---- the kernels of a profiler --------------------------------------------------------------------------- */
 
@@ -32285,8 +32293,8 @@ ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const ch
 
 /* Writes the reports of a list, for the n-th profiler of the process that has such a list. It is closed next.
    Messages go to standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table
-   goes to standard error instead. */
-ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n);
+   goes to standard error instead. With `names_files`, each file that was written is named there. */
+ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n, int names_files);
 
 /* Reads the variables of the environment that zt_open obeys, and keeps ZT_REPORT for zt_close. */
 ZT__PRIVATE void zt__read_environment(zt_profiler *profiler);
@@ -32324,7 +32332,7 @@ ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const ch
     return ZE_RESULT_SUCCESS;
 }
 
-ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n) {
+ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n, int names_files) {
     zt_log_fn log = profiler->diagnostics.log;
     zt__file_path path;
     int has_failed = 0;
@@ -32339,6 +32347,8 @@ ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint
             zt__keep_error(&profiler->diagnostics, result);
             zt__print_error(profiler);
             has_failed = 1;
+        } else if (names_files && zt__is_file(path.text)) {
+            zt__print_message("wrote %s", path.text);
         }
     }
     profiler->diagnostics.log = log;
@@ -32460,7 +32470,7 @@ static void zt__end_auto(void) {
                 zt_collect(device->profiler, tracer->wait_timeout_ns);
             }
             zt__write_reports(device->profiler, zt__automatic.report,
-                              zt__add(&zt__get_process()->automatic, 1));
+                              zt__add(&zt__get_process()->automatic, 1), 1);
             if (zt_get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table states why */
                 zt__document document;
                 memset(&document, 0, sizeof document);
@@ -32924,7 +32934,7 @@ ZT_API void zt_close(zt_profiler *profiler) {
         zt__abandon_slots(profiler, "zt_close");
     }
     if (profiler->reports) {
-        zt__write_reports(profiler, profiler->reports, profiler->report_number);
+        zt__write_reports(profiler, profiler->reports, profiler->report_number, 0);
     }
     zt__destroy_profiler(profiler);
 }
@@ -34834,8 +34844,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        %q{NAME} the value of a variable of the environment, or nothing if it is not set. Processes that share
        a path overwrite each other's file: name it run.%p.csv, or run.%q{PMIX_RANK}.csv. The second profiler
        of a process writes run.2.csv, and so on. A relative path starts in the working directory at the time
-       of zt_close. For a trace or a page, config.timeline is 65,536 unless it is set. If a report cannot be
-       written, the table is printed on standard error instead.
+       of zt_close. For a trace or a page, config.timeline is 65,536 unless it is set. zt_auto names each file
+       that it has written on standard error. If a report cannot be written, the table is printed there.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35625,4 +35635,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 4ffbc132ffc4658a */
+/* Joined from src/ by src/join.py: caae3131702af555 */

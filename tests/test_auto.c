@@ -559,7 +559,10 @@ static void test_copies_by_the_environment(void **state) {
     expect_success(&measured);
     assert_contains(line_of(text_of("copies.csv"), "\"MemoryCopy\",\"GPU time\""), ",sum,2,");
     assert_contains(line_of(text_of("copies.csv"), "\"MemoryFill\",\"GPU time\""), ",sum,1,");
-    assert_no_messages();
+    char message[PATH_MAX + 32];
+    snprintf(message, sizeof message, "zetools: wrote %s\n", path);
+    assert_contains(text_of("errors"), message);
+    assert_int_equal(occurrences(text_of("errors"), "zetools: "), 1);
 }
 
 static void test_no_copies_by_the_environment(void **state) {

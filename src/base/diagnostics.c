@@ -1,4 +1,4 @@
-/* All messages: their texts, the log and the last error; names of results and causes. */
+/* All messages: their texts (in the .h), the log and the last error; names of results and causes. */
 
 #include "base/diagnostics.h"
 

@@ -101,16 +101,19 @@ ZT__PRIVATE int zt__next_path(const char **list, zt__file_path *path) {
     return 1;
 }
 
+ZT__PRIVATE int zt__is_file(const char *path) {
+    zt__file_properties target;
+    return !zt__find_standard_stream(path) && (!zt__get_file_properties(path, &target) || target.is_regular);
+}
+
 ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
     const zt__suffix *suffix = zt__find_suffix(path->text);
     const char *tail = zt__from_last_dot(path->text);
     zt__file_path given = *path;
-    zt__file_properties target;
     if (suffix) {
         tail = path->text + strlen(path->text) - strlen(suffix->text);
     }
-    if (n > 1 && !zt__find_standard_stream(path->text) &&
-        (!zt__get_file_properties(path->text, &target) || target.is_regular)) {
+    if (n > 1 && zt__is_file(path->text)) {
         size_t length = (size_t)(tail - path->text);
         snprintf(path->text, sizeof path->text, "%.*s.%u%s", (int)length, given.text, (unsigned)n,
                  given.text + length);

@@ -38,6 +38,9 @@ ZT__PRIVATE zt__file_path zt__expand_path(const char *name, size_t length);
 /* Gets the next path of a list. "table" is a table on standard output. Returns 0 at the end. */
 ZT__PRIVATE int zt__next_path(const char **list, zt__file_path *path);
 
+/* Returns whether a report of this path is a file: no pipe, terminal or other device. */
+ZT__PRIVATE int zt__is_file(const char *path);
+
 /* Makes a path that of the n-th report of its kind: run.csv, run.2.csv, ... Pipes and devices get no
    number. */
 ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n);

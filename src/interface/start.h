@@ -241,10 +241,10 @@ ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler);
 
 /* Traces all contexts and devices from now to the end of the process, and reports at exit; see AUTOMATIC
    TRACING. Calls zeInit. Does nothing if it was called before, or if ZT_AUTO switches it off.
-   A failure is also printed on standard error. If a report cannot be written, a message and the table go to
-   standard error, and zt_get_last_error(NULL) has the message for functions that run at exit later. A report
-   without a region is followed by what was seen and not measured: below a table on standard output or error,
-   else on standard error.
+   The files that it has written are named on standard error. A failure is also printed there. If a report
+   cannot be written, a message and the table go there, and zt_get_last_error(NULL) has the message for
+   functions that run at exit later. A report without a region is followed by what was seen and not measured:
+   below a table on standard output or error, else on standard error.
    config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and other variables override it
    Returns SUCCESS; INVALID_ARGUMENT if the suffix of a report stands for no format; otherwise the result of
    zeInit, or as zt_trace_start.

@@ -1,10 +1,11 @@
-/* What a kernel has, such as registers and shared memory, and what a device has for it. */
+/* What a kernel has, such as registers and shared memory, as the driver reports it. */
 
 #pragma once
 
 #include "base/compiler.h"
 #include "base/map.h"
 #include "base/system.h"
+#include "metrics/driver.h"
 
 #ifdef ZETOOLS_TRACER
 
@@ -62,5 +63,9 @@ typedef struct zt__kernels {
 
 /* Returns facts of which none is known. */
 ZT__PRIVATE zt__kernel_facts zt__unknown_facts(void);
+
+/* Queries the driver for what a kernel is made of. Facts that it does not know stay as they are. */
+ZT__PRIVATE void zt__query_kernel(const zt__driver *driver, ze_kernel_handle_t kernel,
+                                  zt__kernel_facts *facts);
 
 #endif

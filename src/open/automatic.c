@@ -79,7 +79,7 @@ static void zt__end_auto(void) {
                 zt_collect(device->profiler, tracer->wait_timeout_ns);
             }
             zt__write_reports(device->profiler, zt__automatic.report,
-                              zt__add(&zt__get_process()->automatic, 1));
+                              zt__add(&zt__get_process()->automatic, 1), 1);
             if (zt_get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table states why */
                 zt__document document;
                 memset(&document, 0, sizeof document);

@@ -361,7 +361,7 @@ ZT_API void zt_close(zt_profiler *profiler) {
         zt__abandon_slots(profiler, "zt_close");
     }
     if (profiler->reports) {
-        zt__write_reports(profiler, profiler->reports, profiler->report_number);
+        zt__write_reports(profiler, profiler->reports, profiler->report_number, 0);
     }
     zt__destroy_profiler(profiler);
 }

@@ -41,7 +41,7 @@ ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const ch
     return ZE_RESULT_SUCCESS;
 }
 
-ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n) {
+ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n, int names_files) {
     zt_log_fn log = profiler->diagnostics.log;
     zt__file_path path;
     int has_failed = 0;
@@ -56,6 +56,8 @@ ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint
             zt__keep_error(&profiler->diagnostics, result);
             zt__print_error(profiler);
             has_failed = 1;
+        } else if (names_files && zt__is_file(path.text)) {
+            zt__print_message("wrote %s", path.text);
         }
     }
     profiler->diagnostics.log = log;

@@ -20,8 +20,8 @@ ZT__PRIVATE ze_result_t zt__check_reports(zt__diagnostics *diagnostics, const ch
 
 /* Writes the reports of a list, for the n-th profiler of the process that has such a list. It is closed next.
    Messages go to standard error, and to zt_get_last_error(NULL). If a report cannot be written, the table
-   goes to standard error instead. */
-ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n);
+   goes to standard error instead. With `names_files`, each file that was written is named there. */
+ZT__PRIVATE void zt__write_reports(zt_profiler *profiler, const char *list, uint32_t n, int names_files);
 
 /* Reads the variables of the environment that zt_open obeys, and keeps ZT_REPORT for zt_close. */
 ZT__PRIVATE void zt__read_environment(zt_profiler *profiler);

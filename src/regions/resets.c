@@ -1,4 +1,4 @@
-/* zt_release and zt_reset: lists whose commands never run again. */
+/* zt_release and zt_reset: lists whose commands never run again. Their slots are freed by the next collection. */
 
 #include "regions/resets.h"
 
