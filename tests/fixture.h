@@ -92,6 +92,7 @@ void assert_close_(double got, double expected, const char *what, const char *fi
     X(lose_device)                                                                                           \
     X(restore_device)                                                                                        \
     X(device_is_lost)                                                                                        \
+    X(is_stopped)                                                                                            \
     X(set_timestamps)                                                                                        \
     X(set_clock)                                                                                             \
     X(set_devices)                                                                                           \

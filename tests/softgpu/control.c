@@ -310,6 +310,14 @@ int softgpu_device_is_lost(void) {
     return sg_is_lost();
 }
 
+int softgpu_is_stopped(void) {
+    for (uint32_t i = 0; i < SG_MAX_DEVICES; ++i)
+        for (uint32_t k = 0; k < SG_ENGINES; ++k)
+            if (atomic_load(&sg_root_at(i)->engines[k].stop.state) == SG_STOPPED)
+                return 1;
+    return 0;
+}
+
 /* ---- the clock ----------------------------------------------------------------------------------------- */
 
 static _Atomic uint32_t timestamp_bits = 64;

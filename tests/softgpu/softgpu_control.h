@@ -198,6 +198,9 @@ void softgpu_restore_device(void);
 /* Not 0: they are lost, also by a page fault of a kernel. */
 int softgpu_device_is_lost(void);
 
+/* Not 0: a debugger of this or of another process has stopped a kernel of this one. */
+int softgpu_is_stopped(void);
+
 /* Timestamps: valid bits (of both kinds), ticks per second, and the value of the device's clock now. */
 void softgpu_set_timestamps(uint32_t valid_bits, uint64_t ticks_per_second);
 void softgpu_set_clock(uint64_t ticks_now);
