@@ -420,17 +420,6 @@ static int end_and_exit(void *object) {
     return calls("zeCommandListAppendWriteGlobalTimestamp") > 0;
 }
 
-static int use_and_exit(void *object) {
-    zt_profiler *profiler = (zt_profiler *)object;
-    zt_region_info info;
-    kept_text *text = (kept_text *)calloc(1, sizeof *text);
-    if (!text || zt_get_counts(profiler).begun == 0 || zt_get_region(profiler, 0, &info) != ZE_RESULT_SUCCESS)
-        return 1;
-    zt_write(profiler, ZT_FORMAT_TABLE, keep_text, text);
-    free(text);
-    return 0;
-}
-
 static void fork_beside(world *w, int (*child)(void *profiler)) {
     for (int with_thread = 0; with_thread < 2; with_thread++) {
         zt_config config = config_of(w);
@@ -467,10 +456,6 @@ static void test_region_in_a_child(void **state) {
     collect_all(profiler);
     assert_counts(profiler, counted(1, 1, 0, 0, 0));
     assert_int_equal(status, 0);
-}
-
-static void test_questions_in_a_child(void **state) {
-    fork_beside(*state, use_and_exit);
 }
 
 static int close_stream_and_exit(void *stream) {
@@ -908,7 +893,6 @@ int main(void) {
         TEST(test_exit_of_a_child),
         TEST(test_close_in_a_child),
         TEST(test_region_in_a_child),
-        TEST(test_questions_in_a_child),
         TEST(test_stream_in_a_child),
         TEST(test_no_key_for_what_is_shared),
         TEST(test_executed_beside_a_profiler),
