@@ -246,7 +246,7 @@
        A stream measures a metric group of the device periodically while the application runs.
        zt_stream_open starts it, zt_stream_read delivers its rows, zt_stream_mark appends a marker to a
        command list. The device has little memory for reports, so read often, or set
-       zt_stream_config.reader. Reports of a profiler show the streams that are attached to it
+       zt_stream_config.thread. Reports of a profiler show the streams that are attached to it
        (zt_stream_config.profiler). reports = rows + discarded + waiting, at any time; see STREAMED ROWS.
 
        Streams and regions with metrics exclude each other on a domain of the device, on some drivers on the
@@ -327,7 +327,7 @@
    PROCESSES
 
        A process may contain several copies of this header, in plugins and libraries. They find each other
-       by the environment variable ZETOOLS_PROCESS_3, which the first call of the library sets: no other
+       by the environment variable ZETOOLS_PROCESS_4, which the first call of the library sets: no other
        thread may use the environment during that call, and nobody may change the variable. See COPIES OF
        THE HEADER.
 
@@ -381,7 +381,7 @@
        ZETOOLS_STATIC           in each file that uses the library, with ZETOOLS_IMPLEMENTATION: makes its
                                 functions static, so that a library that contains them does not export them
        ZETOOLS_NO_THREADS       with ZETOOLS_IMPLEMENTATION: the library starts no threads. config.thread
-                                has no effect, zt_stream_config.reader and zt_watch are refused, and
+                                has no effect, zt_stream_config.thread and zt_watch are refused, and
                                 zt_collect reads samples of hot spots
        ZETOOLS_NO_PAGE          with ZETOOLS_IMPLEMENTATION: leaves out the page of run.html (70 KB);
                                 zt_report says so if one is asked for
@@ -463,8 +463,8 @@ extern "C" {
                    the profiler, stream or debugger that they are from.
    Structures      A structure to be filled in is empty on failure, and where the function does nothing.
    Configurations  NULL is the default configuration, and in a configuration 0 and NULL stand for the default
-                   of a field. Start from zt_..._config_default(), or for a benchmark from zeros. Strings and
-                   arrays need not outlive the call.
+                   of a field: zt_stream_config config = {0}; sets all of them. Start zt_config from
+                   zt_config_default(). Strings and arrays need not outlive the call.
    Callbacks       What a callback receives is valid during the call. CALLBACKS lists what it may call.
    Versions        Everything is there since 0.1, unless its declaration names a later version. */
 
@@ -512,7 +512,7 @@ typedef struct zt_stall zt_stall;                     /* why a thread did not ex
 typedef struct zt_stream zt_stream;               /* one metric group of a device, sampled by the clock */
 typedef struct zt_stream_config zt_stream_config; /* how a stream is opened */
 typedef struct zt_row zt_row;                     /* the metrics of one period */
-typedef struct zt_stream_info zt_stream_info;     /* what a stream was opened with */
+typedef struct zt_stream_info zt_stream_info;     /* what a stream measures, and what became of it */
 typedef struct zt_stream_counts zt_stream_counts; /* its reports, and what became of them */
 typedef struct zt_streamed zt_streamed;           /* a streamed metric in a region */
 
@@ -579,9 +579,9 @@ struct zt_region {
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
                            zt_profiler **profiler);
 
-/* Returns the last message of a profiler, or "". With NULL, that of this thread's last failure without a
-   profiler or stream, such as of zt_open. The text is this thread's own copy, and valid until the thread
-   calls the library again. */
+/* Returns the last message of a profiler, or "". With NULL, the last message of this thread, whatever it is
+   about: a profiler, a stream, a debugger, or none, as after zt_open has failed. The text is this thread's
+   own copy, and valid until the thread calls the library again. */
 ZT_API const char *zt_get_last_error(const zt_profiler *profiler);
 
 /* ZT_REGION(profiler, list, name) statement
@@ -1131,7 +1131,7 @@ struct zt_hook {
     void *user;
 };
 
-/* What a tracer does. Start from zt_trace_config_default(). */
+/* What a tracer does. */
 struct zt_trace_config {
     const char *names;    /* Kernels to measure: patterns with * and ?, separated by commas. A pattern after
                              '!' excludes: "gemm*,!*_tail". NULL: all kernels. */
@@ -1174,9 +1174,6 @@ struct zt_trace_counts {
 };
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns a configuration with every field at its default. */
-ZT_API zt_trace_config zt_trace_config_default(void);
 
 /* Returns how many launches were appended while tracing, since the first start. */
 ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler);
@@ -1281,7 +1278,7 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t call, zt_ca
 
 /* ---- opening a stream, reading it, and closing it ------------------------------------------------------ */
 
-/* How a stream is opened. Start from zt_stream_config_default(). */
+/* How a stream is opened. */
 struct zt_stream_config {
     const char *group;       /* A time-based metric group. NULL: "ComputeBasic", else the first that there
                                 is. */
@@ -1290,7 +1287,7 @@ struct zt_stream_config {
                                 sooner and cost more. Default: as many as come in 10 ms. */
     size_t memory_limit;     /* Bytes for reports and their calculation. Raise it if rows are read seldom.
                                 Default: 8 MiB. */
-    int reader; /* Not 0: a thread of the library's own reads from the device into this memory, so that
+    int thread; /* Not 0: a thread of the library's own reads from the device into this memory, so that
                    nothing is lost if the application seldom calls zt_stream_read. */
 
     zt_profiler *profiler;  /* Attaches the stream to this profiler: its timeline and regions then have the
@@ -1312,7 +1309,7 @@ struct zt_row {
     int gap;            /* not 0: rows are missing before this one, dropped by the device or not
                            calculated */
     uint32_t metric_count;
-    const double *values; /* in the order of zt_stream_get_metric. NaN: not measured */
+    const double *values; /* in the order of zt_stream_info.metrics. NaN: not measured */
     const char *marker;   /* the name of the marker that ended the row, or NULL */
 };
 
@@ -1331,9 +1328,6 @@ struct zt_stream_counts {
 };
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns a configuration with every field at its default. */
-ZT_API zt_stream_config zt_stream_config_default(void);
 
 /* Opens a stream on a device or sub-device of an initialised driver, which begins to sample.
    config  NULL: the defaults
@@ -1370,48 +1364,41 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
 
 /* Ends reads that wait, delivers what is left, and frees the stream. An attached profiler keeps its rows.
    function  as for zt_stream_read
-   Returns the final counts.
-   The stream stays open, and a message reports this, if a read does not end in 10 seconds, or inside a row
-   function or the stream's log function.
+   counts    receives the final counts; may be NULL
+   Returns SUCCESS, or, while the stream stays open,
+       HANDLE_OBJECT_IN_USE  a read does not end in 10 seconds, or this is inside a row function or the
+                             stream's log function
+       NOT_READY             the thread of config.thread does not end
    Not by two threads at once. */
-ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user);
+ZT_API ze_result_t zt_stream_close(zt_stream *stream, zt_row_fn function, void *user,
+                                   zt_stream_counts *counts);
 
 #endif
 
 /* ---- what it measures, and what became of it ----------------------------------------------------------- */
 
-/* What a stream was opened with. */
+/* What a stream measures, and what became of it. */
 struct zt_stream_info {
     const char *group;
-    uint32_t period_ns;      /* as rounded by the driver */
-    uint32_t notify_reports; /* as rounded by the driver */
-    size_t memory;           /* bytes allocated for reports and their calculation */
-    uint64_t reader_cpu_ns;  /* processor time of the reader thread so far */
+    uint32_t metric_count;    /* of a row. It does not change */
+    const zt_metric *metrics; /* in the order of zt_row.values */
+    uint32_t period_ns;       /* as rounded by the driver */
+    uint32_t notify_reports;  /* as rounded by the driver */
+    size_t memory;            /* bytes allocated for reports and their calculation */
+    uint64_t thread_cpu_ns;   /* processor time of the thread of config.thread so far */
+    zt_stream_counts counts;  /* so far */
+    const char *error; /* the last message of the stream, by whichever thread. "": none. This thread's own
+                          copy, valid until the thread calls the library again */
 };
 
 #ifndef ZETOOLS_DISABLE
 
-/* Returns what the stream was opened with. */
+/* Returns what the stream measures, and what became of it so far. */
 ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream);
 
-/* Returns the number of metrics of a row. It does not change. */
-ZT_API uint32_t zt_stream_get_metric_count(const zt_stream *stream);
-
-/* Returns a metric by its index, or NULL if that is too high. */
-ZT_API const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric);
-
-/* Returns the index of a metric by its name, or UINT32_MAX; then zt_stream_get_last_error has the nearest
+/* Returns the index of a metric by its name, or UINT32_MAX; then zt_get_last_error(NULL) has the nearest
    names. */
 ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name);
-
-/* Returns how many reports there are in each state. */
-ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream);
-
-/* As zt_get_last_error, for a stream. */
-ZT_API const char *zt_stream_get_last_error(const zt_stream *stream);
-
-/* As zt_get_last_result, for a stream. */
-ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream);
 
 #endif
 
@@ -1863,7 +1850,7 @@ ZT_API zt_watch_info zt_watch_get_info(const zt_profiler *profiler);
 
 /* ---- sessions and events ------------------------------------------------------------------------------- */
 
-/* How a process is debugged. Start from zt_debug_config_default(). */
+/* How a process is debugged. */
 struct zt_debug_config {
     uint64_t wait_timeout_ns; /* How many nanoseconds calls wait for other threads, and zt_debug_close for
                                  threads of the device that are about to stop. Default: 1 second. */
@@ -1916,9 +1903,6 @@ struct zt_debug_event {
 typedef int (*zt_debug_fn)(zt_debugger *debugger, const zt_debug_event *event, void *user);
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns a configuration with every field at its default. */
-ZT_API zt_debug_config zt_debug_config_default(void);
 
 /* Attaches to a device and to a process that uses it, or will; see PROGRAM DEBUG. The driver must be
    initialised.
@@ -2187,7 +2171,7 @@ ZT_API zt_config zt_config_default(void);
 
 #ifdef ZETOOLS_TRACER
 
-/* How zt_auto traces and reports; see AUTOMATIC TRACING. Start from zt_auto_config_default(). Functions and
+/* How zt_auto traces and reports; see AUTOMATIC TRACING. Functions and
    their user pointers must live until exit. */
 struct zt_auto_config {
     const char *report; /* Paths, or "table", as in ZT_REPORT; see ENVIRONMENT. NULL: a table on standard
@@ -2197,13 +2181,6 @@ struct zt_auto_config {
     int hotspots; /* Not 0: hot spots are sampled on each device that can. ZT_HOTSPOTS in the environment
                      overrides this. */
 };
-
-#ifndef ZETOOLS_DISABLE
-
-/* Returns a configuration with every field at its default. */
-ZT_API zt_auto_config zt_auto_config_default(void);
-
-#endif
 
 #endif /* ZETOOLS_TRACER */
 
@@ -2412,7 +2389,6 @@ ZT__OFF ZT__RESULT zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 ZT__OFF ZT__RESULT zt_name_list(zt_profiler *profiler, const void *list, const char *name)
     { return ZT__SUCCESS; }
 #ifdef ZETOOLS_TRACER
-ZT__OFF zt_trace_config zt_trace_config_default(void) ZT__EMPTY(zt_trace_config)
 ZT__OFF zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_trace_counts)
 ZT__OFF uint32_t zt_get_kernel_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info)
@@ -2423,23 +2399,18 @@ ZT__OFF uint32_t zt_get_call_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
 #endif
-ZT__OFF zt_stream_config zt_stream_config_default(void) ZT__EMPTY(zt_stream_config)
 ZT__OFF ZT__RESULT zt_stream_open(const void *context, const void *device, const zt_stream_config *config,
     zt_stream **stream) { return ZT__CLEAR(stream); }
 ZT__OFF ZT__RESULT zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_stream_mark(zt_stream *stream, const void *list, const char *name)
     { return ZT__SUCCESS; }
-ZT__OFF zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user)
-    ZT__EMPTY(zt_stream_counts)
+ZT__OFF ZT__RESULT zt_stream_close(zt_stream *stream, zt_row_fn function, void *user,
+    zt_stream_counts *counts) { return ZT__CLEAR(counts); }
 ZT__OFF zt_stream_info zt_stream_get_info(const zt_stream *stream)
-    { zt_stream_info empty; zt__clear(&empty, sizeof empty); empty.group = ""; return empty; }
-ZT__OFF zt_stream_counts zt_stream_get_counts(const zt_stream *stream) ZT__EMPTY(zt_stream_counts)
-ZT__OFF uint32_t zt_stream_get_metric_count(const zt_stream *stream) { return 0; }
-ZT__OFF const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric) { return NULL; }
+    { zt_stream_info empty; zt__clear(&empty, sizeof empty); empty.group = empty.error = "";
+      return empty; }
 ZT__OFF uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) { return UINT32_MAX; }
-ZT__OFF const char *zt_stream_get_last_error(const zt_stream *stream) { return ""; }
-ZT__OFF ZT__RESULT zt_stream_get_last_result(const zt_stream *stream) { return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_get_streamed_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF ZT__RESULT zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
@@ -2481,7 +2452,6 @@ ZT__OFF zt_watch_config zt_watch_config_default(void) ZT__EMPTY(zt_watch_config)
 ZT__OFF ZT__RESULT zt_watch(zt_profiler *profiler, const zt_watch_config *config) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_watch_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
 ZT__OFF zt_watch_info zt_watch_get_info(const zt_profiler *profiler) ZT__EMPTY(zt_watch_info)
-ZT__OFF zt_debug_config zt_debug_config_default(void) ZT__EMPTY(zt_debug_config)
 ZT__OFF ZT__RESULT zt_debug_open(const void *device, uint32_t pid, const zt_debug_config *config,
     zt_debugger **debugger) { return ZT__CLEAR(debugger); }
 ZT__OFF ZT__RESULT zt_debug_close(zt_debugger *debugger) { return ZT__SUCCESS; }
@@ -2516,9 +2486,6 @@ ZT__OFF ZT__RESULT zt_debug_write_registers(zt_debugger *debugger, zt_debug_thre
     uint32_t first, uint32_t count, const void *values, size_t size) { return ZT__SUCCESS; }
 #endif
 ZT__OFF zt_config zt_config_default(void) ZT__EMPTY(zt_config)
-#ifdef ZETOOLS_TRACER
-ZT__OFF zt_auto_config zt_auto_config_default(void) ZT__EMPTY(zt_auto_config)
-#endif
 ZT__OFF ZT__RESULT zt_find_group(const void *device, const char *name, uint32_t type, zt_group *group)
     { return ZT__CLEAR(group); }
 ZT__OFF ZT__RESULT zt_write_groups(const void *device, int metrics, zt_write_fn write, void *user)
@@ -2861,6 +2828,9 @@ ZT__PRIVATE void zt__free(const zt_allocator *allocator, void *memory);
 /* Returns a copy of a text, or NULL without memory. */
 ZT__PRIVATE char *zt__duplicate_text(const zt_allocator *allocator, const char *text);
 
+/* Copies a configuration of `size` bytes. NULL stands for one of zeros, which is the default. */
+ZT__PRIVATE void zt__copy_config(void *to, const void *given, size_t size);
+
 /* ==== base/memory.c ===================================================================================== */
 
 /* The application's allocator. */
@@ -2899,6 +2869,14 @@ ZT__PRIVATE char *zt__duplicate_text(const zt_allocator *allocator, const char *
     size_t size = strlen(text) + 1;
     char *copy = (char *)zt__allocate(allocator, size, 1);
     return copy ? (char *)memcpy(copy, text, size) : NULL;
+}
+
+ZT__PRIVATE void zt__copy_config(void *to, const void *given, size_t size) {
+    if (given) {
+        memcpy(to, given, size);
+    } else {
+        memset(to, 0, size);
+    }
 }
 
 /* ==== base/numbers.h ==================================================================================== */
@@ -3085,16 +3063,8 @@ ZT__PRIVATE uint32_t zt__read_thread_number(void);
 /* Stores the name that the system shows for a thread of this process; "" if it has ended. */
 ZT__PRIVATE void zt__read_thread_name(uint32_t thread, char *name, size_t size);
 
-/* Allocates a value of a thread: memory filled with zeros, which any copy of this header can free. Returns
-   NULL without memory. */
-ZT__PRIVATE void *zt__allocate_thread_value(size_t size);
-
-ZT__PRIVATE void zt__free_thread_value(void *value);
-
-/* Creates a key, under which each thread has a value of its own. With `frees_values`, the value of a thread
-   that ends is freed, even if the copy of this header that allocated it was unloaded. Returns 0 if no key is
-   left. */
-ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values);
+/* Creates a key, under which each thread has a value of its own. Returns 0 if no key is left. */
+ZT__PRIVATE int zt__create_key(zt__thread_key *key);
 
 ZT__PRIVATE void zt__delete_key(zt__thread_key key);
 
@@ -3332,16 +3302,8 @@ ZT__PRIVATE void zt__read_thread_name(uint32_t thread, char *name, size_t size) 
     }
 }
 
-ZT__PRIVATE void *zt__allocate_thread_value(size_t size) {
-    return calloc(1, size);
-}
-
-ZT__PRIVATE void zt__free_thread_value(void *value) {
-    free(value);
-}
-
-ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values) {
-    return pthread_key_create(key, frees_values ? free : NULL) == 0;
+ZT__PRIVATE int zt__create_key(zt__thread_key *key) {
+    return pthread_key_create(key, NULL) == 0;
 }
 
 ZT__PRIVATE void zt__delete_key(zt__thread_key key) {
@@ -4730,9 +4692,8 @@ typedef struct zt__active_group {
 } zt__active_group;
 
 typedef struct zt__process {
-    zt__mutex mutex;         /* guards groups and profilers, and activation and calculation in the driver */
-    zt__thread_key depth;    /* how many ZT__INTERNAL sections a thread is in */
-    zt__thread_key messages; /* a zt__thread_messages, or NULL */
+    zt__mutex mutex;      /* guards groups and profilers, and activation and calculation in the driver */
+    zt__thread_key depth; /* how many ZT__INTERNAL sections a thread is in */
     zt__active_group active_groups[ZT__MAX_ACTIVE_GROUPS];
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
@@ -4755,11 +4716,6 @@ typedef struct zt__message_text {
     char text[1024];
 } zt__message_text;
 
-typedef struct zt__thread_messages {
-    zt__message_text last; /* of calls without a profiler or stream */
-    zt__message_text copy; /* what zt_get_last_error has returned for a profiler or stream */
-} zt__thread_messages;
-
 /* Returns the block of this process, or NULL if there is none, as in a forked child that has opened nothing.
    Unlike zt__get_process, it sets no variable of the environment: a child may close what its parent has
    opened, and another thread of the parent may have held the C library's lock of the environment at the
@@ -4774,14 +4730,11 @@ ZT__PRIVATE uintptr_t zt__get_depth(void);
 
 ZT__PRIVATE void zt__change_depth(int by);
 
-/* Returns the messages of this thread, or NULL without memory. */
-ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void);
-
 /* ==== base/shared.c ===================================================================================== */
 
-/* The block that all copies of this header in a process share, and what belongs to a thread. */
+/* The block that all copies of this header in a process share. */
 
-#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_3"
+#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_4"
 
 static zt__process *zt__known_process; /* atomic */
 
@@ -4833,7 +4786,7 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     zt__process_identity identity;
     char value[128], inherited[1];
     zt__process *created = NULL, *process = zt__load(&zt__known_process);
-    int has_depth, has_messages;
+    int has_depth;
     if (process) {
         return process;
     }
@@ -4847,9 +4800,8 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     }
 
     /* The first copy creates the block. */
-    has_depth = created && zt__create_key(&created->depth, 0);
-    has_messages = has_depth && zt__create_key(&created->messages, 1);
-    if (has_messages) {
+    has_depth = created && zt__create_key(&created->depth);
+    if (has_depth) {
         zt__create_mutex(&created->mutex);
         /* The profilers of a forked child have other numbers than those of its parent, so regions that the
            parent has begun are ignored. */
@@ -4864,11 +4816,8 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
         process = zt__read_process_variable();
     }
     if (created != process) {
-        if (has_messages) {
-            zt__destroy_mutex(&created->mutex);
-            zt__delete_key(created->messages);
-        }
         if (has_depth) {
+            zt__destroy_mutex(&created->mutex);
             zt__delete_key(created->depth);
         }
         free(created);
@@ -4893,25 +4842,6 @@ ZT__PRIVATE void zt__change_depth(int by) {
             zt__set_thread_value(process->depth, (void *)(depth + (uintptr_t)(intptr_t)by));
         }
     }
-}
-
-/* ---- messages of a thread -------------------------------------------------------------------------------- */
-
-ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
-    zt__process *process = zt__get_process();
-    zt__thread_messages *messages;
-    if (!process) {
-        return NULL;
-    }
-    messages = (zt__thread_messages *)zt__get_thread_value(process->messages);
-    if (!messages) {
-        messages = (zt__thread_messages *)zt__allocate_thread_value(sizeof *messages);
-        if (messages && !zt__set_thread_value(process->messages, messages)) {
-            zt__free_thread_value(messages);
-            messages = NULL;
-        }
-    }
-    return messages;
 }
 
 /* ==== base/diagnostics.h ================================================================================ */
@@ -5018,9 +4948,9 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     X(NO_TIMELINE, "zt_stream_open: config.profiler keeps no timeline. Set its config.timeline.")            \
     X(SEVERAL_TILES, "%s: the device has %u tiles, and group '%.64s' cannot be sampled on all of them at "   \
                      "once. Open a %s on each sub-device (zeDeviceGetSubDevices).")                          \
-    X(NO_READER, "zt_stream_open: config.reader is set, and %s. Call zt_stream_read() often instead.")       \
+    X(NO_READER, "zt_stream_open: config.thread is set, and %s. Call zt_stream_read() often instead.")       \
     X(STREAM_GAP, "zetMetricStreamerReadData: the device dropped data that were not read in time. Call "     \
-                  "zt_stream_read() more often, set config.reader, or raise config.period_ns.")              \
+                  "zt_stream_read() more often, set config.thread, or raise config.period_ns.")              \
     X(NOT_CALCULATED, "%s failed: %s. These reports are discarded. Update the driver if this persists.")     \
     X(STREAM_BUSY, "%s: the stream is being read. Do not call this from the function that receives rows, "   \
                    "nor from two threads at once.")                                                          \
@@ -5166,9 +5096,9 @@ typedef struct zt__log_call {
     const struct zt__log_call *outer;
 } zt__log_call;
 
-/* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of a profiler or
-   stream, and logs it if it is the first of its kind. If `diagnostics` is NULL, stores it as the last one of
-   the thread, and prints it if ZT_LOG asks for that. Returns `result`, which is not SUCCESS. The log function
+/* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of the thread
+   and of a profiler, stream or debugger, and logs it if it is the first of its kind. If `diagnostics` is NULL,
+   prints it if ZT_LOG asks for that. Returns `result`, which is not SUCCESS. The log function
    is a callback: no mutex may be held. */
 #define zt__report(diagnostics, identifier, ...)                                                             \
     zt__report_message(diagnostics, ZT__##identifier, zt__format_##identifier, __VA_ARGS__)
@@ -5213,13 +5143,13 @@ ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const
 /* Ensures that the block which all copies share exists (base/shared.h). Reports a failure. */
 ZT__PRIVATE ze_result_t zt__check_process(zt__diagnostics *diagnostics, const char *call);
 
-/* Returns the last message of a profiler or stream; if `diagnostics` is NULL, that of the thread. It stays
-   valid until this thread calls the library again. */
+/* Returns the last message of a profiler, stream or debugger; if `diagnostics` is NULL, that of the thread. */
+ZT__PRIVATE zt__message_text zt__get_last_message(zt__diagnostics *diagnostics);
+
+/* Returns its text, which stays valid until this thread calls the library again. */
 ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics);
 
-ZT__PRIVATE ze_result_t zt__get_last_result(zt__diagnostics *diagnostics);
-
-/* Copies the last message of a profiler or stream, which is destroyed next, to the thread. */
+/* Makes the last message of what is destroyed next that of the thread, with another result. */
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result);
 
 /* ==== base/diagnostics.c ================================================================================ */
@@ -5359,6 +5289,8 @@ ZT__PRIVATE zt_log_fn zt__default_log(void) {
 
 ZT__PRIVATE ZT__THREAD_LOCAL const zt__log_call *zt__log_calls;
 
+static ZT__THREAD_LOCAL zt__message_text zt__last_of_thread; /* whatever it is about */
+
 ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format, unsigned result,
                        ...) {
@@ -5370,11 +5302,8 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     vsnprintf(now.text, sizeof now.text, format, arguments);
     va_end(arguments);
     now.result = (ze_result_t)result;
+    zt__last_of_thread = now;
     if (!diagnostics) {
-        zt__thread_messages *messages = zt__get_thread_messages();
-        if (messages) {
-            messages->last = now;
-        }
         if (zt__default_log()) {
             zt__log_to_stderr((int)result, now.text, NULL);
         }
@@ -5454,39 +5383,25 @@ ZT__PRIVATE ze_result_t zt__check_process(zt__diagnostics *diagnostics, const ch
     return ZE_RESULT_SUCCESS;
 }
 
-ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
-    zt__thread_messages *messages = zt__get_thread_messages();
-    if (!messages) {
-        return "";
+ZT__PRIVATE zt__message_text zt__get_last_message(zt__diagnostics *diagnostics) {
+    zt__message_text last = zt__last_of_thread;
+    if (diagnostics) {
+        zt__lock(diagnostics->mutex);
+        last = diagnostics->last;
+        zt__unlock(diagnostics->mutex);
     }
-    if (!diagnostics) {
-        return messages->last.text;
-    }
-    zt__lock(diagnostics->mutex);
-    messages->copy = diagnostics->last;
-    zt__unlock(diagnostics->mutex);
-    return messages->copy.text;
+    return last;
 }
 
-ZT__PRIVATE ze_result_t zt__get_last_result(zt__diagnostics *diagnostics) {
-    zt__thread_messages *messages;
-    ze_result_t result;
-    if (!diagnostics) {
-        messages = zt__get_thread_messages();
-        return messages ? messages->last.result : ZE_RESULT_SUCCESS;
-    }
-    zt__lock(diagnostics->mutex);
-    result = diagnostics->last.result;
-    zt__unlock(diagnostics->mutex);
-    return result;
+ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
+    static ZT__THREAD_LOCAL zt__message_text copy;
+    copy = zt__get_last_message(diagnostics);
+    return copy.text;
 }
 
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
-    zt__thread_messages *messages = zt__get_thread_messages();
-    if (messages) {
-        messages->last = diagnostics->last;
-        messages->last.result = result;
-    }
+    zt__last_of_thread = diagnostics->last;
+    zt__last_of_thread.result = result;
 }
 
 ZT_API const char *zt_version(void) {
@@ -5669,30 +5584,8 @@ ZT__PRIVATE void zt__read_thread_name(uint32_t thread, char *name, size_t size) 
     }
 }
 
-/* Each C library of the process has a heap of its own. The system's is the common one. */
-ZT__PRIVATE void *zt__allocate_thread_value(size_t size) {
-    return HeapAlloc(GetProcessHeap(), HEAP_ZERO_MEMORY, size);
-}
-
-ZT__PRIVATE void zt__free_thread_value(void *value) {
-    HeapFree(GetProcessHeap(), 0, value);
-}
-
-/* Called by a thread that ends, with its value. */
-static void NTAPI zt__free_ended_value(void *value) {
-    zt__free_thread_value(value);
-}
-
-ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values) {
-    HMODULE module;
-    /* Threads call zt__free_ended_value when they end, so the DLL that has it stays loaded until the process
-       ends. */
-    if (frees_values &&
-        !GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN,
-                            (LPCSTR)(uintptr_t)zt__free_ended_value, &module)) {
-        return 0;
-    }
-    *key = FlsAlloc(frees_values ? zt__free_ended_value : NULL);
+ZT__PRIVATE int zt__create_key(zt__thread_key *key) {
+    *key = FlsAlloc(NULL);
     return *key != FLS_OUT_OF_INDEXES;
 }
 
@@ -12929,7 +12822,7 @@ ZT_API const char *zt_get_last_error(const zt_profiler *profiler) {
 }
 
 ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler) {
-    return zt__get_last_result(zt__diagnostics_of(profiler));
+    return zt__get_last_message(zt__diagnostics_of(profiler)).result;
 }
 
 /* ==== results/merging.h ================================================================================= */
@@ -15434,7 +15327,7 @@ ZT__PRIVATE int zt__add_ranked_columns(const zt_profiler *profiler, const zt__ad
 enum { ZT__STREAM_WAIT_NS = 10000000 };
 
 /* Reports are read from the device into a ring, and leave it when they are calculated, as rows. With
-   config.reader, a thread of the stream reads, and the threads that call zt_stream_read calculate and
+   config.thread, a thread of the stream reads, and the threads that call zt_stream_read calculate and
    deliver. Without it, they do both.
 
    There are two locks. `reader` is locked first: the thread that holds it delivers rows, calls the driver and
@@ -16243,26 +16136,19 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream);
 
 /* zt_stream_open, zt_stream_read, zt_stream_mark, zt_stream_close. */
 
-static void zt__fill_stream_config(zt_stream_config *config) {
-    if (!config->period_ns) {
-        config->period_ns = 1000000;
-    }
-    if (!config->memory_limit) {
-        config->memory_limit = (size_t)8 << 20;
-    }
-    if (!config->timeline_rows) {
-        config->timeline_rows = 16384;
-    }
-}
-
-ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
-                                         const zt_stream_config *given) {
+static zt_stream_config zt__complete_stream_config(const zt_stream_config *given) {
     enum { MOST_REPORTS = 1024 };
-    zt_stream_config config = given ? *given : zt_stream_config_default();
-    zt_stream *stream;
-    zt__stream_data *data;
-    uint64_t seed[2];
-    zt__fill_stream_config(&config);
+    zt_stream_config config;
+    zt__copy_config(&config, given, sizeof config);
+    if (!config.period_ns) {
+        config.period_ns = 1000000;
+    }
+    if (!config.memory_limit) {
+        config.memory_limit = (size_t)8 << 20;
+    }
+    if (!config.timeline_rows) {
+        config.timeline_rows = 16384;
+    }
     if (!config.notify_reports) { /* as many as come between two reads */
         uint32_t reports = ZT__STREAM_WAIT_NS / config.period_ns + 1;
         config.notify_reports = reports < MOST_REPORTS ? reports : (uint32_t)MOST_REPORTS;
@@ -16270,6 +16156,15 @@ ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_
     if (!config.allocator.allocate) {
         config.allocator = zt__default_allocator;
     }
+    return config;
+}
+
+ZT__PRIVATE zt_stream *zt__create_stream(ze_context_handle_t context, ze_device_handle_t device,
+                                         const zt_stream_config *given) {
+    zt_stream_config config = zt__complete_stream_config(given);
+    zt_stream *stream;
+    zt__stream_data *data;
+    uint64_t seed[2];
     stream = (zt_stream *)zt__allocate(&config.allocator, 1, sizeof *stream);
     data = (zt__stream_data *)zt__allocate(&config.allocator, 1, sizeof *data);
     if (!stream || !data) {
@@ -16339,13 +16234,6 @@ ZT__PRIVATE void zt__destroy_stream(zt_stream *stream) {
 
 /* ---- public ---------------------------------------------------------------------------------------------- */
 
-ZT_API zt_stream_config zt_stream_config_default(void) {
-    zt_stream_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_stream_config(&config);
-    return config;
-}
-
 ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_t device,
                                   const zt_stream_config *config, zt_stream **stream) {
     const char *call = "zt_stream_open";
@@ -16381,7 +16269,7 @@ ZT_API ze_result_t zt_stream_open(ze_context_handle_t context, ze_device_handle_
     if (result == ZE_RESULT_SUCCESS) {
         result = zt__open_streamer(opened);
     }
-    if (result == ZE_RESULT_SUCCESS && opened->config.reader &&
+    if (result == ZE_RESULT_SUCCESS && opened->config.thread &&
         !zt__start_thread(&opened->thread, zt__run_reader_thread, opened)) {
 #ifdef ZETOOLS_NO_THREADS
         result = zt__report(opened->diagnostics, NO_READER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
@@ -16512,31 +16400,32 @@ ZT_API ze_result_t zt_stream_mark(zt_stream *stream, ze_command_list_handle_t li
         call, "The list has no marker.");
 }
 
-ZT_API zt_stream_counts zt_stream_get_counts(const zt_stream *stream) {
+static zt_stream_counts zt__count_reports(const zt_stream *stream) {
     zt_stream_counts counts;
-    memset(&counts, 0, sizeof counts);
-    if (stream) {
-        zt__lock(&stream->data->mutex);
-        counts = stream->counts;
-        counts.waiting = stream->written - stream->calculated + (stream->row_count - stream->row_next);
-        zt__unlock(&stream->data->mutex);
-    }
+    zt__lock(&stream->data->mutex);
+    counts = stream->counts;
+    counts.waiting = stream->written - stream->calculated + (stream->row_count - stream->row_next);
+    zt__unlock(&stream->data->mutex);
     return counts;
 }
 
-ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user) {
+ZT_API ze_result_t zt_stream_close(zt_stream *stream, zt_row_fn function, void *user,
+                                   zt_stream_counts *counts) {
     enum { LONGEST_S = 10 };
+    const char *call = "zt_stream_close";
     zt__receiver receiver = {function, user, 0, 0};
     zt__wait wait = zt__wait_until(zt__deadline(LONGEST_S * UINT64_C(1000000000)));
-    zt_stream_counts counts;
+    zt_stream_counts last;
     int is_inside;
-    memset(&counts, 0, sizeof counts);
+    if (counts) {
+        memset(counts, 0, sizeof *counts);
+    }
     /* In a forked child, threads that do not exist there may hold the locks. */
     if (!stream || stream->process != zt__find_process()) {
-        return counts;
+        return ZE_RESULT_SUCCESS;
     }
-    if (zt__is_inside_log(stream->diagnostics, "zt_stream_close")) {
-        return zt_stream_get_counts(stream);
+    if (zt__is_inside_log(stream->diagnostics, call)) {
+        return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     }
     is_inside = zt__is_owner(&stream->reader);
     if (!is_inside) {
@@ -16545,40 +16434,37 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
         }
     }
     if (is_inside || zt__load(&stream->users)) {
-        zt__report(stream->diagnostics, STREAM_BUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, "zt_stream_close");
-        return zt_stream_get_counts(stream);
+        return zt__report(stream->diagnostics, STREAM_BUSY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
     }
     if (!zt__stop_thread(&stream->thread)) {
-        zt__report(stream->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, "zt_stream_close");
-        return zt_stream_get_counts(stream);
+        return zt__report(stream->diagnostics, THREAD_HANGS, ZE_RESULT_NOT_READY, call);
     }
     zt__try_lock(&stream->reader); /* no other thread uses it, but `function` may call zt_stream_read */
     zt__deliver_all(stream, &receiver, 1);
     zt__unlock_timed(&stream->reader);
-    counts = zt_stream_get_counts(stream);
-    counts.discarded += counts.waiting; /* `function` stopped early */
-    counts.waiting = 0;
+    last = zt__count_reports(stream);
+    last.discarded += last.waiting; /* `function` stopped early */
+    last.waiting = 0;
+    if (counts) {
+        *counts = last;
+    }
     zt__destroy_stream(stream);
-    return counts;
+    return ZE_RESULT_SUCCESS;
 }
 
 ZT_API zt_stream_info zt_stream_get_info(const zt_stream *stream) {
     zt_stream_info info;
     memset(&info, 0, sizeof info);
-    info.group = "";
+    info.group = info.error = "";
     if (stream) {
         info = stream->info;
-        info.reader_cpu_ns = zt__load(&stream->reader_cpu_ns);
+        info.metric_count = stream->data->group.metric_count;
+        info.metrics = stream->data->metrics;
+        info.thread_cpu_ns = zt__load(&stream->reader_cpu_ns);
+        info.counts = zt__count_reports(stream);
+        info.error = zt__get_last_error(stream->diagnostics);
     }
     return info;
-}
-
-ZT_API uint32_t zt_stream_get_metric_count(const zt_stream *stream) {
-    return stream ? stream->data->group.metric_count : 0;
-}
-
-ZT_API const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric) {
-    return stream && metric < stream->data->group.metric_count ? &stream->data->metrics[metric] : NULL;
 }
 
 ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) {
@@ -16587,14 +16473,6 @@ ZT_API uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name)
     }
     return zt__find_metric(stream->diagnostics, "zt_stream_find_metric", stream->data->metrics,
                            stream->data->group.metric_count, name, NULL);
-}
-
-ZT_API const char *zt_stream_get_last_error(const zt_stream *stream) {
-    return zt__get_last_error(stream ? stream->diagnostics : NULL);
-}
-
-ZT_API ze_result_t zt_stream_get_last_result(const zt_stream *stream) {
-    return zt__get_last_result(stream ? stream->diagnostics : NULL);
 }
 
 /* ==== modules/elf.h ===================================================================================== */
@@ -19362,13 +19240,6 @@ static void zt__fill_debug_config(zt_debug_config *config) {
     }
 }
 
-ZT_API zt_debug_config zt_debug_config_default(void) {
-    zt_debug_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_debug_config(&config);
-    return config;
-}
-
 /* Returns whether there is a stop that waits for its answer, or for a caller to take it. */
 static int zt__has_interrupt(const zt_debugger *debugger) {
     uint32_t i;
@@ -19510,11 +19381,12 @@ static ze_result_t zt__attach_debugger(zt_debugger *debugger) {
 ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const zt_debug_config *config,
                                  zt_debugger **debugger) {
     const char *call = "zt_debug_open";
-    zt_debug_config complete = config ? *config : zt_debug_config_default();
+    zt_debug_config complete;
     const zt_allocator *allocator = &complete.allocator;
     zt_debugger *opened;
     zet_debug_event_t *events;
     ze_result_t result;
+    zt__copy_config(&complete, config, sizeof complete);
     if (!debugger) {
         return zt__report_null(NULL, call, "debugger");
     }
@@ -19619,7 +19491,7 @@ ZT_API const char *zt_debug_get_last_error(const zt_debugger *debugger) {
 }
 
 ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger) {
-    return zt__get_last_result(zt__get_debug_diagnostics(debugger));
+    return zt__get_last_message(zt__get_debug_diagnostics(debugger)).result;
 }
 
 #endif
@@ -21522,7 +21394,8 @@ ZT__PRIVATE ze_result_t zt__start_stops(zt__hotspots *hotspots, zt_stream *strea
 #ifdef ZETOOLS_DEBUG
     enum { MOST_STOPS = 1000, MOST_THREADS = 65536, WAIT_NS = 500000000 };
     const char *name = "Stopped";
-    zt_debug_config config = zt_debug_config_default();
+    zt_debug_config config;
+    memset(&config, 0, sizeof config);
     uint32_t stops = hotspots->config.stops_a_second, room;
     int is_same;
     ze_result_t result;
@@ -21722,11 +21595,12 @@ static ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stream) {
 static ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *loaded) {
     zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
     const zt_allocator *allocator = &hotspots->allocator;
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config;
     uint32_t i, room, count = 0, capacity = hotspots->config.addresses;
     zt__loaded_kernel *kernels;
     zt_stream *stream;
     ze_result_t result;
+    memset(&config, 0, sizeof config);
     if (hotspots->stream) {
         return zt__report(diagnostics, SAMPLING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     }
@@ -22945,10 +22819,9 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
             zt_hotspots_start(profiler, NULL); /* on failure, a note of the report says why */
         }
     } else {
-        zt__thread_messages *messages = zt__get_thread_messages();
         zt__lock(&tracer->mutex);
-        if (!tracer->open_failures && messages) {
-            tracer->open_failure = messages->last;
+        if (!tracer->open_failures) {
+            tracer->open_failure = zt__get_last_message(NULL);
             tracer->open_failure.result = result;
         }
         tracer->open_failures++;
@@ -24935,12 +24808,13 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
 
 ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given,
                                          uint32_t timeline) {
-    zt_trace_config config = given ? *given : zt_trace_config_default();
+    zt_trace_config config;
     const char *kernels = zt__get_variable("ZT_KERNELS"), *copies = zt__get_variable("ZT_COPIES"),
                *calls = zt__get_variable("ZT_CALLS");
     const char *modules = zt__get_variable("ZT_MODULES"), *flags = zt__get_variable("ZT_PROFILE_FLAGS");
     ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
+    zt__copy_config(&config, given, sizeof config);
     if (zt__has_calls_in_progress(tracer, 0)) {
         return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY,
                           zt__starting_call(tracer));
@@ -25058,13 +24932,6 @@ static void zt__free_tracer(zt_profiler *profiler) {
 }
 
 /* ---- public --------------------------------------------------------------------------------------------- */
-
-ZT_API zt_trace_config zt_trace_config_default(void) {
-    zt_trace_config config;
-    memset(&config, 0, sizeof config);
-    config.every = 1;
-    return config;
-}
 
 /* Returns the tracer of a profiler, which is created if there is none. Returns NULL without memory. */
 static zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char *call) {
@@ -29880,7 +29747,8 @@ ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_reque
             }
         }
         if (server->device) {
-            zt_debug_config config = zt_debug_config_default();
+            zt_debug_config config;
+            memset(&config, 0, sizeof config);
             config.allocator = *server->allocator;
             answer->result = zt_debug_open(server->device, request->process, &config, &server->debugger);
             if (answer->result != ZE_RESULT_SUCCESS) {
@@ -32500,24 +32368,16 @@ static void zt__end_auto(void) {
     zt__clear_auto();
 }
 
-ZT_API zt_auto_config zt_auto_config_default(void) {
-    zt_auto_config config;
-    config.report = NULL;
-    config.profiler = zt_config_default();
-    config.trace = zt_trace_config_default();
-    config.hotspots = 0;
-    return config;
-}
-
 static ze_result_t zt__start_auto(const zt_auto_config *given) {
     static int ends_at_exit;
-    zt_auto_config config = given ? *given : zt_auto_config_default();
+    zt_auto_config config;
     const char *path = zt__get_variable("ZT_AUTO"), *hotspots = zt__get_variable("ZT_HOTSPOTS");
     zt_config *kept = &zt__automatic.config, complete;
     ze_result_t(ZE_APICALL * enable_layer)(void);
     zt__tracer *tracer = NULL;
     ze_result_t result;
     int has_memory;
+    zt__copy_config(&config, given, sizeof config);
     if (!path || strcmp(path, "1") == 0) {
         path = config.report && *config.report ? config.report : "-";
     }
@@ -35448,7 +35308,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zt_debug_where           hot spots or places
        other zt_debug_...       calls of other threads                                    W
 
-       Threads of the library (config.thread, zt_stream_config.reader, hot spots, zt_watch) run from opening
+       Threads of the library (config.thread, zt_stream_config.thread, hot spots, zt_watch) run from opening
        or start to closing or stop. They block all signals except those of faults (SIGSEGV, ...), and end
        before the process exits. A thread that does not end within 2 seconds, because the driver or a
        function of the application does not return, is left behind.
@@ -35459,9 +35319,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        Copies of this header are in plugins, in libraries with hidden symbols or loaded with RTLD_LOCAL, and
        in files with ZETOOLS_STATIC. They must agree on which metric groups are active, and must not
-       calculate metrics at the same time. The number in the name ZETOOLS_PROCESS_3 is the layout of what
-       they share: copies with different layouts do not find each other. On Windows, the DLL that makes the
-       first call is not unloaded before the process ends.
+       calculate metrics at the same time. The number in the name ZETOOLS_PROCESS_4 is the layout of what
+       they share: copies with different layouts do not find each other. Messages
+       are not shared: zt_get_last_error(NULL) has those of its own copy.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35635,4 +35495,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: caae3131702af555 */
+/* Joined from src/ by src/join.py: 2daa82a747fcba1b */

@@ -74,7 +74,7 @@ static void prepare(const char *program, ze_module_handle_t *module, float **roo
 
 int main(int argc, char **argv) {
     zt_config config = zt_config_default();
-    zt_trace_config trace = zt_trace_config_default();
+    zt_trace_config trace = {0};
     double few[ROUNDS], many[ROUNDS], most[ROUNDS], none;
     uint64_t samples[4] = {0, 0, 0, 0};
     ze_module_handle_t module;

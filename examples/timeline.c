@@ -123,11 +123,11 @@ static int are_results_right(const problem *p) {
  * nobody.
  */
 static zt_stream *attach_stream(const gpu *g, zt_profiler *profiler) {
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config = {0};
     zt_stream *stream;
 
     config.period_ns = 200000;
-    config.reader = 1;
+    config.thread = 1;
     config.profiler = profiler;
     if (zt_stream_open(g->context, g->device, &config, &stream) != ZE_RESULT_SUCCESS)
         print_last_error(NULL);
@@ -136,7 +136,7 @@ static zt_stream *attach_stream(const gpu *g, zt_profiler *profiler) {
 
 /* Times the calls in which the host waits. Without the tracing layer the timeline has none. */
 static void time_calls(zt_profiler *profiler) {
-    zt_trace_config config = zt_trace_config_default();
+    zt_trace_config config = {0};
 
     config.no_launches = 1; /* regions are made by hand here */
     config.calls = "zeEventHostSynchronize";
@@ -198,7 +198,7 @@ int main(int argc, char **argv) {
     }
     zt_trace_stop(profiler);
     zt_collect(profiler, TIMEOUT_NS);
-    zt_stream_close(stream, NULL, NULL);
+    zt_stream_close(stream, NULL, NULL, NULL);
 
     right = are_results_right(&p);
     printf("results: %s\n", right ? "right" : "WRONG");

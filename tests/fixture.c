@@ -1035,8 +1035,14 @@ void destroy_held(held_region held) {
     ok(zeEventDestroy(held.inside));
 }
 
+zt_stream_counts end_stream(zt_stream *stream, zt_row_fn function, void *user) {
+    zt_stream_counts counts;
+    ok(zt_stream_close(stream, function, user, &counts));
+    return counts;
+}
+
 void stream_marked_region(world *w, zt_profiler *profiler) {
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config = {0};
     zt_stream *stream = NULL;
     config.profiler = profiler;
     ok(zt_stream_open(w->context, w->device, &config, &stream));
@@ -1049,7 +1055,7 @@ void stream_marked_region(world *w, zt_profiler *profiler) {
     ok(zt_stream_mark(stream, w->immediate, "end"));
     finish_immediate(w, w->immediate);
     collect_all(profiler);
-    zt_stream_close(stream, NULL, NULL);
+    zt_stream_close(stream, NULL, NULL, NULL);
     collect_all(profiler);
 }
 

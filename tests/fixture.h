@@ -266,6 +266,9 @@ void destroy_held(held_region held);
 /* The region "marked" beside a stream that is attached to the profiler, and closed afterwards: the row
    between its two markers "step" is the region's. */
 void stream_marked_region(world *w, zt_profiler *profiler);
+
+/* Closes a stream, and returns its final counts. */
+zt_stream_counts end_stream(zt_stream *stream, zt_row_fn function, void *user);
 void append(world *w, zt_profiler *profiler, ze_command_list_handle_t list, const char *name);
 void append_kernel(zt_profiler *profiler, ze_command_list_handle_t list, ze_kernel_handle_t kernel,
                    const char *name);

@@ -1199,7 +1199,7 @@ static void test_streamed_shares(void **state) {
 /* Of a device: GPU_BUSY is the only share that it streams. */
 static void test_metrics_of_a_stream(void **state) {
     world *w = (world *)*state;
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config = {0};
     zt_stream *stream = NULL;
     zt__advice advice;
     zt_profiler *profiler = open_own(w, "", 100);
@@ -1211,7 +1211,7 @@ static void test_metrics_of_a_stream(void **state) {
     assert_int_equal(advice.streamed[ZT__ROLE_GPU_BUSY], zt_stream_find_metric(stream, "GPU_BUSY"));
     assert_int_equal(advice.streamed[ZT__ROLE_MEMORY_READ], UINT32_MAX); /* not of which time */
     assert_int_equal(advice.naming, ZT__NAMES_XE2);
-    zt_stream_close(stream, NULL, NULL);
+    zt_stream_close(stream, NULL, NULL, NULL);
     zt_close(profiler);
 }
 

@@ -1168,7 +1168,7 @@ static int see_no_row(const zt_row *row, void *user) {
 /* Everything that reads what the driver lies about. Regions are collected, lost or dropped. */
 static void profile_with_lie(world *w, enum lie told, const char *groups) {
     zt_config config = config_of(w);
-    zt_stream_config stream_config = zt_stream_config_default();
+    zt_stream_config stream_config = {0};
     zt_stream *stream = NULL;
     config.groups = groups;
     config.timeline = 16;
@@ -1183,7 +1183,7 @@ static void profile_with_lie(world *w, enum lie told, const char *groups) {
     if (zt_stream_open(w->context, w->device, &stream_config, &stream) == ZE_RESULT_SUCCESS) {
         run(w, profiler, "streamed");
         zt_stream_read(stream, 0, see_no_row, NULL);
-        zt_stream_close(stream, see_no_row, NULL);
+        zt_stream_close(stream, see_no_row, NULL, NULL);
     }
     zt_collect(profiler, 100000000);
     check_identity(profiler);
@@ -1315,7 +1315,7 @@ static void test_many_groups(void **state) {
 /* A group that can be used in both ways is used by regions or by a stream. */
 static void test_group_of_both_sampling_types(void **state) {
     world *w = *state;
-    zt_stream_config stream_config = zt_stream_config_default();
+    zt_stream_config stream_config = {0};
     zt_stream *stream = NULL;
     lie = NUMBERED_GROUPS;
     zt_profiler *profiler = open_groups(w, "G1");
@@ -1336,7 +1336,7 @@ static void test_group_of_both_sampling_types(void **state) {
     profiler = open_profiler(w, &config);
     assert_int_equal(zt_get_availability(profiler), ZT_IN_USE);
     assert_contains(zt_get_availability_text(profiler), "in use by group 'G0' of a stream of this process");
-    zt_stream_close(stream, see_no_row, NULL);
+    zt_stream_close(stream, see_no_row, NULL, NULL);
     lie = HONEST;
     check_work(w);
 }
@@ -1598,7 +1598,7 @@ static void test_reports_of_a_size_that_no_memory_has(void **state) {
 
 static void test_rows_beyond_the_room(void **state) {
     world *w = *state;
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config = {0};
     zt_stream *stream = NULL;
     config.group = "ComputeBasic";
     ok(zt_stream_open(w->context, w->device, &config, &stream));
@@ -1612,7 +1612,7 @@ static void test_rows_beyond_the_room(void **state) {
     }
     lie = HONEST;
     assert_result(result, ZE_RESULT_ERROR_INVALID_SIZE);
-    zt_stream_close(stream, see_no_row, NULL);
+    zt_stream_close(stream, see_no_row, NULL, NULL);
     check_work(w);
 }
 
@@ -1622,7 +1622,7 @@ static zt_stream *open_liar(world *w, enum lie told, uint32_t period_ns) {
     config.period_ns = period_ns;
     lie = told;
     zt_stream *stream = open_stream_with(w, &config);
-    row_metrics = zt_stream_get_metric_count(stream);
+    row_metrics = zt_stream_get_info(stream).metric_count;
     marker_metric = zt_stream_find_metric(stream, "StreamMarker");
     reason_metric = zt_stream_find_metric(stream, "ReportReason");
     return stream;
@@ -1631,7 +1631,7 @@ static zt_stream *open_liar(world *w, enum lie told, uint32_t period_ns) {
 /* Two of its reports need more room than there is. */
 static void test_reports_of_a_stream_that_are_huge(void **state) {
     world *w = *state;
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config = {0};
     zt_stream *stream = NULL;
     config.memory_limit = 1 << 19;
     lie = HUGE_REPORTS;
@@ -1712,9 +1712,9 @@ static void test_a_stream_without_an_end(void **state) {
     lie = ENDLESS_REPORTS;
     zt_stream *stream = open_stream_with(w, &config);
     ok(zt_stream_read(stream, A_WHILE, stop_at_first_row, NULL));
-    assert_int_equal(zt_stream_get_counts(stream).rows, 1);
+    assert_int_equal(zt_stream_get_info(stream).counts.rows, 1);
     ok(zt_stream_read(stream, 0, see_no_row, NULL));
-    check_stream_counts(zt_stream_get_counts(stream));
+    check_stream_counts(zt_stream_get_info(stream).counts);
     zt_stream_counts counts = close_rows(stream, NULL);
     assert_int_equal(counts.reports, endless_reports);
     lie = HONEST;
@@ -1758,7 +1758,7 @@ static void test_rows_of_no_length_are_merged(void **state) {
     config.timeline_rows = 90001;
     lie = ENDLESS_REPORTS;
     zt_stream *stream = open_stream_with(w, &config);
-    row_metrics = zt_stream_get_metric_count(stream);
+    row_metrics = zt_stream_get_info(stream).metric_count;
     busy_metric = zt_stream_find_metric(stream, "GPU_BUSY");
     clock_metric = zt_stream_find_metric(stream, "AvgGpuCoreFrequencyMHz");
     assert_true(busy_metric < row_metrics && clock_metric < row_metrics);
@@ -1785,7 +1785,7 @@ static void test_rows_that_last_no_time(void **state) {
     of_stream.profiler = profiler;
     of_stream.period_ns = SLOW_PERIOD;
     zt_stream *stream = open_stream_with(w, &of_stream);
-    row_metrics = zt_stream_get_metric_count(stream);
+    row_metrics = zt_stream_get_info(stream).metric_count;
     length_metric = zt_stream_find_metric(stream, "GpuTime");
     lie = NO_LENGTHS;
     mark_now(w, stream, "before");

@@ -356,7 +356,7 @@ static void close_what_reports(int result, const char *text, void *argument) {
     }
     zt_close(me->profiler);
     if (me->stream)
-        zt_stream_close(me->stream, NULL, NULL);
+        zt_stream_close(me->stream, NULL, NULL, NULL);
 }
 
 /* What reports goes on to use the profiler: closing it is refused. */
@@ -428,7 +428,7 @@ static void test_a_log_function_inside_of_another_that_closes(void **state) {
 static void test_a_log_function_that_closes_its_stream(void **state) {
     world *w = *state;
     closer me = {0};
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config = {0};
     config.log = close_what_reports;
     config.log_user = &me;
     ok(zt_stream_open(w->context, w->device, &config, &me.stream));
@@ -437,7 +437,7 @@ static void test_a_log_function_that_closes_its_stream(void **state) {
     assert_int_equal(me.refusals, 1);
     zt_stream *stream = me.stream;
     me.stream = NULL;
-    zt_stream_close(stream, NULL, NULL);
+    zt_stream_close(stream, NULL, NULL, NULL);
 }
 
 /* ---- an allocator that asks ------------------------------------------------------------------------------- */

@@ -91,7 +91,7 @@ static int open_pretended(void **state) {
 /* ==== attaching =========================================================================================== */
 
 static zt_debug_config debug_config(world *w) {
-    zt_debug_config config = zt_debug_config_default();
+    zt_debug_config config = {0};
     zt_config messages = config_of(w);
     config.log = messages.log;
     config.log_user = messages.log_user;
@@ -1978,7 +1978,7 @@ static void test_without_memory(void **state) {
 /* The driver's numbers are no lengths. */
 static void test_null_and_nonsense(void **state) {
     world *w = *state;
-    zt_debug_config half = zt_debug_config_default();
+    zt_debug_config half = {0};
     zt_debugger *debugger = (zt_debugger *)(void *)w;
     zt_debug_place place;
     zt_debug_stops stops;

@@ -15,7 +15,7 @@ static int start_traced(void **state) {
 }
 
 static zt_profiler *trace_every(world *w, const zt_config *config, uint32_t every, uint64_t limit) {
-    zt_trace_config trace = zt_trace_config_default();
+    zt_trace_config trace = {0};
     zt_profiler *profiler = open_profiler(w, config);
     trace.every = every;
     trace.limit = limit;

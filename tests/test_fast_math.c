@@ -155,12 +155,12 @@ enum { MARKS = 16 };
 
 /* Of GPU_BUSY the rows have odd values. The first report gives no row. */
 static zt_stream *open_odd_stream(world *w, zt_profiler *profiler) {
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config = {0};
     zt_stream *stream;
     config.period_ns = 4000000000u; /* so that reports come by markers alone */
     config.profiler = profiler;
     assert_int_equal(zt_stream_open(w->context, w->device, &config, &stream), ZE_RESULT_SUCCESS);
-    make_odd(zt_stream_find_metric(stream, "GPU_BUSY"), zt_stream_get_metric_count(stream));
+    make_odd(zt_stream_find_metric(stream, "GPU_BUSY"), zt_stream_get_info(stream).metric_count);
     return stream;
 }
 
@@ -175,7 +175,7 @@ static void read_odd_rows(world *w, const char *metric, zt_row_fn check, void *u
     odd_metric = zt_stream_find_metric(stream, metric);
     mark_here(w, stream, MARKS);
     finish_immediate(w, w->immediate);
-    zt_stream_counts counts = zt_stream_close(stream, check, user);
+    zt_stream_counts counts = end_stream(stream, check, user);
     make_odd(UINT32_MAX, 0);
     assert_int_equal(counts.rows, MARKS - 1);
     assert_int_equal(counts.reports, counts.rows + counts.discarded);
@@ -269,7 +269,7 @@ static void test_attribution(void **state) {
     zt_end(&region);
     mark_here(w, stream, MARKS - 13);
     finish_immediate(w, w->immediate);
-    zt_stream_close(stream, NULL, NULL);
+    zt_stream_close(stream, NULL, NULL, NULL);
     make_odd(UINT32_MAX, 0);
     measure(w, profiler, 1);
     zt_streamed within = streamed_here(profiler, 0, metric), after = streamed_here(profiler, 1, metric);

@@ -339,15 +339,15 @@ static void pack_and_merge(program *p) {
 static void open_or_close_stream(program *p) {
     if (p->stream) {
         finish_work(p); /* which may mark it */
-        zt_stream_close(p->stream, NULL, NULL);
+        zt_stream_close(p->stream, NULL, NULL, NULL);
         p->stream = NULL;
         return;
     }
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config = {0};
     config.profiler = any_profiler(p);
     config.period_ns = 100000;
     config.memory_limit = 1 << 20;
-    config.reader = draw(p, 4) == 0;
+    config.thread = draw(p, 4) == 0;
     zt_stream_open(p->w->context, p->w->device, &config, &p->stream);
 }
 
@@ -455,7 +455,7 @@ static void run_program(world *w, uint64_t seed) {
                 check_identity(p.profilers[k]);
     }
     finish_work(&p);
-    zt_stream_close(p.stream, NULL, NULL);
+    zt_stream_close(p.stream, NULL, NULL, NULL);
     zt_close(p.profilers[0]);
     zt_close(p.profilers[1]);
     forget_faults();

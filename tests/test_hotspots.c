@@ -213,7 +213,7 @@ static void sample_kernel(zt_profiler *profiler, const work *of, ze_kernel_handl
 
 static zt_profiler *open_tracing(world *w) {
     zt_config times = config_of(w);
-    zt_trace_config trace = zt_trace_config_default();
+    zt_trace_config trace = {0};
     times.groups = "";
     trace.no_launches = 1;
     gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
@@ -1182,7 +1182,7 @@ static void nothing_is_stopped_while_modules_are_read(void **state) {
 static void stops_without_memory(void **state) {
     world *w = (world *)*state;
     zt_config times = config_of(w);
-    zt_trace_config trace = zt_trace_config_default();
+    zt_trace_config trace = {0};
     zt_hotspots_config config = stops_config();
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     times.groups = "";
@@ -1430,7 +1430,7 @@ static void use_meanwhile(zt_profiler *profiler) {
 
 static zt_profiler *open_impatient(world *w) {
     zt_config times = config_of(w);
-    zt_trace_config trace = zt_trace_config_default();
+    zt_trace_config trace = {0};
     zt_hotspots_config config = zt_hotspots_config_default();
     config.no_thread = 1;
     times.groups = "";
@@ -1561,7 +1561,7 @@ static void the_log_must_not_stop_it(void **state) {
     world *w = (world *)*state;
     zt_hotspots_config config = zt_hotspots_config_default();
     zt_config times = config_of(w);
-    zt_trace_config trace = zt_trace_config_default();
+    zt_trace_config trace = {0};
     inside_log.count = 0;
     config.no_thread = 1;
     config.period_ns = 1000000;
@@ -1629,7 +1629,7 @@ static void beside_a_stream_and_queries(void **state) {
     zt_stream *stream;
     gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
     zt_profiler *profiler = open_groups(w, "HostScheduler");
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config = {0};
     config.group = "ComputeBasic";
     ok(zt_stream_open(w->context, w->device, &config, &stream));
     ok(zt_trace_start(profiler, NULL));
@@ -1640,7 +1640,7 @@ static void beside_a_stream_and_queries(void **state) {
     ok(zt_collect(profiler, A_WHILE));
     assert_int_equal(region_info(profiler, "hot").count, 1);
     assert_int_equal(stats_of(profiler, "hot", "GpuTime").count, 1);
-    assert_true(zt_stream_close(stream, NULL, NULL).reports > 0);
+    assert_true(end_stream(stream, NULL, NULL).reports > 0);
     ok(zeKernelDestroy(hot));
     unload_work(&of);
     close_profiler(w, profiler);

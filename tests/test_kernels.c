@@ -751,7 +751,7 @@ static void test_every_kind_of_launch(void **state) {
    are launches that the driver refuses, or those elsewhere. */
 static void test_what_counts(void **state) {
     world *w = *state;
-    zt_trace_config config = zt_trace_config_default();
+    zt_trace_config config = {0};
     config.every = 4;
     config.names = "sax*";
     zt_profiler *profiler = open_traced(w, &config);
@@ -786,7 +786,7 @@ static void expect_named(world *w, const char *names, uint64_t saxpy, uint64_t r
     ze_host_mem_alloc_desc_t host = {ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, NULL, 0};
     uint32_t items = WORK_ITEMS, known = 0;
     void *groups, *count;
-    zt_trace_config config = zt_trace_config_default();
+    zt_trace_config config = {0};
     config.names = names;
     ok(zeMemAllocHost(w->context, &host, 3 * sizeof(ze_group_count_t), 64, &groups));
     ok(zeMemAllocHost(w->context, &host, sizeof(uint32_t), 64, &count));
@@ -836,7 +836,7 @@ static void other_name(void *parameters, int result, void *user, void **instance
 /* A kernel that a hook puts in place of the application's. */
 static void test_a_kernel_of_a_hook(void **state) {
     world *w = *state;
-    zt_trace_config config = zt_trace_config_default();
+    zt_trace_config config = {0};
     loaded saxpy = load_saxpy(w, 3);
     ok(zeKernelSetGroupSize(saxpy.kernel, 1, 1, 1));
     zt_hook hook = {"zeCommandListAppendLaunchKernel", other_name, NULL, &saxpy.kernel};
@@ -1160,7 +1160,7 @@ static void test_tables_without_memory(void **state) {
     static kept_text report;
     ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     zt_config times = config_of(w);
-    zt_trace_config config = zt_trace_config_default();
+    zt_trace_config config = {0};
     times.groups = "";
     times.allocator = scarce_allocator();
     config.calls = "zeKernelSetGroupSize";
@@ -1272,7 +1272,7 @@ static void test_more_kernels_than_there_is_room_for(void **state) {
     const ze_group_count_t one = {1, 1, 1};
     ze_kernel_properties_t properties = {.numKernelArgs = 4};
     zt_config times = config_of(w);
-    zt_trace_config config = zt_trace_config_default();
+    zt_trace_config config = {0};
     times.groups = "";
     times.samples = 1;
     zt_profiler *profiler = open_profiler(w, &times);

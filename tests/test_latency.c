@@ -305,7 +305,7 @@ static void test_without_a_timeline(void **state) {
 
 static zt_profiler *open_traced_times(world *w, uint32_t timeline) {
     zt_config config = config_of(w);
-    zt_trace_config trace = zt_trace_config_default();
+    zt_trace_config trace = {0};
     config.groups = "";
     config.timeline = timeline;
     trace.copies = 1;
@@ -807,7 +807,7 @@ static void test_bytes_in_reports(void **state) {
 }
 
 static void copy_in_no_time(world *w, zt_profiler *profiler) {
-    zt_trace_config config = zt_trace_config_default();
+    zt_trace_config config = {0};
     config.copies = 1;
     ok(zt_trace_start(profiler, &config));
     ok(zeCommandListAppendMemoryCopy(w->immediate, w->sums, w->ones, 1000, NULL, 0, NULL));
@@ -868,7 +868,7 @@ static void expect_same(const zt_profiler *one, const zt_profiler *other, const 
 }
 
 static void copy_and_execute(world *w, zt_profiler *profiler) {
-    zt_trace_config config = zt_trace_config_default();
+    zt_trace_config config = {0};
     execute_behind_gate(w, profiler, 4);
     config.copies = 1;
     ok(zt_trace_start(profiler, &config));

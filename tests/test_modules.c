@@ -33,7 +33,7 @@ static int close_with_files(void **state) {
 #define FILE_TEST(function) cmocka_unit_test_setup_teardown(function, open_with_files, close_with_files)
 
 static zt_profiler *trace_with(world *w, const char *directory) {
-    zt_trace_config config = zt_trace_config_default();
+    zt_trace_config config = {0};
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     config.modules = directory;
     ok(zt_trace_start(profiler, &config));
@@ -355,7 +355,7 @@ static void test_a_disk_without_room(void **state) {
 static void test_without_memory_for_the_directory(void **state) {
     world *w = *state;
     native_binary matmul = read_binary("build/kernels/matmul.so");
-    zt_trace_config trace = zt_trace_config_default();
+    zt_trace_config trace = {0};
     int few = 0, files = -1;
     trace.modules = in_directory("modules");
     while (files < 2) {
@@ -419,7 +419,7 @@ static void test_a_driver_that_does_not_deliver(void **state) {
 static void test_without_memory(void **state) {
     world *w = *state;
     native_binary matmul = read_binary("build/kernels/matmul.so");
-    zt_trace_config trace = zt_trace_config_default();
+    zt_trace_config trace = {0};
     int files = 0, few = 0;
     trace.modules = in_directory("modules");
     while (files < 2) {
@@ -496,7 +496,7 @@ static void test_the_environment_overrides(void **state) {
 /* ==== builds with profile flags =========================================================================== */
 
 static zt_profiler *trace_profiled(world *w, uint32_t flags) {
-    zt_trace_config config = zt_trace_config_default();
+    zt_trace_config config = {0};
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     config.profile_flags = flags;
     ok(zt_trace_start(profiler, &config));
@@ -663,7 +663,7 @@ static void note_flags_after(void *parameters, int result, void *user, void **in
 
 static zt_profiler *trace_flags(world *w, uint32_t flags, seen_flags *seen) {
     const zt_hook hook = {"zeModuleCreate", note_flags, note_flags_after, seen};
-    zt_trace_config config = zt_trace_config_default();
+    zt_trace_config config = {0};
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     config.profile_flags = flags;
     config.hooks = &hook;
@@ -986,7 +986,7 @@ static void test_hooks_beside_it(void **state) {
     ze_kernel_handle_t kernel;
     seen_kernel seen = {NULL, NULL};
     const zt_hook hook = {"zeKernelCreate", NULL, note_kernel, &seen};
-    zt_trace_config config = zt_trace_config_default();
+    zt_trace_config config = {0};
     char name[16];
     size_t size = sizeof name;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");

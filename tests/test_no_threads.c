@@ -13,10 +13,10 @@
 
 static void test_reader_is_refused(void **state) {
     world *w = (world *)*state;
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config = {0};
     zt_stream *stream;
     const char *text;
-    config.reader = 1;
+    config.thread = 1;
     assert_int_equal(zt_stream_open(w->context, w->device, &config, &stream),
                      ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     assert_null(stream);
@@ -30,7 +30,7 @@ static void test_polling_works(void **state) {
     assert_int_equal(zt_stream_open(w->context, w->device, NULL, &stream), ZE_RESULT_SUCCESS);
     for (int i = 0; i < 3; i++)
         assert_int_equal(zt_stream_read(stream, A_WHILE, NULL, NULL), ZE_RESULT_SUCCESS);
-    assert_true(zt_stream_close(stream, NULL, NULL).reports > 0);
+    assert_true(end_stream(stream, NULL, NULL).reports > 0);
 }
 
 /* The threads of the application collect, and the reason is logged. */

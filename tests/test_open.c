@@ -355,7 +355,7 @@ static void test_streams_of_this_and_another_device(void **state) {
     world *w = *state;
     ze_device_handle_t devices[2];
     uint32_t count = 2;
-    zt_stream_config stream_config = zt_stream_config_default();
+    zt_stream_config stream_config = {0};
     zt_config config = config_of(w);
     gpu.set_devices(2, 0);
     ok(zeDeviceGet(w->driver, &count, devices));
@@ -373,7 +373,7 @@ static void test_streams_of_this_and_another_device(void **state) {
                         i == 0 ? "in use by group 'HostScheduler' of a stream of this process"
                                : "in use by another process, or a stream or query of this program's own");
         close_profiler(w, profiler);
-        zt_stream_close(stream, NULL, NULL);
+        zt_stream_close(stream, NULL, NULL, NULL);
     }
 }
 
@@ -719,7 +719,7 @@ static void test_instruction_sampling_is_no_stream(void **state) {
     world *w = *state;
     zet_metric_group_handle_t group = NULL;
     zt_stream *stream = (zt_stream *)w;
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config = {0};
     gpu.behave(SOFTGPU_STALL_SAMPLING, 1);
     config.group = "EuStallSampling";
     assert_result(zt_stream_open(w->context, w->device, &config, &stream), ZE_RESULT_ERROR_INVALID_ARGUMENT);

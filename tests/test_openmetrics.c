@@ -391,7 +391,7 @@ static void test_streams(void **state) {
 /* Figures of streams are of no pass. */
 static void test_a_stream_beside_passes(void **state) {
     world *w = *state;
-    zt_stream_config stream = zt_stream_config_default();
+    zt_stream_config stream = {0};
     zt_config config = config_of(w);
     zt_stream *opened = NULL;
     config.groups = "ComputeBasic,MemoryProfile";
@@ -411,7 +411,7 @@ static void test_a_stream_beside_passes(void **state) {
         finish_immediate(w, w->immediate);
         collect_all(stream.profiler);
     }
-    zt_stream_close(opened, NULL, NULL);
+    zt_stream_close(opened, NULL, NULL, NULL);
     collect_all(stream.profiler);
     streams_of_profiler = 1;
     check_report(stream.profiler, w);
@@ -445,7 +445,7 @@ static void test_a_flag_of_a_stream(void **state) {
 static void test_calls(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
-    zt_trace_config config = zt_trace_config_default();
+    zt_trace_config config = {0};
     config.calls = "zeCommandListHostSynchronize,zeCommandListAppendLaunchKernel,zeEventQueryStatus";
     ok(zt_trace_start(profiler, &config));
     launch(w, w->immediate);

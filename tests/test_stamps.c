@@ -624,7 +624,7 @@ static void test_an_event_that_a_hook_destroyed(void **state) {
     zt_profiler *profiler = open_profiler(w, &config);
     ze_event_handle_t event;
     zt_hook hook = {"zeCommandListReset", destroy_event, NULL, &event};
-    zt_trace_config traced = zt_trace_config_default();
+    zt_trace_config traced = {0};
     traced.hooks = &hook;
     traced.hook_count = 1;
     ok(zt_trace_start(profiler, &traced));
@@ -2038,7 +2038,7 @@ static void note_event(void *parameters, int result, void *user, void **instance
 static void test_hooks_see_the_event_of_the_application(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
-    zt_trace_config trace = zt_trace_config_default();
+    zt_trace_config trace = {0};
     void *seen[2] = {NULL, NULL};
     zt_hook hook = {"zeCommandListAppendLaunchKernel", note_event, note_event, seen};
     config.groups = "";
@@ -2203,7 +2203,7 @@ static void signal_refused(world *w, int is_copy, uint32_t flags, uint32_t is_re
     const ze_result_t refused = is_refused ? ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY : ZE_RESULT_SUCCESS;
     rig r = open_concurrent(w);
     zt_config config = config_of(w);
-    zt_trace_config trace = zt_trace_config_default();
+    zt_trace_config trace = {0};
     config.groups = "";
     trace.copies = 1;
     zt_profiler *profiler = open_profiler(w, &config);
@@ -2383,7 +2383,7 @@ static void test_stopped_with_a_call_that_is_about_to_end(void **state) {
     world *w = *state;
     late_call call = {w, 0};
     zt_config config = config_of(w);
-    zt_trace_config trace = zt_trace_config_default();
+    zt_trace_config trace = {0};
     zt_hook hook = {"zeDeviceGetStatus", NULL, end_late, &call};
     pthread_t other;
     config.groups = "";
@@ -2738,7 +2738,7 @@ static void test_copies_and_fills(void **state) {
     world *w = *state;
     rig r = open_concurrent(w);
     zt_config config = config_of(w);
-    zt_trace_config trace = zt_trace_config_default();
+    zt_trace_config trace = {0};
     const uint32_t one = 1;
     config.groups = "";
     trace.copies = 1;
@@ -2769,7 +2769,7 @@ static void test_barriers_and_waits(void **state) {
     world *w = *state;
     need_in_order_lists(w);
     zt_config config = config_of(w);
-    zt_trace_config trace = zt_trace_config_default();
+    zt_trace_config trace = {0};
     config.groups = "";
     trace.copies = 1;
     rig r = open_concurrent(w);

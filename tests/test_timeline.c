@@ -624,7 +624,7 @@ static void execute_inside(void *parameters, int result, void *user, void **inst
    by a clock that stands still otherwise; 0: it does not. */
 static ze_command_list_handle_t execute_one_inside(inside *of, uint64_t call_ns) {
     zt_hook hook = {"zeCommandQueueExecuteCommandLists", execute_inside, NULL, of};
-    zt_trace_config config = zt_trace_config_default();
+    zt_trace_config config = {0};
     config.names = "none";
     config.hooks = &hook;
     config.hook_count = 1;
@@ -1273,7 +1273,7 @@ static void test_gaps_of_streams(void **state) {
         finish_immediate(w, w->immediate);
         ok(zt_stream_read(stream, 0, NULL, NULL));
     }
-    assert_int_equal(zt_stream_get_counts(stream).gaps, 1);
+    assert_int_equal(zt_stream_get_info(stream).counts.gaps, 1);
     close_rows(stream, NULL);
     trace_since(profiler, low);
     expect_line("gap x1");
@@ -1495,7 +1495,7 @@ static void test_two_streams(void **state) {
     config.group = "HostScheduler";
     zt_stream *host = open_stream_with(w, &config);
     zt_stream *device = attach(w, profiler, 1000000);
-    uint32_t metrics = zt_stream_get_metric_count(host) + zt_stream_get_metric_count(device);
+    uint32_t metrics = zt_stream_get_info(host).metric_count + zt_stream_get_info(device).metric_count;
     for (int i = 0; i < 3; i++) {
         run(w, profiler, "work");
         ok(zt_stream_read(host, A_WHILE, NULL, NULL));
@@ -1844,7 +1844,7 @@ static void test_threads(void **state) {
     zt_stream_config config = stream_config_of(w);
     config.profiler = profiler;
     config.timeline_rows = 64;
-    config.reader = 1;
+    config.thread = 1;
     threads t = {w, profiler, open_stream_with(w, &config), 0};
     assert_int_equal(pthread_create(&reads, NULL, read_along, &t), 0);
     assert_int_equal(pthread_create(&reports, NULL, report_along, &t), 0);

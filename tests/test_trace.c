@@ -27,7 +27,8 @@ const char *__lsan_default_suppressions(void) {
 enum { CLONEABLE = 1 << 4 }; /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, which older headers lack */
 
 static zt_trace_config everything(void) {
-    return zt_trace_config_default();
+    zt_trace_config config = {0};
+    return config;
 }
 
 static zt_profiler *open_traced(world *w, const zt_trace_config *config) {
@@ -1298,7 +1299,7 @@ static void succeed_list(void *parameters, int result, void *user, void **instan
 
 static zt_profiler *create_at_once(world *w, successor *next) {
     zt_hook hook = {"zeCommandListDestroy", NULL, succeed_list, next};
-    zt_trace_config config = zt_trace_config_default();
+    zt_trace_config config = {0};
     zt_config times = config_of(w);
     ze_command_list_handle_t list;
     zt_profiler *profiler = open_traced(w, NULL);
@@ -1372,7 +1373,7 @@ static void succeed_module(void *parameters, int result, void *user, void **inst
 
 /* A tracer whose records are older than the objects that a hook of another one creates. */
 static zt_profiler *trace_with_successors(world *w, zt_hook *hook) {
-    zt_trace_config config = zt_trace_config_default();
+    zt_trace_config config = {0};
     zt_config times = config_of(w);
     zt_profiler *profiler = open_traced(w, NULL);
     config.hooks = hook;

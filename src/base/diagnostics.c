@@ -139,6 +139,8 @@ ZT__PRIVATE zt_log_fn zt__default_log(void) {
 
 ZT__PRIVATE ZT__THREAD_LOCAL const zt__log_call *zt__log_calls;
 
+static ZT__THREAD_LOCAL zt__message_text zt__last_of_thread; /* whatever it is about */
+
 ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format, unsigned result,
                        ...) {
@@ -150,11 +152,8 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     vsnprintf(now.text, sizeof now.text, format, arguments);
     va_end(arguments);
     now.result = (ze_result_t)result;
+    zt__last_of_thread = now;
     if (!diagnostics) {
-        zt__thread_messages *messages = zt__get_thread_messages();
-        if (messages) {
-            messages->last = now;
-        }
         if (zt__default_log()) {
             zt__log_to_stderr((int)result, now.text, NULL);
         }
@@ -234,39 +233,25 @@ ZT__PRIVATE ze_result_t zt__check_process(zt__diagnostics *diagnostics, const ch
     return ZE_RESULT_SUCCESS;
 }
 
-ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
-    zt__thread_messages *messages = zt__get_thread_messages();
-    if (!messages) {
-        return "";
+ZT__PRIVATE zt__message_text zt__get_last_message(zt__diagnostics *diagnostics) {
+    zt__message_text last = zt__last_of_thread;
+    if (diagnostics) {
+        zt__lock(diagnostics->mutex);
+        last = diagnostics->last;
+        zt__unlock(diagnostics->mutex);
     }
-    if (!diagnostics) {
-        return messages->last.text;
-    }
-    zt__lock(diagnostics->mutex);
-    messages->copy = diagnostics->last;
-    zt__unlock(diagnostics->mutex);
-    return messages->copy.text;
+    return last;
 }
 
-ZT__PRIVATE ze_result_t zt__get_last_result(zt__diagnostics *diagnostics) {
-    zt__thread_messages *messages;
-    ze_result_t result;
-    if (!diagnostics) {
-        messages = zt__get_thread_messages();
-        return messages ? messages->last.result : ZE_RESULT_SUCCESS;
-    }
-    zt__lock(diagnostics->mutex);
-    result = diagnostics->last.result;
-    zt__unlock(diagnostics->mutex);
-    return result;
+ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
+    static ZT__THREAD_LOCAL zt__message_text copy;
+    copy = zt__get_last_message(diagnostics);
+    return copy.text;
 }
 
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
-    zt__thread_messages *messages = zt__get_thread_messages();
-    if (messages) {
-        messages->last = diagnostics->last;
-        messages->last.result = result;
-    }
+    zt__last_of_thread = diagnostics->last;
+    zt__last_of_thread.result = result;
 }
 
 ZT_API const char *zt_version(void) {

@@ -107,9 +107,9 @@
     X(NO_TIMELINE, "zt_stream_open: config.profiler keeps no timeline. Set its config.timeline.")            \
     X(SEVERAL_TILES, "%s: the device has %u tiles, and group '%.64s' cannot be sampled on all of them at "   \
                      "once. Open a %s on each sub-device (zeDeviceGetSubDevices).")                          \
-    X(NO_READER, "zt_stream_open: config.reader is set, and %s. Call zt_stream_read() often instead.")       \
+    X(NO_READER, "zt_stream_open: config.thread is set, and %s. Call zt_stream_read() often instead.")       \
     X(STREAM_GAP, "zetMetricStreamerReadData: the device dropped data that were not read in time. Call "     \
-                  "zt_stream_read() more often, set config.reader, or raise config.period_ns.")              \
+                  "zt_stream_read() more often, set config.thread, or raise config.period_ns.")              \
     X(NOT_CALCULATED, "%s failed: %s. These reports are discarded. Update the driver if this persists.")     \
     X(STREAM_BUSY, "%s: the stream is being read. Do not call this from the function that receives rows, "   \
                    "nor from two threads at once.")                                                          \
@@ -255,9 +255,9 @@ typedef struct zt__log_call {
     const struct zt__log_call *outer;
 } zt__log_call;
 
-/* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of a profiler or
-   stream, and logs it if it is the first of its kind. If `diagnostics` is NULL, stores it as the last one of
-   the thread, and prints it if ZT_LOG asks for that. Returns `result`, which is not SUCCESS. The log function
+/* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of the thread
+   and of a profiler, stream or debugger, and logs it if it is the first of its kind. If `diagnostics` is NULL,
+   prints it if ZT_LOG asks for that. Returns `result`, which is not SUCCESS. The log function
    is a callback: no mutex may be held. */
 #define zt__report(diagnostics, identifier, ...)                                                             \
     zt__report_message(diagnostics, ZT__##identifier, zt__format_##identifier, __VA_ARGS__)
@@ -302,13 +302,13 @@ ZT__PRIVATE ze_result_t zt__report_no_memory(zt__diagnostics *diagnostics, const
 /* Ensures that the block which all copies share exists (base/shared.h). Reports a failure. */
 ZT__PRIVATE ze_result_t zt__check_process(zt__diagnostics *diagnostics, const char *call);
 
-/* Returns the last message of a profiler or stream; if `diagnostics` is NULL, that of the thread. It stays
-   valid until this thread calls the library again. */
+/* Returns the last message of a profiler, stream or debugger; if `diagnostics` is NULL, that of the thread. */
+ZT__PRIVATE zt__message_text zt__get_last_message(zt__diagnostics *diagnostics);
+
+/* Returns its text, which stays valid until this thread calls the library again. */
 ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics);
 
-ZT__PRIVATE ze_result_t zt__get_last_result(zt__diagnostics *diagnostics);
-
-/* Copies the last message of a profiler or stream, which is destroyed next, to the thread. */
+/* Makes the last message of what is destroyed next that of the thread, with another result. */
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result);
 
 extern ZT__THREAD_LOCAL const zt__log_call *zt__log_calls;

@@ -133,16 +133,8 @@ ZT__PRIVATE void zt__read_thread_name(uint32_t thread, char *name, size_t size) 
     }
 }
 
-ZT__PRIVATE void *zt__allocate_thread_value(size_t size) {
-    return calloc(1, size);
-}
-
-ZT__PRIVATE void zt__free_thread_value(void *value) {
-    free(value);
-}
-
-ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values) {
-    return pthread_key_create(key, frees_values ? free : NULL) == 0;
+ZT__PRIVATE int zt__create_key(zt__thread_key *key) {
+    return pthread_key_create(key, NULL) == 0;
 }
 
 ZT__PRIVATE void zt__delete_key(zt__thread_key key) {

@@ -113,16 +113,8 @@ ZT__PRIVATE uint32_t zt__read_thread_number(void);
 /* Stores the name that the system shows for a thread of this process; "" if it has ended. */
 ZT__PRIVATE void zt__read_thread_name(uint32_t thread, char *name, size_t size);
 
-/* Allocates a value of a thread: memory filled with zeros, which any copy of this header can free. Returns
-   NULL without memory. */
-ZT__PRIVATE void *zt__allocate_thread_value(size_t size);
-
-ZT__PRIVATE void zt__free_thread_value(void *value);
-
-/* Creates a key, under which each thread has a value of its own. With `frees_values`, the value of a thread
-   that ends is freed, even if the copy of this header that allocated it was unloaded. Returns 0 if no key is
-   left. */
-ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values);
+/* Creates a key, under which each thread has a value of its own. Returns 0 if no key is left. */
+ZT__PRIVATE int zt__create_key(zt__thread_key *key);
 
 ZT__PRIVATE void zt__delete_key(zt__thread_key key);
 

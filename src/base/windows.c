@@ -176,30 +176,8 @@ ZT__PRIVATE void zt__read_thread_name(uint32_t thread, char *name, size_t size) 
     }
 }
 
-/* Each C library of the process has a heap of its own. The system's is the common one. */
-ZT__PRIVATE void *zt__allocate_thread_value(size_t size) {
-    return HeapAlloc(GetProcessHeap(), HEAP_ZERO_MEMORY, size);
-}
-
-ZT__PRIVATE void zt__free_thread_value(void *value) {
-    HeapFree(GetProcessHeap(), 0, value);
-}
-
-/* Called by a thread that ends, with its value. */
-static void NTAPI zt__free_ended_value(void *value) {
-    zt__free_thread_value(value);
-}
-
-ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values) {
-    HMODULE module;
-    /* Threads call zt__free_ended_value when they end, so the DLL that has it stays loaded until the process
-       ends. */
-    if (frees_values &&
-        !GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN,
-                            (LPCSTR)(uintptr_t)zt__free_ended_value, &module)) {
-        return 0;
-    }
-    *key = FlsAlloc(frees_values ? zt__free_ended_value : NULL);
+ZT__PRIVATE int zt__create_key(zt__thread_key *key) {
+    *key = FlsAlloc(NULL);
     return *key != FLS_OUT_OF_INDEXES;
 }
 

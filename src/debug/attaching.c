@@ -42,13 +42,6 @@ static void zt__fill_debug_config(zt_debug_config *config) {
     }
 }
 
-ZT_API zt_debug_config zt_debug_config_default(void) {
-    zt_debug_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_debug_config(&config);
-    return config;
-}
-
 /* Returns whether there is a stop that waits for its answer, or for a caller to take it. */
 static int zt__has_interrupt(const zt_debugger *debugger) {
     uint32_t i;
@@ -190,11 +183,12 @@ static ze_result_t zt__attach_debugger(zt_debugger *debugger) {
 ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const zt_debug_config *config,
                                  zt_debugger **debugger) {
     const char *call = "zt_debug_open";
-    zt_debug_config complete = config ? *config : zt_debug_config_default();
+    zt_debug_config complete;
     const zt_allocator *allocator = &complete.allocator;
     zt_debugger *opened;
     zet_debug_event_t *events;
     ze_result_t result;
+    zt__copy_config(&complete, config, sizeof complete);
     if (!debugger) {
         return zt__report_null(NULL, call, "debugger");
     }
@@ -299,7 +293,7 @@ ZT_API const char *zt_debug_get_last_error(const zt_debugger *debugger) {
 }
 
 ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger) {
-    return zt__get_last_result(zt__get_debug_diagnostics(debugger));
+    return zt__get_last_message(zt__get_debug_diagnostics(debugger)).result;
 }
 
 #endif

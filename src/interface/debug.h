@@ -2,7 +2,7 @@
 
 /* ---- sessions and events ------------------------------------------------------------------------------- */
 
-/* How a process is debugged. Start from zt_debug_config_default(). */
+/* How a process is debugged. */
 struct zt_debug_config {
     uint64_t wait_timeout_ns; /* How many nanoseconds calls wait for other threads, and zt_debug_close for
                                  threads of the device that are about to stop. Default: 1 second. */
@@ -55,9 +55,6 @@ struct zt_debug_event {
 typedef int (*zt_debug_fn)(zt_debugger *debugger, const zt_debug_event *event, void *user);
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns a configuration with every field at its default. */
-ZT_API zt_debug_config zt_debug_config_default(void);
 
 /* Attaches to a device and to a process that uses it, or will; see PROGRAM DEBUG. The driver must be
    initialised.

@@ -92,7 +92,6 @@ ZT__OFF ZT__RESULT zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 ZT__OFF ZT__RESULT zt_name_list(zt_profiler *profiler, const void *list, const char *name)
     { return ZT__SUCCESS; }
 #ifdef ZETOOLS_TRACER
-ZT__OFF zt_trace_config zt_trace_config_default(void) ZT__EMPTY(zt_trace_config)
 ZT__OFF zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_trace_counts)
 ZT__OFF uint32_t zt_get_kernel_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info)
@@ -103,23 +102,18 @@ ZT__OFF uint32_t zt_get_call_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
 #endif
-ZT__OFF zt_stream_config zt_stream_config_default(void) ZT__EMPTY(zt_stream_config)
 ZT__OFF ZT__RESULT zt_stream_open(const void *context, const void *device, const zt_stream_config *config,
     zt_stream **stream) { return ZT__CLEAR(stream); }
 ZT__OFF ZT__RESULT zt_stream_read(zt_stream *stream, uint64_t timeout_ns, zt_row_fn function, void *user)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_stream_mark(zt_stream *stream, const void *list, const char *name)
     { return ZT__SUCCESS; }
-ZT__OFF zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, void *user)
-    ZT__EMPTY(zt_stream_counts)
+ZT__OFF ZT__RESULT zt_stream_close(zt_stream *stream, zt_row_fn function, void *user,
+    zt_stream_counts *counts) { return ZT__CLEAR(counts); }
 ZT__OFF zt_stream_info zt_stream_get_info(const zt_stream *stream)
-    { zt_stream_info empty; zt__clear(&empty, sizeof empty); empty.group = ""; return empty; }
-ZT__OFF zt_stream_counts zt_stream_get_counts(const zt_stream *stream) ZT__EMPTY(zt_stream_counts)
-ZT__OFF uint32_t zt_stream_get_metric_count(const zt_stream *stream) { return 0; }
-ZT__OFF const zt_metric *zt_stream_get_metric(const zt_stream *stream, uint32_t metric) { return NULL; }
+    { zt_stream_info empty; zt__clear(&empty, sizeof empty); empty.group = empty.error = "";
+      return empty; }
 ZT__OFF uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) { return UINT32_MAX; }
-ZT__OFF const char *zt_stream_get_last_error(const zt_stream *stream) { return ""; }
-ZT__OFF ZT__RESULT zt_stream_get_last_result(const zt_stream *stream) { return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_get_streamed_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF ZT__RESULT zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
@@ -161,7 +155,6 @@ ZT__OFF zt_watch_config zt_watch_config_default(void) ZT__EMPTY(zt_watch_config)
 ZT__OFF ZT__RESULT zt_watch(zt_profiler *profiler, const zt_watch_config *config) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_watch_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
 ZT__OFF zt_watch_info zt_watch_get_info(const zt_profiler *profiler) ZT__EMPTY(zt_watch_info)
-ZT__OFF zt_debug_config zt_debug_config_default(void) ZT__EMPTY(zt_debug_config)
 ZT__OFF ZT__RESULT zt_debug_open(const void *device, uint32_t pid, const zt_debug_config *config,
     zt_debugger **debugger) { return ZT__CLEAR(debugger); }
 ZT__OFF ZT__RESULT zt_debug_close(zt_debugger *debugger) { return ZT__SUCCESS; }
@@ -196,9 +189,6 @@ ZT__OFF ZT__RESULT zt_debug_write_registers(zt_debugger *debugger, zt_debug_thre
     uint32_t first, uint32_t count, const void *values, size_t size) { return ZT__SUCCESS; }
 #endif
 ZT__OFF zt_config zt_config_default(void) ZT__EMPTY(zt_config)
-#ifdef ZETOOLS_TRACER
-ZT__OFF zt_auto_config zt_auto_config_default(void) ZT__EMPTY(zt_auto_config)
-#endif
 ZT__OFF ZT__RESULT zt_find_group(const void *device, const char *name, uint32_t type, zt_group *group)
     { return ZT__CLEAR(group); }
 ZT__OFF ZT__RESULT zt_write_groups(const void *device, int metrics, zt_write_fn write, void *user)

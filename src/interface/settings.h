@@ -72,7 +72,7 @@ ZT_API zt_config zt_config_default(void);
 
 #ifdef ZETOOLS_TRACER
 
-/* How zt_auto traces and reports; see AUTOMATIC TRACING. Start from zt_auto_config_default(). Functions and
+/* How zt_auto traces and reports; see AUTOMATIC TRACING. Functions and
    their user pointers must live until exit. */
 struct zt_auto_config {
     const char *report; /* Paths, or "table", as in ZT_REPORT; see ENVIRONMENT. NULL: a table on standard
@@ -82,13 +82,6 @@ struct zt_auto_config {
     int hotspots; /* Not 0: hot spots are sampled on each device that can. ZT_HOTSPOTS in the environment
                      overrides this. */
 };
-
-#ifndef ZETOOLS_DISABLE
-
-/* Returns a configuration with every field at its default. */
-ZT_API zt_auto_config zt_auto_config_default(void);
-
-#endif
 
 #endif /* ZETOOLS_TRACER */
 

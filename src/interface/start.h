@@ -16,8 +16,8 @@
                    the profiler, stream or debugger that they are from.
    Structures      A structure to be filled in is empty on failure, and where the function does nothing.
    Configurations  NULL is the default configuration, and in a configuration 0 and NULL stand for the default
-                   of a field. Start from zt_..._config_default(), or for a benchmark from zeros. Strings and
-                   arrays need not outlive the call.
+                   of a field: zt_stream_config config = {0}; sets all of them. Start zt_config from
+                   zt_config_default(). Strings and arrays need not outlive the call.
    Callbacks       What a callback receives is valid during the call. CALLBACKS lists what it may call.
    Versions        Everything is there since 0.1, unless its declaration names a later version. */
 
@@ -65,7 +65,7 @@ typedef struct zt_stall zt_stall;                     /* why a thread did not ex
 typedef struct zt_stream zt_stream;               /* one metric group of a device, sampled by the clock */
 typedef struct zt_stream_config zt_stream_config; /* how a stream is opened */
 typedef struct zt_row zt_row;                     /* the metrics of one period */
-typedef struct zt_stream_info zt_stream_info;     /* what a stream was opened with */
+typedef struct zt_stream_info zt_stream_info;     /* what a stream measures, and what became of it */
 typedef struct zt_stream_counts zt_stream_counts; /* its reports, and what became of them */
 typedef struct zt_streamed zt_streamed;           /* a streamed metric in a region */
 
@@ -132,9 +132,9 @@ struct zt_region {
 ZT_API ze_result_t zt_open(ze_context_handle_t context, ze_device_handle_t device, const zt_config *config,
                            zt_profiler **profiler);
 
-/* Returns the last message of a profiler, or "". With NULL, that of this thread's last failure without a
-   profiler or stream, such as of zt_open. The text is this thread's own copy, and valid until the thread
-   calls the library again. */
+/* Returns the last message of a profiler, or "". With NULL, the last message of this thread, whatever it is
+   about: a profiler, a stream, a debugger, or none, as after zt_open has failed. The text is this thread's
+   own copy, and valid until the thread calls the library again. */
 ZT_API const char *zt_get_last_error(const zt_profiler *profiler);
 
 /* ZT_REGION(profiler, list, name) statement

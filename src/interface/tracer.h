@@ -20,7 +20,7 @@ struct zt_hook {
     void *user;
 };
 
-/* What a tracer does. Start from zt_trace_config_default(). */
+/* What a tracer does. */
 struct zt_trace_config {
     const char *names;    /* Kernels to measure: patterns with * and ?, separated by commas. A pattern after
                              '!' excludes: "gemm*,!*_tail". NULL: all kernels. */
@@ -63,9 +63,6 @@ struct zt_trace_counts {
 };
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns a configuration with every field at its default. */
-ZT_API zt_trace_config zt_trace_config_default(void);
 
 /* Returns how many launches were appended while tracing, since the first start. */
 ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler);

@@ -246,7 +246,7 @@
        A stream measures a metric group of the device periodically while the application runs.
        zt_stream_open starts it, zt_stream_read delivers its rows, zt_stream_mark appends a marker to a
        command list. The device has little memory for reports, so read often, or set
-       zt_stream_config.reader. Reports of a profiler show the streams that are attached to it
+       zt_stream_config.thread. Reports of a profiler show the streams that are attached to it
        (zt_stream_config.profiler). reports = rows + discarded + waiting, at any time; see STREAMED ROWS.
 
        Streams and regions with metrics exclude each other on a domain of the device, on some drivers on the
@@ -327,7 +327,7 @@
    PROCESSES
 
        A process may contain several copies of this header, in plugins and libraries. They find each other
-       by the environment variable ZETOOLS_PROCESS_3, which the first call of the library sets: no other
+       by the environment variable ZETOOLS_PROCESS_4, which the first call of the library sets: no other
        thread may use the environment during that call, and nobody may change the variable. See COPIES OF
        THE HEADER.
 
@@ -381,7 +381,7 @@
        ZETOOLS_STATIC           in each file that uses the library, with ZETOOLS_IMPLEMENTATION: makes its
                                 functions static, so that a library that contains them does not export them
        ZETOOLS_NO_THREADS       with ZETOOLS_IMPLEMENTATION: the library starts no threads. config.thread
-                                has no effect, zt_stream_config.reader and zt_watch are refused, and
+                                has no effect, zt_stream_config.thread and zt_watch are refused, and
                                 zt_collect reads samples of hot spots
        ZETOOLS_NO_PAGE          with ZETOOLS_IMPLEMENTATION: leaves out the page of run.html (70 KB);
                                 zt_report says so if one is asked for

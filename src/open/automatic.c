@@ -109,24 +109,16 @@ static void zt__end_auto(void) {
     zt__clear_auto();
 }
 
-ZT_API zt_auto_config zt_auto_config_default(void) {
-    zt_auto_config config;
-    config.report = NULL;
-    config.profiler = zt_config_default();
-    config.trace = zt_trace_config_default();
-    config.hotspots = 0;
-    return config;
-}
-
 static ze_result_t zt__start_auto(const zt_auto_config *given) {
     static int ends_at_exit;
-    zt_auto_config config = given ? *given : zt_auto_config_default();
+    zt_auto_config config;
     const char *path = zt__get_variable("ZT_AUTO"), *hotspots = zt__get_variable("ZT_HOTSPOTS");
     zt_config *kept = &zt__automatic.config, complete;
     ze_result_t(ZE_APICALL * enable_layer)(void);
     zt__tracer *tracer = NULL;
     ze_result_t result;
     int has_memory;
+    zt__copy_config(&config, given, sizeof config);
     if (!path || strcmp(path, "1") == 0) {
         path = config.report && *config.report ? config.report : "-";
     }

@@ -490,5 +490,5 @@ ZT_API const char *zt_get_last_error(const zt_profiler *profiler) {
 }
 
 ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler) {
-    return zt__get_last_result(zt__diagnostics_of(profiler));
+    return zt__get_last_message(zt__diagnostics_of(profiler)).result;
 }

@@ -14,7 +14,7 @@
 enum { ZT__STREAM_WAIT_NS = 10000000 };
 
 /* Reports are read from the device into a ring, and leave it when they are calculated, as rows. With
-   config.reader, a thread of the stream reads, and the threads that call zt_stream_read calculate and
+   config.thread, a thread of the stream reads, and the threads that call zt_stream_read calculate and
    deliver. Without it, they do both.
 
    There are two locks. `reader` is locked first: the thread that holds it delivers rows, calls the driver and

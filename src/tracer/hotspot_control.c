@@ -154,11 +154,12 @@ static ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stream) {
 static ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *loaded) {
     zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
     const zt_allocator *allocator = &hotspots->allocator;
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config;
     uint32_t i, room, count = 0, capacity = hotspots->config.addresses;
     zt__loaded_kernel *kernels;
     zt_stream *stream;
     ze_result_t result;
+    memset(&config, 0, sizeof config);
     if (hotspots->stream) {
         return zt__report(diagnostics, SAMPLING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     }

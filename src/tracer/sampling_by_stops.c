@@ -98,7 +98,8 @@ ZT__PRIVATE ze_result_t zt__start_stops(zt__hotspots *hotspots, zt_stream *strea
 #ifdef ZETOOLS_DEBUG
     enum { MOST_STOPS = 1000, MOST_THREADS = 65536, WAIT_NS = 500000000 };
     const char *name = "Stopped";
-    zt_debug_config config = zt_debug_config_default();
+    zt_debug_config config;
+    memset(&config, 0, sizeof config);
     uint32_t stops = hotspots->config.stops_a_second, room;
     int is_same;
     ze_result_t result;

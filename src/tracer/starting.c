@@ -203,12 +203,13 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
 
 ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given,
                                          uint32_t timeline) {
-    zt_trace_config config = given ? *given : zt_trace_config_default();
+    zt_trace_config config;
     const char *kernels = zt__get_variable("ZT_KERNELS"), *copies = zt__get_variable("ZT_COPIES"),
                *calls = zt__get_variable("ZT_CALLS");
     const char *modules = zt__get_variable("ZT_MODULES"), *flags = zt__get_variable("ZT_PROFILE_FLAGS");
     ze_result_t(ZE_APICALL * enable_layer)(void);
     ze_result_t result;
+    zt__copy_config(&config, given, sizeof config);
     if (zt__has_calls_in_progress(tracer, 0)) {
         return zt__report(tracer->diagnostics, CALLS_IN_PROGRESS, ZE_RESULT_NOT_READY,
                           zt__starting_call(tracer));
@@ -326,13 +327,6 @@ static void zt__free_tracer(zt_profiler *profiler) {
 }
 
 /* ---- public --------------------------------------------------------------------------------------------- */
-
-ZT_API zt_trace_config zt_trace_config_default(void) {
-    zt_trace_config config;
-    memset(&config, 0, sizeof config);
-    config.every = 1;
-    return config;
-}
 
 /* Returns the tracer of a profiler, which is created if there is none. Returns NULL without memory. */
 static zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char *call) {

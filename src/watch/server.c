@@ -179,7 +179,8 @@ ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_reque
             }
         }
         if (server->device) {
-            zt_debug_config config = zt_debug_config_default();
+            zt_debug_config config;
+            memset(&config, 0, sizeof config);
             config.allocator = *server->allocator;
             answer->result = zt_debug_open(server->device, request->process, &config, &server->debugger);
             if (answer->result != ZE_RESULT_SUCCESS) {

@@ -249,12 +249,13 @@ static int stop_at_once(const zt_row *row, void *user) {
 }
 
 static zt_stream_config every_field_of_a_stream(void) {
-    zt_stream_config config = zt_stream_config_default();
+    zt_stream_config config;
+    memset(&config, 0, sizeof config);
     config.group = "ComputeBasic";
     config.period_ns = 1;
     config.notify_reports = 2;
     config.memory_limit = 3;
-    config.reader = 1;
+    config.thread = 1;
     config.profiler = NULL;
     config.timeline_rows = 4;
     config.log = log_nothing;
@@ -268,23 +269,19 @@ static zt_stream_config every_field_of_a_stream(void) {
 static void streams_accept_nothing(void) {
     zt_stream_config config = every_field_of_a_stream();
     zt_stream *stream = NULL;
-    const char *text = NULL;
     (void)zt_stream_open(NULL, NULL, &config, &stream);
     EXPECT(stream == NULL);
     EXPECT(zt_stream_read(stream, 1000, stop_at_once, NULL) == 0);
     EXPECT(zt_stream_mark(stream, NULL, "name") == 0);
-    zt_stream_counts counts = zt_stream_get_counts(stream);
+    zt_stream_info info = zt_stream_get_info(stream);
+    zt_stream_counts counts = info.counts;
     EXPECT(counts.reports + counts.rows + counts.discarded + counts.waiting == 0);
     EXPECT(counts.gaps + counts.dropped == 0);
-    zt_stream_info info = zt_stream_get_info(stream);
     EXPECT(info.group != NULL && info.period_ns + info.notify_reports == 0);
-    EXPECT(info.memory == 0 && info.reader_cpu_ns == 0);
-    EXPECT(zt_stream_get_metric_count(stream) == 0);
-    EXPECT(zt_stream_get_metric(stream, 0) == NULL);
+    EXPECT(info.memory == 0 && info.thread_cpu_ns == 0);
+    EXPECT(info.metric_count == 0 && info.metrics == NULL && info.error != NULL);
     EXPECT(zt_stream_find_metric(stream, "GpuTime") == UINT32_MAX);
-    text = zt_stream_get_last_error(stream);
-    EXPECT(text != NULL);
-    counts = zt_stream_close(stream, stop_at_once, NULL);
+    EXPECT(zt_stream_close(stream, stop_at_once, NULL, &counts) == 0);
     EXPECT(counts.rows == 0);
 }
 
@@ -302,13 +299,15 @@ static void timelines_accept_no_profiler(zt_profiler *profiler) {
 static void the_tracer_accepts_no_profiler(zt_profiler *profiler) {
     (void)profiler;
 #ifdef ZETOOLS_TRACER
-    zt_trace_config config = zt_trace_config_default();
-    zt_auto_config automatic = zt_auto_config_default();
+    zt_trace_config config;
+    zt_auto_config automatic;
     zt_call_info info;
     zt_hotspots_config sampling = zt_hotspots_config_default();
     zt_hotspot_info hotspot;
     zt_kernel_info kernel;
     zt_hook hook = {"zeKernelCreate", NULL, NULL, NULL};
+    memset(&config, 0, sizeof config);
+    memset(&automatic, 0, sizeof automatic);
     memset(&info, 0, sizeof info);
     memset(&kernel, 0, sizeof kernel);
     memset(&hotspot, 0, sizeof hotspot);
@@ -343,7 +342,7 @@ static void the_tracer_accepts_no_profiler(zt_profiler *profiler) {
 static void a_debugger_may_be_null(void) {
 #ifdef ZETOOLS_DEBUG
     const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
-    zt_debug_config config = zt_debug_config_default();
+    zt_debug_config config;
     zt_debugger *debugger = NULL;
     zt_debug_stops stops;
     zt_debug_register found;
@@ -352,6 +351,7 @@ static void a_debugger_may_be_null(void) {
     uint64_t address = 1;
     uint32_t count = 1, word = 1;
     zt_watch_config watch = zt_watch_config_default();
+    memset(&config, 0, sizeof config);
     config.no_lines = 1;
     watch.no_helper = 1;
     (void)zt_debug_open(NULL, 0, &config, &debugger);

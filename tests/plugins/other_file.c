@@ -18,10 +18,6 @@ void other_run(zt_profiler *profiler, ze_command_list_handle_t list, const char 
     zt_end(&region);
 }
 
-const char *other_last_error(const zt_profiler *profiler) {
-    return zt_get_last_error(profiler);
-}
-
 zt_counts other_counts(const zt_profiler *profiler) {
     return zt_get_counts(profiler);
 }

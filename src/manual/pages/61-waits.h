@@ -21,7 +21,7 @@
        zt_debug_where           hot spots or places
        other zt_debug_...       calls of other threads                                    W
 
-       Threads of the library (config.thread, zt_stream_config.reader, hot spots, zt_watch) run from opening
+       Threads of the library (config.thread, zt_stream_config.thread, hot spots, zt_watch) run from opening
        or start to closing or stop. They block all signals except those of faults (SIGSEGV, ...), and end
        before the process exits. A thread that does not end within 2 seconds, because the driver or a
        function of the application does not return, is left behind.
