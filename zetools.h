@@ -1482,10 +1482,11 @@ enum { ZT_BENCH_SAMPLES = 1000, ZT_BENCH_OUTLIER = 1, ZT_BENCH_CHANGED = 2 };
 struct zt_bench_result {
     char name[64];
     zt_bench_end end;
-    uint32_t count;    /* samples */
-    uint32_t outliers; /* samples beyond a quartile by more than 1.5 times the interquartile range. They
+    const char *ended_by; /* the same as a text: "precise", "noise", "time", "full" or "not run" */
+    uint32_t count;       /* samples */
+    uint32_t outliers;    /* samples beyond a quartile by more than 1.5 times the interquartile range. They
                           count like any other */
-    uint32_t changed;  /* samples at another frequency. They count like any other */
+    uint32_t changed;     /* samples at another frequency. They count like any other */
     double median;
     double low, high; /* interval that contains the true median with a probability of at least 95% */
     double quartile1, quartile3;
@@ -1512,9 +1513,6 @@ struct zt_bench_result {
    Not by two threads at once. */
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result);
 
-/* Returns the name of a condition: "precise", "noise", ... */
-ZT_API const char *zt_bench_end_name(zt_bench_end end);
-
 #endif
 
 /* ---- two variants in one program ----------------------------------------------------------------------- */
@@ -1525,6 +1523,8 @@ struct zt_comparison {
     double ratio;     /* median of b divided by median of a */
     double low, high; /* interval that contains the true ratio with a probability of at least 95% */
     int differs;      /* not 0: the interval does not contain 1 */
+    char text[256];   /* the same as a sentence, such as "b takes 1.2500 times as long as a (95%: 1.2391 to
+                         1.2600): slower." "": nothing was compared */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -1542,18 +1542,14 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
 
 #ifndef ZETOOLS_DISABLE
 
-/* Write results as text for people, 80 columns wide: zt_write_benches a table with a row for each result,
-   zt_write_bench and zt_write_comparison one result in full. With the profiler that was benchmarked, as many
-   metrics are added as fit, those first that show most. Metrics that add up are in units a second. "95% +-"
-   is the precision, "with counters" the perturbation.
+/* Writes results as a table for people, 80 columns wide, with a row for each. With the profiler that was
+   benchmarked, as many metrics are added as fit, those first that show most. Metrics that add up are in units
+   a second. "95% +-" is the precision, "with counters" the perturbation.
    count        the number of results
    write, user  receive the text, as in zt_write
    Returns SUCCESS; UNKNOWN if `write` stopped it. */
 ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
                                     uint32_t count, zt_write_fn write, void *user);
-ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
-                                  zt_write_fn write, void *user);
-ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user);
 
 /* Writes results to a file, as zt_report does. The suffix chooses the format:
        .txt, a number, or no suffix  the table of zt_write_benches
@@ -2416,21 +2412,17 @@ ZT__OFF const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uin
 ZT__OFF ZT__RESULT zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
     zt_streamed *streamed) { return ZT__CLEAR(streamed); }
 ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result)
-    { ZT__CLEAR(result); if (result) { result->region = UINT32_MAX; } return ZT__SUCCESS; }
+    { ZT__CLEAR(result); if (result) { result->region = UINT32_MAX; result->ended_by = ""; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
-    zt_comparison *result) { return ZT__CLEAR(result); }
+    zt_comparison *result)
+    { ZT__CLEAR(result); if (result) { result->a.ended_by = result->b.ended_by = ""; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
     uint32_t count, zt_write_fn write, void *user) { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
-    zt_write_fn write, void *user) { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user)
-    { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_report_benches(const zt_profiler *profiler, const zt_bench_result *results,
     uint32_t count, const char *path) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_compare_benches(const zt_profiler *profiler, const zt_bench_result *results,
     uint32_t count, const char *before, const char *report, zt_bench_changes *changes)
     { return ZT__CLEAR(changes); }
-ZT__OFF const char *zt_bench_end_name(zt_bench_end end) { return ""; }
 #ifdef ZETOOLS_TRACER
 ZT__OFF zt_hotspots_config zt_hotspots_config_default(void) ZT__EMPTY(zt_hotspots_config)
 ZT__OFF ZT__RESULT zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config)
@@ -31010,6 +31002,8 @@ ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_
 ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series,
                                      const zt_bench_config *config);
 
+ZT__PRIVATE const char *zt__bench_end_name(zt_bench_end end);
+
 /* ==== bench/bench.c ===================================================================================== */
 
 /* zt_bench: samples until their median is known well. */
@@ -31278,6 +31272,12 @@ ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_ben
 
 /* ---- results --------------------------------------------------------------------------------------------- */
 
+ZT__PRIVATE const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
+
+ZT__PRIVATE const char *zt__bench_end_name(zt_bench_end end) {
+    return (unsigned)end < ZT__COUNT_OF(zt__bench_ends) ? zt__bench_ends[end] : "unknown";
+}
+
 ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
                                         const char *unnamed) {
     const char *name = unnamed;
@@ -31291,6 +31291,7 @@ ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_
     result->counter_median = result->perturbation = zt__nan();
     result->bytes_per_second = result->items_per_second = zt__nan();
     result->region = UINT32_MAX;
+    result->ended_by = zt__bench_end_name(ZT_BENCH_NOT_RUN);
 }
 
 /* Returns what a run does in a second, or NaN. `amount` is what it does, or 0; `ns` is its time. */
@@ -31307,6 +31308,7 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
         return;
     }
     result->count = count;
+    result->ended_by = zt__bench_end_name(result->end);
     result->precision = zt__median_interval(series->sorted, count, &result->low, &result->high);
     result->median = zt__quantile(series->sorted, count, 0.5);
     result->quartile1 = zt__quantile(series->sorted, count, 0.25);
@@ -31338,12 +31340,6 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
 }
 
 /* ---- zt_bench ------------------------------------------------------------------------------------------ */
-
-ZT__PRIVATE const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
-
-ZT_API const char *zt_bench_end_name(zt_bench_end end) {
-    return (unsigned)end < ZT__COUNT_OF(zt__bench_ends) ? zt__bench_ends[end] : "unknown";
-}
 
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
     zt__bench bench;
@@ -31574,7 +31570,7 @@ static ze_result_t zt__write_benches(const zt__benches *benches, size_t room, zt
         zt__print(&writer, "%u,%u,", (unsigned)ZT__BENCH_LAYOUT, (unsigned)benches->count);
         zt__write_csv_field(&writer, result->name);
         zt__print(&writer, ",%u,%u,%u,%s", (unsigned)result->count, (unsigned)result->outliers,
-                  (unsigned)result->changed, zt_bench_end_name(result->end));
+                  (unsigned)result->changed, zt__bench_end_name(result->end));
         for (j = 0; j < ZT__COUNT_OF(figures); j++) {
             zt__write_text(&writer, ",");
             zt__write_csv_number(&writer, figures[j]);
@@ -31609,14 +31605,6 @@ ZT_API ze_result_t zt_write_benches(const zt_profiler *profiler, const zt_bench_
                : result;
 }
 
-ZT_API ze_result_t zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
-                                  zt_write_fn write, void *user) {
-    if (!result || !write) {
-        return zt__report_null(zt__diagnostics_of(profiler), "zt_write_bench", result ? "write" : "result");
-    }
-    return zt_write_benches(profiler, result, 1, write, user);
-}
-
 ZT_API ze_result_t zt_report_benches(const zt_profiler *profiler, const zt_bench_result *results,
                                      uint32_t count, const char *path) {
     zt__benches benches = {"zt_report_benches", profiler, results, count, ZT_FORMAT_TABLE};
@@ -31632,32 +31620,6 @@ ZT_API ze_result_t zt_report_benches(const zt_profiler *profiler, const zt_bench
                           path, ".txt or none for a table, or .csv");
     }
     return zt__write_output(&output);
-}
-
-ZT_API ze_result_t zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user) {
-    zt_bench_result both[2];
-    zt__writer writer;
-    size_t room = zt__get_room(0);
-    if (!result || !write) {
-        return zt__report_null(NULL, "zt_write_comparison", result ? "write" : "result");
-    }
-    both[0] = result->a;
-    both[1] = result->b;
-    zt__begin_writing(&writer, write, user);
-    if (!zt__write_bench_table(&writer, NULL, both, 2, room)) {
-        return zt__report_no_memory(NULL, "zt_write_comparison", "a table");
-    }
-    if (!zt__is_nan(result->ratio)) {
-        const char *verdict = result->ratio > 1 ? "slower" : "faster";
-        zt__paragraph sentence = zt__begin_paragraph(&writer, room, 0, 0);
-        zt__add_formatted(&sentence, "%s takes %.4f times as long as %s (95%%: %.4f to %.4f): %s",
-                          result->b.name, result->ratio, result->a.name, result->low, result->high,
-                          result->differs ? verdict : "no difference shown");
-        zt__end_paragraph(&sentence);
-    }
-    return zt__end_writing(&writer)
-               ? ZE_RESULT_SUCCESS
-               : zt__report(NULL, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write_comparison");
 }
 
 /* ---- reading the results of an earlier run ---------------------------------------------------------------- */
@@ -31821,6 +31783,18 @@ ZT__PRIVATE ze_result_t zt__read_bench_file(zt__bench_file *file) {
 
 /* ---- comparing ------------------------------------------------------------------------------------------- */
 
+static void zt__describe_comparison(zt_comparison *result) {
+    const char *verdict = "no difference shown";
+    if (result->differs) {
+        verdict = result->ratio > 1 ? "slower" : "faster";
+    }
+    if (!zt__is_nan(result->ratio)) {
+        snprintf(result->text, sizeof result->text,
+                 "%s takes %.4f times as long as %s (95%%: %.4f to %.4f): %s.", result->b.name, result->ratio,
+                 result->a.name, result->low, result->high, verdict);
+    }
+}
+
 ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
                               zt_comparison *result) {
     const zt_allocator *allocator = zt__allocator_of(profiler);
@@ -31836,6 +31810,7 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
     zt__clear_bench_result(&result->b, b, "b");
     result->ratio = result->low = result->high = zt__nan();
     result->differs = 0;
+    result->text[0] = 0;
     if (zt__has_nothing_to_run(profiler, a) || zt__has_nothing_to_run(profiler, b)) {
         return ZE_RESULT_SUCCESS;
     }
@@ -31884,6 +31859,7 @@ ZT_API ze_result_t zt_compare(zt_profiler *profiler, const zt_bench_config *a, c
             result->high = result->ratio > result->high ? result->ratio : result->high;
         }
         result->differs = result->low > 1 || result->high < 1;
+        zt__describe_comparison(result);
     }
     zt__free(allocator, ratios);
     zt__close_bench(&other);
@@ -35495,4 +35471,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 2daa82a747fcba1b */
+/* Joined from src/ by src/join.py: ff1773eb445fd5a2 */

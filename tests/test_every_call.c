@@ -1144,8 +1144,6 @@ static void run_comparison(world *w) {
     zt_bench_config config = config_of_bench(w);
     open_here(w, "");
     did(zt_compare(now.profiler, &config, &config, &comparison));
-    did(zt_write_comparison(&comparison, discard, NULL));
-    did(zt_write_bench(now.profiler, &comparison.a, discard, NULL));
     did(zt_write_benches(now.profiler, &comparison.a, 1, discard, NULL));
     close_here();
 }

@@ -330,7 +330,7 @@ static void test_frequencies_that_nobody_tells(void **state) {
     assert_true(is_missing(result.frequency_mhz) && is_missing(result.perturbation));
     assert_int_equal(result.changed, 0);
     text.used = 0;
-    assert_int_equal(zt_write_bench(NULL, &result, keep_text, &text), ZE_RESULT_SUCCESS);
+    assert_int_equal(zt_write_benches(NULL, &result, 1, keep_text, &text), ZE_RESULT_SUCCESS);
     assert_contains(text.bytes, "frequency is not known");
     assert_null(strstr(text.bytes, "nan"));
     config = bench_of(&of, 1000, 1);

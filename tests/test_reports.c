@@ -1251,7 +1251,7 @@ static void test_tables_without_memory(void **state) {
         allocations_left = n;
         written_table = zt_write(profiler, ZT_FORMAT_TABLE, keep, &first_buffer);
         allocations_left = n;
-        written_bench = zt_write_bench(profiler, &result, keep, &second_buffer);
+        written_bench = zt_write_benches(profiler, &result, 1, keep, &second_buffer);
         allocations_left = -1;
         if (written_table != ZE_RESULT_SUCCESS)
             assert_result(written_table, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);

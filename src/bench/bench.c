@@ -278,6 +278,12 @@ ZT__PRIVATE int zt__has_nothing_to_run(const zt_profiler *profiler, const zt_ben
 
 /* ---- results --------------------------------------------------------------------------------------------- */
 
+ZT__PRIVATE const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
+
+ZT__PRIVATE const char *zt__bench_end_name(zt_bench_end end) {
+    return (unsigned)end < ZT__COUNT_OF(zt__bench_ends) ? zt__bench_ends[end] : "unknown";
+}
+
 ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_config *config,
                                         const char *unnamed) {
     const char *name = unnamed;
@@ -291,6 +297,7 @@ ZT__PRIVATE void zt__clear_bench_result(zt_bench_result *result, const zt_bench_
     result->counter_median = result->perturbation = zt__nan();
     result->bytes_per_second = result->items_per_second = zt__nan();
     result->region = UINT32_MAX;
+    result->ended_by = zt__bench_end_name(ZT_BENCH_NOT_RUN);
 }
 
 /* Returns what a run does in a second, or NaN. `amount` is what it does, or 0; `ns` is its time. */
@@ -307,6 +314,7 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
         return;
     }
     result->count = count;
+    result->ended_by = zt__bench_end_name(result->end);
     result->precision = zt__median_interval(series->sorted, count, &result->low, &result->high);
     result->median = zt__quantile(series->sorted, count, 0.5);
     result->quartile1 = zt__quantile(series->sorted, count, 0.25);
@@ -338,12 +346,6 @@ ZT__PRIVATE void zt__describe_series(zt_bench_result *result, zt__series *series
 }
 
 /* ---- zt_bench ------------------------------------------------------------------------------------------ */
-
-ZT__PRIVATE const char *const zt__bench_ends[] = {"not run", "precise", "noise", "time", "full"};
-
-ZT_API const char *zt_bench_end_name(zt_bench_end end) {
-    return (unsigned)end < ZT__COUNT_OF(zt__bench_ends) ? zt__bench_ends[end] : "unknown";
-}
 
 ZT_API ze_result_t zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result) {
     zt__bench bench;

@@ -119,21 +119,17 @@ ZT__OFF const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uin
 ZT__OFF ZT__RESULT zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
     zt_streamed *streamed) { return ZT__CLEAR(streamed); }
 ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result)
-    { ZT__CLEAR(result); if (result) { result->region = UINT32_MAX; } return ZT__SUCCESS; }
+    { ZT__CLEAR(result); if (result) { result->region = UINT32_MAX; result->ended_by = ""; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
-    zt_comparison *result) { return ZT__CLEAR(result); }
+    zt_comparison *result)
+    { ZT__CLEAR(result); if (result) { result->a.ended_by = result->b.ended_by = ""; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
     uint32_t count, zt_write_fn write, void *user) { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
-    zt_write_fn write, void *user) { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_write_comparison(const zt_comparison *result, zt_write_fn write, void *user)
-    { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_report_benches(const zt_profiler *profiler, const zt_bench_result *results,
     uint32_t count, const char *path) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_compare_benches(const zt_profiler *profiler, const zt_bench_result *results,
     uint32_t count, const char *before, const char *report, zt_bench_changes *changes)
     { return ZT__CLEAR(changes); }
-ZT__OFF const char *zt_bench_end_name(zt_bench_end end) { return ""; }
 #ifdef ZETOOLS_TRACER
 ZT__OFF zt_hotspots_config zt_hotspots_config_default(void) ZT__EMPTY(zt_hotspots_config)
 ZT__OFF ZT__RESULT zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config)
