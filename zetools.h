@@ -1618,19 +1618,15 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
 
 /* How hot spots are sampled. Start from zt_hotspots_config_default(). */
 struct zt_hotspots_config {
-    uint32_t period_ns;      /* Nanoseconds between two samples; the driver rounds it. Default: 50 us. */
-    size_t memory_limit;     /* Bytes for samples that are read and not yet added up. Default: 8 MiB. */
-    uint32_t addresses;      /* The most addresses that are kept apart; samples at others are counted. Each
+    uint32_t period_ns;  /* Nanoseconds between two samples; the driver rounds it. Default: 50 us. */
+    size_t memory_limit; /* Bytes for samples that are read and not yet added up. Default: 8 MiB. */
+    uint32_t addresses;  /* The most addresses that are kept apart; samples at others are counted. Each
                                 needs up to 300 bytes. A later start can raise it, and not lower it. Default:
                                 65,536. */
-    size_t debug_limit;      /* Bytes of debug information that are kept for source lines, of modules that
+    size_t debug_limit;  /* Bytes of debug information that are kept for source lines, of modules that
                                 are destroyed, or still there at the stop. Default: 64 MiB. */
-    int no_thread;           /* Not 0: zt_collect reads samples; call it every few milliseconds. 0: a thread
+    int no_thread;       /* Not 0: zt_collect reads samples; call it every few milliseconds. 0: a thread
                                 of the library's own does. */
-    uint32_t stops_a_second; /* On a device that does not sample instructions: how often all its threads are
-                                stopped to see where they are, at most 1000. Raise it, such as to 10, where
-                                there is nothing else: each stop delays the work. Needs ZETOOLS_DEBUG.
-                                Default: 0, never. */
 };
 
 /* Samples, and what became of them: samples = matched + outside + ambiguous + no_room. */
@@ -1643,7 +1639,7 @@ struct zt_hotspots_counts {
     uint64_t no_room;   /* at more addresses than zt_hotspots_config.addresses, or without memory for them */
     uint64_t discarded; /* reports or rows that could not be used: the driver calculated none, or no address
                            or no counts. How many samples they had is not known */
-    uint64_t drops;     /* how often the device has dropped samples, or a stop has failed */
+    uint64_t drops;     /* how often the device has dropped samples */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -1657,13 +1653,12 @@ ZT_API zt_hotspots_config zt_hotspots_config_default(void);
    Returns SUCCESS. On failure, zt_get_last_error(profiler) has the message:
        NOT_READY               the profiler does not trace
        UNSUPPORTED_FEATURE     the device has no metric group that samples instructions, or is a root device
-                               of several tiles; the driver does not report where kernels lie; or
-                               config.stops_a_second is needed, without ZETOOLS_DEBUG or a thread for it
+                               of several tiles; or the driver does not report where kernels lie
        NOT_AVAILABLE           the group is in use, and the message names by whom
        HANDLE_OBJECT_IN_USE    likewise, or hot spots are sampled already
        INVALID_SIZE            config.memory_limit is too low
        DEPENDENCY_UNAVAILABLE  the driver's metric library is missing
-       otherwise the result of the call that failed; of zt_debug_open, if config.stops_a_second is needed
+       otherwise the result of the call that failed
    Not by two threads for one device at once. */
 ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config);
 
@@ -5043,12 +5038,7 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     /* of hot spots */                                                                                       \
     X(NO_INSTRUCTION_SAMPLING,                                                                               \
       "zt_hotspots_start: none of the %u metric groups of the device samples instructions, as "              \
-      "EuStallSampling does. Use another device or a newer driver, or set config.stops_a_second.")           \
-    X(CANNOT_STOP, "zt_hotspots_start: no metric group of the device samples instructions, and its threads " \
-                   "cannot be stopped for config.stops_a_second: %s")                                        \
-    X(STOPS_ENDED, "zt_hotspots_start: threads of the device are not stopped for samples any more: %s")      \
-    X(STOP_UNANSWERED, "zt_hotspots_start: where threads of the device are could not be read: %s Such "      \
-                       "stops are counted in zt_hotspots_counts.drops.")                                     \
+      "EuStallSampling does. Use another device or a newer driver.")                                         \
     X(NOT_TRACING, "zt_hotspots_start: the profiler does not trace, so it is not known where kernels lie. "  \
                    "Call zt_trace_start() before.")                                                          \
     X(NO_ADDRESSES, "zt_hotspots_start: %s. Where kernels lie is not known. Update loader and driver.")      \
@@ -15448,7 +15438,6 @@ struct zt_stream {
     zt__driver driver;
     const char *opened_by;  /* the call, for messages */
     int is_of_instructions; /* its reports are those of hot spots: they have no periods, and no rows */
-    int is_group_optional;  /* if no group samples instructions, that is not reported */
     zt__diagnostics own_diagnostics;
     zt__diagnostics *diagnostics;                                      /* these, or those of the profiler */
     uint32_t time_metric, length_metric, marker_metric, reason_metric; /* or UINT32_MAX */
@@ -15572,8 +15561,6 @@ ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
         group->properties = catalog.properties[index];
         group->tiles = 1;
         stream->info.group = group->properties.name;
-    } else if (stream->is_of_instructions && stream->is_group_optional) {
-        result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     } else if (stream->is_of_instructions && catalog.count > 0) {
         result = zt__report(stream->diagnostics, NO_INSTRUCTION_SAMPLING, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                             (unsigned)catalog.count);
@@ -20202,13 +20189,6 @@ typedef struct zt__hotspots {
     ze_result_t(ZE_APICALL *get_base)(ze_kernel_handle_t kernel, uint64_t *base);
     zt__get_binary_fn get_binary; /* or NULL */
     uint32_t address_metric, count_metrics[ZT__MOST_COUNTS];
-#ifdef ZETOOLS_DEBUG
-    /* Of the thread that stops threads of the device, while there is one. */
-    zt_debugger *debugger;
-    zt_debug_thread *stopped;
-    uint64_t *addresses; /* as many as there is room for in `stopped` */
-    uint32_t stopped_room;
-#endif
 
     zt__timed_mutex finding;
 
@@ -20803,9 +20783,6 @@ ZT__PRIVATE void zt__replace_function(zt__modules *modules,
 
 #ifdef ZETOOLS_TRACER
 
-/* Adds samples to those of the instruction at an address. */
-ZT__PRIVATE void zt__add_samples(zt__hotspots *hotspots, uint32_t address, const uint64_t *counts);
-
 /* Reads and adds up what the device has. The number of reads is limited, because it may always have more. */
 ZT__PRIVATE void zt__read_samples(zt__hotspots *hotspots);
 
@@ -20831,7 +20808,8 @@ ZT__PRIVATE int zt__run_sampling_thread(void *user);
 
 /* ---- samples: with `reading` held ------------------------------------------------------------------------ */
 
-ZT__PRIVATE void zt__add_samples(zt__hotspots *hotspots, uint32_t address, const uint64_t *counts) {
+/* Adds samples to those of the instruction at an address. */
+static void zt__add_samples(zt__hotspots *hotspots, uint32_t address, const uint64_t *counts) {
     const zt__place *places, *place = NULL;
     uint32_t i, low = 0, high, found = 0;
     uint64_t samples = 0;
@@ -21271,6 +21249,326 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kerne
 
 #endif
 
+/* ==== tracer/hotspot_control.h ========================================================================== */
+
+/* zt_hotspots_start, zt_hotspots_stop. */
+
+#ifdef ZETOOLS_TRACER
+
+/* Reads what is left, and stops, if something is sampled. Returns NOT_READY or HANDLE_OBJECT_IN_USE if that
+   cannot be done now. */
+ZT__PRIVATE ze_result_t zt__stop_sampling(zt_profiler *profiler, const char *call);
+
+#endif
+
+/* ==== tracer/hotspot_control.c ========================================================================== */
+
+/* zt_hotspots_start, zt_hotspots_stop. */
+
+#ifdef ZETOOLS_TRACER
+
+static void zt__fill_hotspots_config(zt_hotspots_config *config) {
+    if (!config->period_ns) {
+        config->period_ns = 50000;
+    }
+    if (!config->memory_limit) {
+        config->memory_limit = (size_t)8 << 20;
+    }
+    if (!config->addresses) {
+        config->addresses = 65536;
+    }
+    if (!config->debug_limit) {
+        config->debug_limit = (size_t)64 << 20;
+    }
+}
+
+/* Frees hot spots that nothing uses any more. */
+static void zt__destroy_hotspots(zt__hotspots *hotspots) {
+    const zt_allocator allocator = hotspots->allocator;
+    uint32_t i;
+    while (hotspots->kernels) {
+        zt__sampled_kernel *kernel = hotspots->kernels;
+        hotspots->kernels = kernel->next;
+        zt__free(&allocator, kernel);
+    }
+    while (hotspots->modules) {
+        zt__sampled_module *module = hotspots->modules;
+        hotspots->modules = module->next;
+        zt__free(&allocator, module->debug);
+        zt__free(&allocator, module);
+    }
+    for (i = 0; i < hotspots->spot_count; i++) {
+        zt__free(&allocator, hotspots->spots[i]);
+    }
+    zt__map_free_values(&hotspots->files, &allocator);
+    zt__map_free(&hotspots->spot_map, &allocator);
+    zt__free(&allocator, (void *)hotspots->spots);
+    zt__free(&allocator, hotspots->places);
+    zt__destroy_mutex(&hotspots->reading.mutex);
+    zt__destroy_mutex(&hotspots->finding.mutex);
+    zt__destroy_mutex(&hotspots->mutex);
+    zt__free(&allocator, hotspots);
+}
+
+/* Called by zt_close, when nothing is sampled any more. */
+static void zt__free_hotspots(zt_profiler *profiler) {
+    zt__destroy_hotspots(zt__hotspots_of(profiler));
+}
+
+/* Finds how the device can be sampled, and prepares that. */
+static ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stream) {
+    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
+    const zt__driver *driver = &hotspots->profiler->driver;
+    const zt__group *group = &stream->data->group;
+    uint32_t i, count = 0;
+    uint32_t known = hotspots->has_started ? hotspots->count_count : 0;
+    int is_same = 1;
+    ze_driver_handle_t handle;
+    void *base = NULL, *binary = NULL;
+    ze_result_t result;
+    /* Where a kernel lies, and what it is, is known to the driver, whose functions a loader may lack. */
+    ZT__INTERNAL(handle = zt__find_driver(hotspots->profiler->device));
+    if (handle && driver->zeDriverGetExtensionFunctionAddress) {
+        zt__change_depth(1);
+        driver->zeDriverGetExtensionFunctionAddress(handle, "zexKernelGetBaseAddress", &base);
+        driver->zeDriverGetExtensionFunctionAddress(handle, "zeKernelGetBinaryExp", &binary);
+        zt__change_depth(-1);
+    }
+    if (!base) {
+        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "the driver has no zexKernelGetBaseAddress");
+    }
+    if (!stream->driver.zetMetricGroupCalculateMultipleMetricValuesExp) {
+        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "the loader has no zetMetricGroupCalculateMultipleMetricValuesExp");
+    }
+    memcpy(&hotspots->get_base, &base, sizeof base);
+    memcpy(&hotspots->get_binary, &binary, sizeof binary);
+    result = zt__find_stream_group(stream);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__load_stream_metrics(stream);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    /* The metrics of the group are an address, and counts, which have to be those of an earlier start. */
+    hotspots->address_metric = UINT32_MAX;
+    zt__lock(&hotspots->mutex);
+    hotspots->active_count = known ? hotspots->active_count : UINT32_MAX;
+    for (i = 0; i < group->metric_count; i++) {
+        const zet_metric_properties_t *metric = &group->metrics[i];
+        if (metric->metricType == ZET_METRIC_TYPE_IP_EXP) {
+            hotspots->address_metric = i;
+        } else if (metric->metricType == ZET_METRIC_TYPE_EVENT && count < ZT__MOST_COUNTS &&
+                   zt__compare_ignoring_case(metric->resultUnits, "events") == 0) {
+            char *name = hotspots->count_names[count];
+            if (!known) {
+                zt__copy_text(name, sizeof hotspots->count_names[count], metric->name, strlen(metric->name));
+            }
+            if (!known && strcmp(name, "Active") == 0) {
+                hotspots->active_count = count;
+            }
+            is_same &= strncmp(name, metric->name, sizeof hotspots->count_names[count] - 1) == 0;
+            hotspots->count_metrics[count++] = i;
+        }
+    }
+    /* Room for Active is kept, so that there are not more stalls than zt_hotspot_info has. */
+    if (hotspots->active_count == UINT32_MAX && count == ZT__MOST_COUNTS) {
+        count--;
+    }
+    is_same &= !known || known == count;
+    if (!known) {
+        hotspots->count_count = count;
+    }
+    zt__unlock(&hotspots->mutex);
+    if (count == 0 || hotspots->address_metric == UINT32_MAX || !is_same) {
+        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "the metric group has no counts, or others than at the first start");
+    }
+    result = zt__make_room_for_rows(stream);
+    return result == ZE_RESULT_SUCCESS ? zt__open_streamer(stream) : result;
+}
+
+/* Starts sampling. `reading` is held, for which the destruction of a kernel waits (zt__before_unload). On
+   failure the message was reported. */
+static ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *loaded) {
+    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
+    const zt_allocator *allocator = &hotspots->allocator;
+    zt_stream_config config = zt_stream_config_default();
+    uint32_t i, room, count = 0, capacity = hotspots->config.addresses;
+    zt__loaded_kernel *kernels;
+    zt_stream *stream;
+    ze_result_t result;
+    if (hotspots->stream) {
+        return zt__report(diagnostics, SAMPLING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    }
+    if (capacity > hotspots->spot_capacity) {
+        zt__spot **before = hotspots->spots;
+        zt__spot **larger = (zt__spot **)zt__allocate(allocator, capacity, sizeof *larger);
+        if (!larger) {
+            return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
+        }
+        zt__lock(&hotspots->mutex);
+        if (before) {
+            memcpy((void *)larger, (const void *)before, hotspots->spot_count * sizeof *larger);
+        }
+        hotspots->spots = larger;
+        hotspots->spot_capacity = capacity;
+        zt__unlock(&hotspots->mutex);
+        zt__free(allocator, (void *)before);
+    }
+
+    config.period_ns = hotspots->config.period_ns;
+    config.memory_limit = hotspots->config.memory_limit;
+    config.allocator = *allocator;
+    stream = zt__create_stream(hotspots->profiler->context, hotspots->profiler->device, &config);
+    if (!stream) {
+        return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
+    }
+    stream->is_of_instructions = 1;
+    stream->opened_by = "zt_hotspots_start";
+    stream->diagnostics = diagnostics;
+    result = zt__open_samples(hotspots, stream);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__destroy_stream(stream);
+        return result;
+    }
+    zt__lock(&hotspots->mutex);
+    zt__copy_text(hotspots->group, sizeof hotspots->group, stream->info.group, strlen(stream->info.group));
+    hotspots->period_ns = stream->info.period_ns;
+    hotspots->has_started = 1;
+    hotspots->place_count = 0; /* of what was not observed since the last stop */
+    hotspots->places_overlap = 0;
+    zt__unlock(&hotspots->mutex);
+    zt__store(&hotspots->stream, stream);
+    zt__store(&loaded->is_sampled, 1);
+
+    /* Kernels that the tracer knows already are placed now, others when they are created. */
+    zt__lock(loaded->mutex);
+    room = loaded->kernels.count;
+    zt__unlock(loaded->mutex);
+    kernels = room ? (zt__loaded_kernel *)zt__allocate(allocator, room, sizeof *kernels) : NULL;
+    zt__lock(loaded->mutex);
+    for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
+        const zt__loaded_kernel *known = (const zt__loaded_kernel *)loaded->kernels.entries[i].value;
+        if (known && !known->may_be_destroyed) {
+            kernels[count++] = *known;
+        }
+    }
+    zt__unlock(loaded->mutex);
+    for (i = 0; i < count; i++) {
+        ZT__INTERNAL(zt__place_kernel(hotspots, &kernels[i]));
+    }
+    zt__free(allocator, kernels);
+
+    if (!hotspots->config.no_thread &&
+        !zt__start_thread(&stream->thread, zt__run_sampling_thread, hotspots)) {
+        hotspots->config.no_thread = 1; /* zt_collect reads */
+    }
+    return result;
+}
+
+ZT__PRIVATE ze_result_t zt__stop_sampling(zt_profiler *profiler, const char *call) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    zt_stream *stream = hotspots ? zt__load(&hotspots->stream) : NULL;
+    /* In a forked child, threads that do not exist there may hold the locks. */
+    if (!stream || stream->process != zt__find_process()) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (zt__is_owner(&hotspots->reading)) {
+        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
+    }
+    if (!zt__begin_reading(hotspots)) {
+        if (!zt__load(&hotspots->stream)) {
+            return ZE_RESULT_SUCCESS; /* another thread has stopped it */
+        }
+        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_NOT_READY, call);
+    }
+    stream = hotspots->stream;
+    if (!zt__stop_thread(&stream->thread)) {
+        zt__unlock_timed(&hotspots->reading);
+        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_NOT_READY, call);
+    }
+    zt__read_samples(hotspots);
+    zt__keep_debug_info(hotspots, NULL, 1);
+    zt__store(&hotspots->stream, (zt_stream *)NULL);
+    zt__destroy_stream(stream);
+    zt__unlock_timed(&hotspots->reading);
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT_API zt_hotspots_config zt_hotspots_config_default(void) {
+    zt_hotspots_config config;
+    memset(&config, 0, sizeof config);
+    zt__fill_hotspots_config(&config);
+    return config;
+}
+
+ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config) {
+    const char *call = "zt_hotspots_start";
+    zt__loaded *loaded = profiler ? (zt__loaded *)zt__load(&profiler->loaded) : NULL;
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    zt__message_text refusal;
+    ze_result_t result;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!loaded || !zt__load(&loaded->is_observed)) {
+        return zt__report(&profiler->diagnostics, NOT_TRACING, ZE_RESULT_NOT_READY);
+    }
+    if (!hotspots) { /* it is the first start */
+        hotspots = (zt__hotspots *)zt__allocate(&profiler->config.allocator, 1, sizeof *hotspots);
+        if (!hotspots) {
+            return zt__report_no_memory(&profiler->diagnostics, call, "samples");
+        }
+        hotspots->profiler = profiler;
+        hotspots->allocator = profiler->config.allocator;
+        zt__create_mutex(&hotspots->reading.mutex);
+        zt__create_mutex(&hotspots->finding.mutex);
+        zt__create_mutex(&hotspots->mutex);
+        zt__lock(&profiler->mutex);
+        if (!profiler->hotspots) {
+            profiler->free_hotspots = zt__free_hotspots;
+            zt__store(&profiler->hotspots, hotspots);
+            hotspots = NULL;
+        }
+        zt__unlock(&profiler->mutex);
+        if (hotspots) { /* another thread was faster */
+            zt__destroy_hotspots(hotspots);
+        }
+        hotspots = zt__hotspots_of(profiler);
+    }
+    if (!zt__lock_until(&hotspots->reading, zt__deadline(profiler->config.wait_timeout_ns))) {
+        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
+    }
+    if (!hotspots->stream) {
+        hotspots->config = config ? *config : zt_hotspots_config_default();
+        zt__fill_hotspots_config(&hotspots->config);
+    }
+    result = zt__start_sampling(hotspots, loaded);
+    zt__unlock_timed(&hotspots->reading);
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__lock(&hotspots->mutex);
+        memset(&hotspots->refusal, 0, sizeof hotspots->refusal);
+        zt__unlock(&hotspots->mutex);
+        zt__store(&profiler->collect_hotspots, &zt__collect_hotspots);
+        return result;
+    }
+    zt__lock(&profiler->mutex);
+    refusal = profiler->diagnostics.last;
+    zt__unlock(&profiler->mutex);
+    zt__lock(&hotspots->mutex);
+    hotspots->refusal = refusal;
+    zt__unlock(&hotspots->mutex);
+    return result;
+}
+
+ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler) {
+    return zt__stop_sampling(profiler, "zt_hotspots_stop");
+}
+
+#endif
+
 /* ==== tracer/hotspot_lines.c ============================================================================ */
 
 /* Hot spots: their source lines. */
@@ -21405,514 +21703,6 @@ ZT_API ze_result_t zt_hotspots_find_lines(zt_profiler *profiler) {
     }
     zt__unlock_timed(&hotspots->finding);
     return result;
-}
-
-#endif
-
-/* ==== tracer/sampling_by_stops.h ======================================================================== */
-
-/* Hot spots where the device cannot sample: threads are stopped and looked at. */
-
-#ifdef ZETOOLS_TRACER
-
-#ifdef ZETOOLS_DEBUG
-
-/* Ends what zt__start_stops has begun. Closing the debugger resumes all threads. */
-ZT__PRIVATE void zt__end_stops(zt__hotspots *hotspots);
-
-/* The only step of the thread. Stops all threads of the device, reads where they are, resumes them, and adds
-   a sample to each address, until they cannot be stopped or resumed any more. Holds `reading` for each stop,
-   so that no kernel is destroyed meanwhile. It ends the stops itself: at exit nothing else would acknowledge
-   events, for which the program might wait. */
-ZT__PRIVATE int zt__run_stopping_thread(void *user);
-#endif
-
-/* Prepares a stream without a streamer, whose thread stops threads of the device: attaches to this process.
- */
-ZT__PRIVATE ze_result_t zt__start_stops(zt__hotspots *hotspots, zt_stream *stream);
-
-#endif
-
-/* ==== tracer/sampling_by_stops.c ======================================================================== */
-
-/* Hot spots where the device cannot sample: threads are stopped and looked at. */
-
-#ifdef ZETOOLS_TRACER
-
-#ifdef ZETOOLS_DEBUG
-
-/* The debugger and its memory are used by one thread of the library: while it runs, by no other. It waits for
-   events between two stops, because a module does not run before its event is acknowledged. */
-
-ZT__PRIVATE void zt__end_stops(zt__hotspots *hotspots) {
-    zt_debug_close(hotspots->debugger);
-    zt__free(&hotspots->allocator, hotspots->stopped);
-    zt__free(&hotspots->allocator, hotspots->addresses);
-    hotspots->debugger = NULL;
-    hotspots->stopped = NULL;
-    hotspots->addresses = NULL;
-}
-
-ZT__PRIVATE int zt__run_stopping_thread(void *user) {
-    enum { SLICE_NS = 5000000, LONGEST_STOP_NS = 200000000, MOST_ATTEMPTS = 3 };
-    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
-    const uint64_t one = 1, unit = UINT64_C(1) << ZT__ADDRESS_SHIFT;
-    zt__hotspots *hotspots = (zt__hotspots *)user;
-    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
-    zt_debugger *debugger = hotspots->debugger;
-    zt_stream *stream = hotspots->stream; /* it is closed after this thread has ended */
-    const uint64_t period_ns = hotspots->period_ns;
-    uint64_t next = zt__now_ns() + period_ns;
-    int is_lost = 0;
-    while (!is_lost && !zt__load(&stream->thread.stop_requested)) {
-        uint64_t now = zt__now_ns(), taken;
-        uint32_t i, count = hotspots->stopped_room, read = 0, attempts = 0;
-        ze_result_t result, resumed;
-        if (now < next) {
-            uint64_t rest = next - now;
-            zt_debug_wait(debugger, rest < SLICE_NS ? rest : (uint64_t)SLICE_NS, NULL, NULL);
-            continue;
-        }
-        if (!zt__try_lock(&hotspots->reading)) {
-            next = now + SLICE_NS;
-            continue;
-        }
-        result = zt_debug_stop(debugger, all, LONGEST_STOP_NS, NULL);
-        if (result == ZE_RESULT_SUCCESS) {
-            result = zt_debug_threads(debugger, hotspots->stopped, &count);
-        }
-        count = count < hotspots->stopped_room ? count : hotspots->stopped_room;
-        for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
-            result = zt_debug_get_address(debugger, hotspots->stopped[i], &hotspots->addresses[read]);
-            read += result == ZE_RESULT_SUCCESS;
-        }
-        do {
-            resumed = zt_debug_resume(debugger, all);
-        } while (resumed != ZE_RESULT_SUCCESS && resumed != ZE_RESULT_ERROR_NOT_AVAILABLE &&
-                 ++attempts < MOST_ATTEMPTS);
-        for (i = 0; i < read; i++) {
-            zt__add_samples(hotspots, (uint32_t)(hotspots->addresses[i] & ~(unit - 1)), &one);
-        }
-        is_lost =
-            debugger->is_over || attempts == MOST_ATTEMPTS || zt__is_device_lost(&debugger->diagnostics);
-        if (result != ZE_RESULT_SUCCESS) {
-            zt__lock(&hotspots->mutex);
-            hotspots->counts.drops++;
-            zt__unlock(&hotspots->mutex);
-        }
-        if (is_lost) {
-            zt__report(diagnostics, STOPS_ENDED, ZE_RESULT_WARNING_DROPPED_DATA,
-                       zt_debug_get_last_error(debugger));
-        } else if (result != ZE_RESULT_SUCCESS) {
-            zt__report(diagnostics, STOP_UNANSWERED, ZE_RESULT_WARNING_DROPPED_DATA,
-                       zt_debug_get_last_error(debugger));
-        }
-        zt__unlock_timed(&hotspots->reading);
-        /* Threads run for at least as long as they were stopped. */
-        taken = zt__now_ns() - now;
-        next = zt__now_ns() + (taken < period_ns / 2 ? period_ns - taken : taken);
-    }
-    zt__end_stops(hotspots);
-    return 0;
-}
-#endif
-
-ZT__PRIVATE ze_result_t zt__start_stops(zt__hotspots *hotspots, zt_stream *stream) {
-    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
-#ifdef ZETOOLS_DEBUG
-    enum { MOST_STOPS = 1000, MOST_THREADS = 65536, WAIT_NS = 500000000 };
-    const char *name = "Stopped";
-    zt_debug_config config = zt_debug_config_default();
-    uint32_t stops = hotspots->config.stops_a_second, room;
-    int is_same;
-    ze_result_t result;
-    stream->info.group = "threads that were stopped";
-    stream->info.period_ns = 1000000000 / (stops < MOST_STOPS ? stops : (uint32_t)MOST_STOPS);
-    zt__lock(&hotspots->mutex);
-    is_same =
-        !hotspots->has_started || (hotspots->count_count == 1 && strcmp(hotspots->count_names[0], name) == 0);
-    if (is_same) {
-        zt__copy_text(hotspots->count_names[0], sizeof hotspots->count_names[0], name, strlen(name));
-        hotspots->count_count = 1;
-        hotspots->active_count = UINT32_MAX;
-    }
-    zt__unlock(&hotspots->mutex);
-    if (!is_same) {
-        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "instructions were sampled in another way at the first start");
-    }
-    if (hotspots->config.no_thread) {
-        return zt__report(diagnostics, CANNOT_STOP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "that needs the library's own thread. Leave config.no_thread 0.");
-    }
-    config.wait_timeout_ns = WAIT_NS;
-    config.module_limit = hotspots->config.debug_limit;
-    config.no_lines = 1;
-    config.allocator = hotspots->allocator;
-    result = zt_debug_open(hotspots->profiler->device, 0, &config, &hotspots->debugger);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report(diagnostics, CANNOT_STOP, result, zt_debug_get_last_error(NULL));
-    }
-    room = hotspots->debugger->thread_count;
-    hotspots->stopped_room = room < MOST_THREADS ? room : (uint32_t)MOST_THREADS;
-    hotspots->stopped = (zt_debug_thread *)zt__allocate(&hotspots->allocator, hotspots->stopped_room,
-                                                        sizeof *hotspots->stopped);
-    hotspots->addresses =
-        (uint64_t *)zt__allocate(&hotspots->allocator, hotspots->stopped_room, sizeof *hotspots->addresses);
-    if (!hotspots->stopped || !hotspots->addresses) {
-        zt__end_stops(hotspots);
-        return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
-    }
-    return result;
-#else
-    (void)stream;
-    return zt__report(diagnostics, CANNOT_STOP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                      "the library was compiled without ZETOOLS_DEBUG. Define it before zetools.h is "
-                      "included, in the file of ZETOOLS_IMPLEMENTATION too.");
-#endif
-}
-
-#endif
-
-/* ==== tracer/hotspot_control.h ========================================================================== */
-
-/* zt_hotspots_start, zt_hotspots_stop. */
-
-#ifdef ZETOOLS_TRACER
-
-/* Reads what is left, and stops, if something is sampled. Returns NOT_READY or HANDLE_OBJECT_IN_USE if that
-   cannot be done now. */
-ZT__PRIVATE ze_result_t zt__stop_sampling(zt_profiler *profiler, const char *call);
-
-#endif
-
-/* ==== tracer/hotspot_control.c ========================================================================== */
-
-/* zt_hotspots_start, zt_hotspots_stop. */
-
-#ifdef ZETOOLS_TRACER
-
-static void zt__fill_hotspots_config(zt_hotspots_config *config) {
-    if (!config->period_ns) {
-        config->period_ns = 50000;
-    }
-    if (!config->memory_limit) {
-        config->memory_limit = (size_t)8 << 20;
-    }
-    if (!config->addresses) {
-        config->addresses = 65536;
-    }
-    if (!config->debug_limit) {
-        config->debug_limit = (size_t)64 << 20;
-    }
-}
-
-/* Frees hot spots that nothing uses any more. */
-static void zt__destroy_hotspots(zt__hotspots *hotspots) {
-    const zt_allocator allocator = hotspots->allocator;
-    uint32_t i;
-    while (hotspots->kernels) {
-        zt__sampled_kernel *kernel = hotspots->kernels;
-        hotspots->kernels = kernel->next;
-        zt__free(&allocator, kernel);
-    }
-    while (hotspots->modules) {
-        zt__sampled_module *module = hotspots->modules;
-        hotspots->modules = module->next;
-        zt__free(&allocator, module->debug);
-        zt__free(&allocator, module);
-    }
-    for (i = 0; i < hotspots->spot_count; i++) {
-        zt__free(&allocator, hotspots->spots[i]);
-    }
-    zt__map_free_values(&hotspots->files, &allocator);
-    zt__map_free(&hotspots->spot_map, &allocator);
-    zt__free(&allocator, (void *)hotspots->spots);
-    zt__free(&allocator, hotspots->places);
-    zt__destroy_mutex(&hotspots->reading.mutex);
-    zt__destroy_mutex(&hotspots->finding.mutex);
-    zt__destroy_mutex(&hotspots->mutex);
-    zt__free(&allocator, hotspots);
-}
-
-/* Called by zt_close, when nothing is sampled any more. */
-static void zt__free_hotspots(zt_profiler *profiler) {
-    zt__destroy_hotspots(zt__hotspots_of(profiler));
-}
-
-/* Finds how the device can be sampled, and prepares that. */
-static ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stream) {
-    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
-    const zt__driver *driver = &hotspots->profiler->driver;
-    const zt__group *group = &stream->data->group;
-    uint32_t i, count = 0;
-    uint32_t known = hotspots->has_started ? hotspots->count_count : 0;
-    int is_same = 1;
-    ze_driver_handle_t handle;
-    void *base = NULL, *binary = NULL;
-    ze_result_t result;
-    /* Where a kernel lies, and what it is, is known to the driver, whose functions a loader may lack. */
-    ZT__INTERNAL(handle = zt__find_driver(hotspots->profiler->device));
-    if (handle && driver->zeDriverGetExtensionFunctionAddress) {
-        zt__change_depth(1);
-        driver->zeDriverGetExtensionFunctionAddress(handle, "zexKernelGetBaseAddress", &base);
-        driver->zeDriverGetExtensionFunctionAddress(handle, "zeKernelGetBinaryExp", &binary);
-        zt__change_depth(-1);
-    }
-    if (!base) {
-        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "the driver has no zexKernelGetBaseAddress");
-    }
-    if (!stream->driver.zetMetricGroupCalculateMultipleMetricValuesExp) {
-        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "the loader has no zetMetricGroupCalculateMultipleMetricValuesExp");
-    }
-    memcpy(&hotspots->get_base, &base, sizeof base);
-    memcpy(&hotspots->get_binary, &binary, sizeof binary);
-    result = zt__find_stream_group(stream);
-    if (stream->is_group_optional && !group->handle && result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
-        return zt__start_stops(hotspots, stream);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__load_stream_metrics(stream);
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    /* The metrics of the group are an address, and counts, which have to be those of an earlier start. */
-    hotspots->address_metric = UINT32_MAX;
-    zt__lock(&hotspots->mutex);
-    hotspots->active_count = known ? hotspots->active_count : UINT32_MAX;
-    for (i = 0; i < group->metric_count; i++) {
-        const zet_metric_properties_t *metric = &group->metrics[i];
-        if (metric->metricType == ZET_METRIC_TYPE_IP_EXP) {
-            hotspots->address_metric = i;
-        } else if (metric->metricType == ZET_METRIC_TYPE_EVENT && count < ZT__MOST_COUNTS &&
-                   zt__compare_ignoring_case(metric->resultUnits, "events") == 0) {
-            char *name = hotspots->count_names[count];
-            if (!known) {
-                zt__copy_text(name, sizeof hotspots->count_names[count], metric->name, strlen(metric->name));
-            }
-            if (!known && strcmp(name, "Active") == 0) {
-                hotspots->active_count = count;
-            }
-            is_same &= strncmp(name, metric->name, sizeof hotspots->count_names[count] - 1) == 0;
-            hotspots->count_metrics[count++] = i;
-        }
-    }
-    /* Room for Active is kept, so that there are not more stalls than zt_hotspot_info has. */
-    if (hotspots->active_count == UINT32_MAX && count == ZT__MOST_COUNTS) {
-        count--;
-    }
-    is_same &= !known || known == count;
-    if (!known) {
-        hotspots->count_count = count;
-    }
-    zt__unlock(&hotspots->mutex);
-    if (count == 0 || hotspots->address_metric == UINT32_MAX || !is_same) {
-        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "the metric group has no counts, or others than at the first start");
-    }
-    result = zt__make_room_for_rows(stream);
-    return result == ZE_RESULT_SUCCESS ? zt__open_streamer(stream) : result;
-}
-
-/* Starts sampling. `reading` is held, for which the destruction of a kernel waits (zt__before_unload). On
-   failure the message was reported. */
-static ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *loaded) {
-    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
-    const zt_allocator *allocator = &hotspots->allocator;
-    zt_stream_config config = zt_stream_config_default();
-    uint32_t i, room, count = 0, capacity = hotspots->config.addresses;
-    zt__loaded_kernel *kernels;
-    zt_stream *stream;
-    ze_result_t result;
-    if (hotspots->stream) {
-        return zt__report(diagnostics, SAMPLING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
-    }
-    if (capacity > hotspots->spot_capacity) {
-        zt__spot **before = hotspots->spots;
-        zt__spot **larger = (zt__spot **)zt__allocate(allocator, capacity, sizeof *larger);
-        if (!larger) {
-            return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
-        }
-        zt__lock(&hotspots->mutex);
-        if (before) {
-            memcpy((void *)larger, (const void *)before, hotspots->spot_count * sizeof *larger);
-        }
-        hotspots->spots = larger;
-        hotspots->spot_capacity = capacity;
-        zt__unlock(&hotspots->mutex);
-        zt__free(allocator, (void *)before);
-    }
-
-    config.period_ns = hotspots->config.period_ns;
-    config.memory_limit = hotspots->config.memory_limit;
-    config.allocator = *allocator;
-    stream = zt__create_stream(hotspots->profiler->context, hotspots->profiler->device, &config);
-    if (!stream) {
-        return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
-    }
-    stream->is_of_instructions = 1;
-    stream->is_group_optional = hotspots->config.stops_a_second > 0;
-    stream->opened_by = "zt_hotspots_start";
-    stream->diagnostics = diagnostics;
-    result = zt__open_samples(hotspots, stream);
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__destroy_stream(stream);
-        return result;
-    }
-    zt__lock(&hotspots->mutex);
-    zt__copy_text(hotspots->group, sizeof hotspots->group, stream->info.group, strlen(stream->info.group));
-    hotspots->period_ns = stream->info.period_ns;
-    hotspots->has_started = 1;
-    hotspots->place_count = 0; /* of what was not observed since the last stop */
-    hotspots->places_overlap = 0;
-    zt__unlock(&hotspots->mutex);
-    zt__store(&hotspots->stream, stream);
-    zt__store(&loaded->is_sampled, 1);
-
-    /* Kernels that the tracer knows already are placed now, others when they are created. */
-    zt__lock(loaded->mutex);
-    room = loaded->kernels.count;
-    zt__unlock(loaded->mutex);
-    kernels = room ? (zt__loaded_kernel *)zt__allocate(allocator, room, sizeof *kernels) : NULL;
-    zt__lock(loaded->mutex);
-    for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
-        const zt__loaded_kernel *known = (const zt__loaded_kernel *)loaded->kernels.entries[i].value;
-        if (known && !known->may_be_destroyed) {
-            kernels[count++] = *known;
-        }
-    }
-    zt__unlock(loaded->mutex);
-    for (i = 0; i < count; i++) {
-        ZT__INTERNAL(zt__place_kernel(hotspots, &kernels[i]));
-    }
-    zt__free(allocator, kernels);
-
-    /* Start the thread. Without one, zt_collect can read samples, but nothing can stop threads. */
-#ifdef ZETOOLS_DEBUG
-    if (hotspots->debugger) {
-        if (!zt__start_thread(&stream->thread, zt__run_stopping_thread, hotspots)) {
-            zt__end_stops(hotspots);
-            zt__store(&hotspots->stream, (zt_stream *)NULL);
-            zt__destroy_stream(stream);
-            result = zt__report(diagnostics, CANNOT_STOP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                                "the library's own thread could not be started. Compile without "
-                                "ZETOOLS_NO_THREADS.");
-        }
-        return result;
-    }
-#endif
-    if (!hotspots->config.no_thread &&
-        !zt__start_thread(&stream->thread, zt__run_sampling_thread, hotspots)) {
-        hotspots->config.no_thread = 1; /* zt_collect reads */
-    }
-    return result;
-}
-
-ZT__PRIVATE ze_result_t zt__stop_sampling(zt_profiler *profiler, const char *call) {
-    zt__hotspots *hotspots = zt__hotspots_of(profiler);
-    zt_stream *stream = hotspots ? zt__load(&hotspots->stream) : NULL;
-    /* In a forked child, threads that do not exist there may hold the locks. */
-    if (!stream || stream->process != zt__find_process()) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (zt__is_owner(&hotspots->reading)) {
-        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
-    }
-    if (!zt__begin_reading(hotspots)) {
-        if (!zt__load(&hotspots->stream)) {
-            return ZE_RESULT_SUCCESS; /* another thread has stopped it */
-        }
-        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_NOT_READY, call);
-    }
-    stream = hotspots->stream;
-    if (!zt__stop_thread(&stream->thread)) {
-        zt__unlock_timed(&hotspots->reading);
-        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_NOT_READY, call);
-    }
-#ifdef ZETOOLS_DEBUG
-    if (hotspots->debugger) { /* the thread was stopped before its first step */
-        zt__end_stops(hotspots);
-    }
-#endif
-    zt__read_samples(hotspots);
-    zt__keep_debug_info(hotspots, NULL, 1);
-    zt__store(&hotspots->stream, (zt_stream *)NULL);
-    zt__destroy_stream(stream);
-    zt__unlock_timed(&hotspots->reading);
-    return ZE_RESULT_SUCCESS;
-}
-
-ZT_API zt_hotspots_config zt_hotspots_config_default(void) {
-    zt_hotspots_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_hotspots_config(&config);
-    return config;
-}
-
-ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config) {
-    const char *call = "zt_hotspots_start";
-    zt__loaded *loaded = profiler ? (zt__loaded *)zt__load(&profiler->loaded) : NULL;
-    zt__hotspots *hotspots = zt__hotspots_of(profiler);
-    zt__message_text refusal;
-    ze_result_t result;
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!loaded || !zt__load(&loaded->is_observed)) {
-        return zt__report(&profiler->diagnostics, NOT_TRACING, ZE_RESULT_NOT_READY);
-    }
-    if (!hotspots) { /* it is the first start */
-        hotspots = (zt__hotspots *)zt__allocate(&profiler->config.allocator, 1, sizeof *hotspots);
-        if (!hotspots) {
-            return zt__report_no_memory(&profiler->diagnostics, call, "samples");
-        }
-        hotspots->profiler = profiler;
-        hotspots->allocator = profiler->config.allocator;
-        zt__create_mutex(&hotspots->reading.mutex);
-        zt__create_mutex(&hotspots->finding.mutex);
-        zt__create_mutex(&hotspots->mutex);
-        zt__lock(&profiler->mutex);
-        if (!profiler->hotspots) {
-            profiler->free_hotspots = zt__free_hotspots;
-            zt__store(&profiler->hotspots, hotspots);
-            hotspots = NULL;
-        }
-        zt__unlock(&profiler->mutex);
-        if (hotspots) { /* another thread was faster */
-            zt__destroy_hotspots(hotspots);
-        }
-        hotspots = zt__hotspots_of(profiler);
-    }
-    if (!zt__lock_until(&hotspots->reading, zt__deadline(profiler->config.wait_timeout_ns))) {
-        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
-    }
-    if (!hotspots->stream) {
-        hotspots->config = config ? *config : zt_hotspots_config_default();
-        zt__fill_hotspots_config(&hotspots->config);
-    }
-    result = zt__start_sampling(hotspots, loaded);
-    zt__unlock_timed(&hotspots->reading);
-    if (result == ZE_RESULT_SUCCESS) {
-        zt__lock(&hotspots->mutex);
-        memset(&hotspots->refusal, 0, sizeof hotspots->refusal);
-        zt__unlock(&hotspots->mutex);
-        zt__store(&profiler->collect_hotspots, &zt__collect_hotspots);
-        return result;
-    }
-    zt__lock(&profiler->mutex);
-    refusal = profiler->diagnostics.last;
-    zt__unlock(&profiler->mutex);
-    zt__lock(&hotspots->mutex);
-    hotspots->refusal = refusal;
-    zt__unlock(&hotspots->mutex);
-    return result;
-}
-
-ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler) {
-    return zt__stop_sampling(profiler, "zt_hotspots_stop");
 }
 
 #endif
@@ -35303,18 +35093,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        was executed, "main stall" the most frequent stall and its share. A page shows the source, with the
        samples beside each line.
 
-       With ZETOOLS_DEBUG, a device without such a group can be sampled by stops. zt_hotspots_start then
-       attaches a debugger to this process. A thread of the library stops all threads of the device
-       zt_hotspots_config.stops_a_second times a second, reads their instructions, and resumes them:
-
-       - Each thread is one sample, of the kind "Stopped": whether it executed or waited is not known.
-       - Nothing stays stopped when sampling stops or the process exits.
-       - No helper process is used, so the device must let a process debug itself.
-       - A device to which another debugger or zt_watch is attached cannot be sampled, and refuses them
-         while it is sampled.
-       - Stops delay the work. On the software device a stop takes some tenths of a millisecond: 10 a second
-         are not measurable, 100 make a kernel up to a twentieth longer, and 1000 a tenth to a quarter, or
-         more on a busy machine (bench/stops.c). No other device has been measured.
+       A device without such a group is not sampled. zt_debug_open from another program shows where its
+       threads are.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35635,4 +35415,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: caae3131702af555 */
+/* Joined from src/ by src/join.py: 508afdcc169c4249 */
