@@ -206,8 +206,7 @@
     X(NO_EVENT, "%s: no event is being delivered on this thread. Call it in the function of zt_debug_wait.") \
     /* of watching */                                                                                        \
     X(HANG, "zt_watch: %s")                                                                                  \
-    X(NOT_DEBUGGED, "zt_watch: hangs are reported without places, as nobody can debug this process. %s")     \
-    X(NO_WATCH_THREAD, "zt_watch: no thread can be started%s. Watching needs one.")                          \
+    X(NO_WATCH_THREAD, "zt_watch: no thread can be started. Watching needs one.")                            \
     X(WATCH_HANGS, "%s: the thread of the watch does not return from the driver, or from config.function. "  \
                    "Call it again later.")                                                                   \
     /* of zt_bench */                                                                                        \
