@@ -132,12 +132,7 @@
     /* of hot spots */                                                                                       \
     X(NO_INSTRUCTION_SAMPLING,                                                                               \
       "zt_hotspots_start: none of the %u metric groups of the device samples instructions, as "              \
-      "EuStallSampling does. Use another device or a newer driver, or set config.stops_a_second.")           \
-    X(CANNOT_STOP, "zt_hotspots_start: no metric group of the device samples instructions, and its threads " \
-                   "cannot be stopped for config.stops_a_second: %s")                                        \
-    X(STOPS_ENDED, "zt_hotspots_start: threads of the device are not stopped for samples any more: %s")      \
-    X(STOP_UNANSWERED, "zt_hotspots_start: where threads of the device are could not be read: %s Such "      \
-                       "stops are counted in zt_hotspots_counts.drops.")                                     \
+      "EuStallSampling does. Use another device or a newer driver.")                                         \
     X(NOT_TRACING, "zt_hotspots_start: the profiler does not trace, so it is not known where kernels lie. "  \
                    "Call zt_trace_start() before.")                                                          \
     X(NO_ADDRESSES, "zt_hotspots_start: %s. Where kernels lie is not known. Update loader and driver.")      \
@@ -211,8 +206,7 @@
     X(NO_EVENT, "%s: no event is being delivered on this thread. Call it in the function of zt_debug_wait.") \
     /* of watching */                                                                                        \
     X(HANG, "zt_watch: %s")                                                                                  \
-    X(NOT_DEBUGGED, "zt_watch: hangs are reported without places, as nobody can debug this process. %s")     \
-    X(NO_WATCH_THREAD, "zt_watch: no thread can be started%s. Watching needs one.")                          \
+    X(NO_WATCH_THREAD, "zt_watch: no thread can be started. Watching needs one.")                            \
     X(WATCH_HANGS, "%s: the thread of the watch does not return from the driver, or from config.function. "  \
                    "Call it again later.")                                                                   \
     /* of zt_bench */                                                                                        \

@@ -81,8 +81,7 @@ typedef struct zt_bench_changes zt_bench_changes; /* how many benchmarks changed
 /* watching */
 typedef struct zt_watch_config zt_watch_config; /* how regions are watched */
 typedef struct zt_watch_info zt_watch_info;     /* what a watch does, and what it has found */
-typedef struct zt_hang zt_hang;                 /* what hangs or has faulted, and where */
-typedef struct zt_hang_place zt_hang_place;     /* where threads were when they were stopped */
+typedef struct zt_hang zt_hang;                 /* what hangs */
 
 /* program debug */
 typedef struct zt_debugger zt_debugger;         /* a session with one device and one process that uses it */

@@ -278,10 +278,10 @@
 
    WATCHING
 
-       With ZETOOLS_DEBUG. zt_watch(profiler, NULL) reports where a kernel hangs. When a region or a traced
-       launch runs longer than zt_watch_config.hang_ns, or the device reports a fault, a thread of the
-       library stops all threads of the device once, counts them by their instructions, and resumes them.
-       The report goes to the log function, to zt_watch_config.function and a file; see WATCHED REGIONS.
+       With ZETOOLS_DEBUG. zt_watch(profiler, NULL) reports which region or traced launch hangs: one that
+       runs longer than zt_watch_config.hang_ns, and what else is submitted. The report goes to the log
+       function, to zt_watch_config.function and a file; see WATCHED REGIONS. At which instruction the
+       threads of the device are, zt_debug_open shows to another program: see PROGRAM DEBUG.
 
    PROGRAM DEBUG
 

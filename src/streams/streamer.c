@@ -50,8 +50,6 @@ ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
         group->properties = catalog.properties[index];
         group->tiles = 1;
         stream->info.group = group->properties.name;
-    } else if (stream->is_of_instructions && stream->is_group_optional) {
-        result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     } else if (stream->is_of_instructions && catalog.count > 0) {
         result = zt__report(stream->diagnostics, NO_INSTRUCTION_SAMPLING, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                             (unsigned)catalog.count);
