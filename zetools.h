@@ -537,8 +537,8 @@ typedef struct zt_debug_event zt_debug_event;   /* what has happened in a debugg
 typedef struct zt_debug_thread zt_debug_thread; /* a thread of the device, or several */
 typedef struct zt_debug_stops zt_debug_stops;   /* how many threads were stopped */
 typedef struct zt_debug_place zt_debug_place;   /* the kernel and the source line of an instruction */
-typedef struct zt_debug_register_set zt_debug_register_set; /* registers of one kind */
-typedef struct zt_debug_register zt_debug_register;         /* a register */
+typedef struct zt_debug_thread_info zt_debug_thread_info; /* a stopped thread, and where it is */
+typedef struct zt_debug_registers zt_debug_registers;     /* a register, or all of one kind */
 #endif
 
 /* ---- the first screen ---------------------------------------------------------------------------------- */
@@ -1838,8 +1838,9 @@ typedef enum zt_debug_event_type {
 /* An event. Members that do not belong to its type are 0. */
 struct zt_debug_event {
     zt_debug_event_type type;
-    int is_held;             /* not 0: what follows, such as a launch of the module, waits until the event is
-                                acknowledged */
+    const char *name;        /* the same as a text: "module load" for ZT_DEBUG_MODULE_LOAD, and so on */
+    int is_held;             /* not 0: what follows, such as a launch of the module, waits until the function
+                                that receives the event has returned */
     uint32_t reason;         /* of DETACHED, a zet_debug_detach_reason_t: 1 if the process has ended. Of
                                 PAGE_FAULT, a zet_debug_page_fault_reason_t: 1 if the address is not mapped,
                                 2 if the access is not permitted */
@@ -1860,7 +1861,7 @@ typedef int (*zt_debug_fn)(zt_debugger *debugger, const zt_debug_event *event, v
    pid       the process ID. 0: that of this process
    config    NULL: the defaults
    debugger  receives the debugger; NULL on failure
-   Returns SUCCESS. On failure, zt_debug_get_last_error(NULL) has the message:
+   Returns SUCCESS. On failure, zt_get_last_error(NULL) has the message:
        UNSUPPORTED_FEATURE       the device cannot be debugged
        DEPENDENCY_UNAVAILABLE    program debug is not enabled, on this system or in one of the processes
        INSUFFICIENT_PERMISSIONS  this process may not debug the other, or itself
@@ -1896,21 +1897,6 @@ ZT_API ze_result_t zt_debug_close(zt_debugger *debugger);
 ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_debug_fn function,
                                  void *user);
 
-/* Acknowledges the event that is being delivered, before the function of zt_debug_wait returns. Only that
-   function may call it, on its own thread.
-   Returns SUCCESS, also if that was done or is not needed; INVALID_ARGUMENT outside of the function;
-   otherwise the result of the call that failed. */
-ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger);
-
-/* Returns the name of a type of events: "module load" for ZT_DEBUG_MODULE_LOAD, and so on. */
-ZT_API const char *zt_debug_event_name(zt_debug_event_type type);
-
-/* As zt_get_last_error, for a debugger. */
-ZT_API const char *zt_debug_get_last_error(const zt_debugger *debugger);
-
-/* As zt_get_last_result, for a debugger. */
-ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger);
-
 #endif
 
 /* ---- threads of the device ----------------------------------------------------------------------------- */
@@ -1920,6 +1906,12 @@ struct zt_debug_stops {
     uint32_t stopped;     /* selected threads that are stopped now, also those that were stopped before */
     uint32_t unavailable; /* the other selected threads: they are idle, or cannot be stopped. The device does
                              not report which */
+};
+
+/* A stopped thread. */
+struct zt_debug_thread_info {
+    zt_debug_thread thread;
+    uint64_t address; /* of the instruction at which it is stopped. 0: the device lacks a register for that */
 };
 
 /* Where an instruction is. */
@@ -1952,16 +1944,14 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
    NOT_AVAILABLE if the session is over; otherwise the result of the call that failed. */
 ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads);
 
-/* Lists the stopped threads of the device.
-   threads  receives them; may be NULL if `count` is 0
-   count    how many there is room for; receives the number of all stopped threads, which may be more
-   Returns SUCCESS; NOT_AVAILABLE if the session is over; otherwise the result of the call that failed. */
-ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count);
-
-/* Gets the address of the instruction at which a thread is stopped.
-   Returns SUCCESS; UNSUPPORTED_FEATURE if the device lacks a register for that; otherwise as
-   zt_debug_read_registers. */
-ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread thread, uint64_t *address);
+/* Lists the stopped threads of the device, and where they are.
+   threads  receives them; may be NULL
+   count    how many there is room for, if `threads` is not NULL; receives the number of all stopped threads,
+            which may be more
+   Returns SUCCESS; UNSUPPORTED_FEATURE if the device has no register that can be read; NOT_AVAILABLE if the
+   session is over; otherwise the result of the call that failed. */
+ZT_API ze_result_t zt_debug_get_threads(zt_debugger *debugger, zt_debug_thread_info *threads,
+                                        uint32_t *count);
 
 /* Finds the kernel and the source line of an instruction, by the modules that the process has loaded. Works
    also when the session is over. Runs a program to find the source line, as for hot spots, which takes a few
@@ -1973,74 +1963,55 @@ ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_de
 
 /* ---- memory and registers ------------------------------------------------------------------------------ */
 
-/* A kind of memory. */
-typedef enum zt_debug_space {
+/* Kinds of memory. Registers of each kind are one more: zt_debug_registers.space. */
+enum {
     ZT_DEBUG_MEMORY, /* what pointers point to */
     ZT_DEBUG_SLM     /* shared local memory of the thread's work-group, from 0 on */
-} zt_debug_space;
-
-/* Registers of one kind. */
-struct zt_debug_register_set {
-    char name[16];    /* Intel's: "GRF", "ADDR", "FLAG", "CE", "SR", "CR", "TDR", "ACC", "MME", "SP", "SBA",
-                         "DBG", "FC"; for other types "SET 14" */
-    uint32_t type;    /* as the device numbers it */
-    uint32_t version; /* of the set, as the device numbers it */
-    int is_readable;
-    int is_writable;
-    uint32_t count; /* how many registers. A thread may have fewer */
-    uint32_t bits;  /* of a register */
-    uint32_t bytes; /* that a register takes in a buffer */
 };
 
-/* A register. */
-struct zt_debug_register {
-    const char *set; /* name of its set */
-    uint32_t index;  /* in its set */
-    uint32_t bytes;
+/* A register, or all registers of a kind. To read or write them, pass `space`, an address and a size to
+   zt_debug_read and zt_debug_write: register i begins at address + i * bytes. */
+struct zt_debug_registers {
+    char set[16];     /* their kind. Intel's: "GRF", "ADDR", "FLAG", "CE", "SR", "CR", "TDR", "ACC", "MME",
+                         "SP", "SBA", "DBG", "FC"; for other types "SET 14" */
+    uint32_t type;    /* as the device numbers it */
+    uint32_t version; /* of the set, as the device numbers it */
+    uint32_t space;
+    uint64_t address;
+    int is_readable;
+    int is_writable;
+    uint32_t count; /* how many registers: of a set, a thread may have fewer */
+    uint32_t bits;  /* of a register */
+    uint32_t bytes; /* of a register */
 };
 
 #ifndef ZETOOLS_DISABLE
 
-/* Reads memory of the process, as a stopped thread sees it.
+/* Reads memory of the process, or registers, as a stopped thread sees them.
    thread  the thread. For ZT_DEBUG_MEMORY, also all threads, stopped or not: {ZT_DEBUG_ALL, ZT_DEBUG_ALL,
            ZT_DEBUG_ALL, ZT_DEBUG_ALL}
-   size    in bytes
+   space   ZT_DEBUG_MEMORY, ZT_DEBUG_SLM or zt_debug_registers.space
+   size    in bytes; of registers, a multiple of zt_debug_registers.bytes
    Returns SUCCESS; NOT_AVAILABLE if the thread is not stopped, if it has no such memory, or if the session is
-   over; otherwise the result of the call that failed. */
-ZT_API ze_result_t zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+   over; INVALID_ARGUMENT if there are no such registers, or they cannot be read; otherwise the result of the
+   call that failed. */
+ZT_API ze_result_t zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, uint32_t space,
                                  uint64_t address, void *bytes, size_t size);
 
-/* Writes memory, with parameters and results as those of zt_debug_read. */
-ZT_API ze_result_t zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+/* Writes memory or registers, with parameters and results as those of zt_debug_read. */
+ZT_API ze_result_t zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, uint32_t space,
                                   uint64_t address, const void *bytes, size_t size);
 
-/* Returns the number of register sets of the device. It does not change. */
-ZT_API uint32_t zt_debug_get_register_set_count(const zt_debugger *debugger);
-
-/* Returns a register set by its index, or NULL if that is too high. */
-ZT_API const zt_debug_register_set *zt_debug_get_register_set(const zt_debugger *debugger, uint32_t index);
-
-/* Finds a register by its name, as Intel's assembler and debugger have it: "r12", "a0", "f1", "ce", "sr0",
-   "cr0", "tdr0", "acc3", "mme0", "sp", "dbg0", "fc0"; of SBA "genstbase", "sustbase", "dynbase", "iobase",
-   "isabase", "blsustbase", "blsastbase", "btbase", "scrbase".
-   Returns SUCCESS, or INVALID_ARGUMENT if the device has none. */
-ZT_API ze_result_t zt_debug_find_register(zt_debugger *debugger, const char *name, zt_debug_register *found);
-
-/* Reads registers of a stopped thread.
-   set           the name of the set
-   first, count  which of its registers
-   values, size  receive them: each takes zt_debug_register_set.bytes of these `size` bytes
-   Returns SUCCESS, or
-       INVALID_ARGUMENT  there is no such set, it has not as many registers, or it cannot be read
-       INVALID_SIZE      `size` is less than these registers take
-       NOT_AVAILABLE     the thread is not stopped, or the session is over
-       otherwise the result of the call that failed */
-ZT_API ze_result_t zt_debug_read_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
-                                           uint32_t first, uint32_t count, void *values, size_t size);
-
-/* Writes registers, with parameters and results as those of zt_debug_read_registers. */
-ZT_API ze_result_t zt_debug_write_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
-                                            uint32_t first, uint32_t count, const void *values, size_t size);
+/* Gets which registers the device has, and how they are read.
+   name       a register, as Intel's assembler and debugger name it: "r12", "a0", "f1", "ce", "sr0", "cr0",
+              "tdr0", "acc3", "mme0", "sp", "dbg0", "fc0"; of SBA "genstbase", "sustbase", "dynbase",
+              "iobase", "isabase", "blsustbase", "blsastbase", "btbase", "scrbase". Or a kind of registers,
+              such as "GRF". NULL: all kinds
+   registers  receives the register, the kind, or each of them; may be NULL
+   count      how many there is room for, if `registers` is not NULL; receives how many there are
+   Returns SUCCESS; INVALID_ARGUMENT if the device has none of that name. */
+ZT_API ze_result_t zt_debug_get_registers(zt_debugger *debugger, const char *name,
+                                          zt_debug_registers *registers, uint32_t *count);
 
 #endif
 
@@ -2404,33 +2375,19 @@ ZT__OFF ZT__RESULT zt_debug_open(const void *device, uint32_t pid, const zt_debu
 ZT__OFF ZT__RESULT zt_debug_close(zt_debugger *debugger) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_debug_fn function, void *user)
     { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_debug_acknowledge(zt_debugger *debugger) { return ZT__SUCCESS; }
-ZT__OFF const char *zt_debug_event_name(zt_debug_event_type type) { return ""; }
-ZT__OFF const char *zt_debug_get_last_error(const zt_debugger *debugger) { return ""; }
-ZT__OFF ZT__RESULT zt_debug_get_last_result(const zt_debugger *debugger) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
     zt_debug_stops *stops) { return ZT__CLEAR(stops); }
 ZT__OFF ZT__RESULT zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads) { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count)
-    { return ZT__CLEAR(count); }
-ZT__OFF ZT__RESULT zt_debug_get_address(zt_debugger *debugger, zt_debug_thread thread, uint64_t *address)
-    { return ZT__CLEAR(address); }
+ZT__OFF ZT__RESULT zt_debug_get_threads(zt_debugger *debugger, zt_debug_thread_info *threads,
+    uint32_t *count) { return ZT__CLEAR(count); }
+ZT__OFF ZT__RESULT zt_debug_get_registers(zt_debugger *debugger, const char *name,
+    zt_debug_registers *registers, uint32_t *count) { return ZT__CLEAR(count); }
 ZT__OFF ZT__RESULT zt_debug_where(zt_debugger *debugger, uint64_t address, zt_debug_place *place)
     { ZT__CLEAR(place); if (place) { place->kernel = place->file = ""; } return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+ZT__OFF ZT__RESULT zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, uint32_t space,
     uint64_t address, void *bytes, size_t size) { return zt__clear(bytes, bytes ? size : 0); }
-ZT__OFF ZT__RESULT zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+ZT__OFF ZT__RESULT zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, uint32_t space,
     uint64_t address, const void *bytes, size_t size) { return ZT__SUCCESS; }
-ZT__OFF uint32_t zt_debug_get_register_set_count(const zt_debugger *debugger) { return 0; }
-ZT__OFF const zt_debug_register_set *zt_debug_get_register_set(const zt_debugger *debugger, uint32_t index)
-    { return NULL; }
-ZT__OFF ZT__RESULT zt_debug_find_register(zt_debugger *debugger, const char *name, zt_debug_register *found)
-    { ZT__CLEAR(found); if (found) { found->set = ""; } return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_debug_read_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
-    uint32_t first, uint32_t count, void *values, size_t size)
-    { return zt__clear(values, values ? size : 0); }
-ZT__OFF ZT__RESULT zt_debug_write_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
-    uint32_t first, uint32_t count, const void *values, size_t size) { return ZT__SUCCESS; }
 #endif
 ZT__OFF zt_config zt_config_default(void) ZT__EMPTY(zt_config)
 ZT__OFF ZT__RESULT zt_find_group(const void *device, const char *name, uint32_t type, zt_group *group)
@@ -4958,15 +4915,14 @@ ZT__PRIVATE void zt__change_depth(int by) {
       "zt_debug_stop: %u stops wait for the device to answer. Wait for one of them, or stop "                \
       "all threads at once.")                                                                                \
     X(NO_REGISTER, "%s: the device has no register or set '%.32s' that can be accessed like this. Call "     \
-                   "zt_debug_get_register_set() for those that it has.")                                     \
-    X(BAD_REGISTERS, "%s: the set '%.32s' has %u registers. Name fewer.")                                    \
-    X(SMALL_BUFFER, "%s: %u registers of the set '%.32s' take %u bytes each. Pass a larger buffer.")         \
+                   "zt_debug_get_registers() for those that it has.")                                        \
+    X(BAD_REGISTERS,                                                                                         \
+      "%s: the set '%.32s' has %u registers of %u bytes. Pass the address and size of whole ones.")          \
     X(MODULE_NOT_READ, "%s: a module of %llu bytes is not known to zt_debug_where(): %s. Raise "             \
                        "config.module_limit if that is lower, or free memory.")                              \
     X(NO_KERNEL_THERE,                                                                                       \
       "zt_debug_where: no module that was loaded has a kernel at 0x%llx. Call it while the "                 \
       "module is loaded, and build modules with symbols.")                                                   \
-    X(NO_EVENT, "%s: no event is being delivered on this thread. Call it in the function of zt_debug_wait.") \
     /* of watching */                                                                                        \
     X(HANG, "zt_watch: %s")                                                                                  \
     X(NO_WATCH_THREAD, "zt_watch: no thread can be started. Watching needs one.")                            \
@@ -17730,7 +17686,7 @@ struct zt_debugger {
     ze_device_handle_t device;
     uint32_t pid;
     zt_debug_thread size; /* of the device: slices, subslices of a slice, and so on */
-    zt_debug_register_set *sets;
+    zt_debug_registers *sets;
     uint32_t set_count;
     uint32_t users;   /* threads in calls. Atomic, like the next two */
     uint32_t wanting; /* threads that want to lock `session` */
@@ -17739,11 +17695,10 @@ struct zt_debugger {
     zt__mutex mutex;
     zt__diagnostics diagnostics;
 
-    zt__timed_mutex delivering;     /* guards the next */
-    zet_debug_event_t next;         /* the newest that was delivered */
-    const zet_debug_event_t *event; /* the one that is being delivered, if it is not acknowledged. Or NULL */
-    zet_debug_event_t owed;         /* one that was delivered, and could not be acknowledged, */
-    int has_owed;                   /* if there is one */
+    zt__timed_mutex delivering; /* guards the next */
+    zet_debug_event_t next;     /* the newest that was delivered */
+    zet_debug_event_t owed;     /* one that was delivered, and could not be acknowledged, */
+    int has_owed;               /* if there is one */
 
     zt__timed_mutex session; /* guards what follows */
     zet_debug_session_handle_t handle;
@@ -18070,12 +18025,12 @@ ZT__PRIVATE void zt__set_held(zt_debugger *debugger, zt_debug_thread threads, in
 
 ZT__PRIVATE ze_result_t zt__each_stopped(zt_debugger *debugger, const char *call, zt_debug_thread threads,
                                          zt__thread_fn function, void *user) {
-    const zt_debug_register_set *probe = NULL;
+    const zt_debug_registers *probe = NULL;
     ze_result_t result = ZE_RESULT_SUCCESS;
     uint32_t i;
     void *bytes;
     for (i = 0; i < debugger->set_count; i++) {
-        const zt_debug_register_set *set = &debugger->sets[i];
+        const zt_debug_registers *set = &debugger->sets[i];
         if (set->is_readable && (!probe || set->bytes < probe->bytes)) {
             probe = set;
         }
@@ -18160,6 +18115,11 @@ ZT__PRIVATE uint64_t zt__event_wait_ms(const zt_debugger *debugger, uint64_t dea
 /* Reads all events that the device has reported so far. Returns NOT_AVAILABLE, and reports it, if the session
    is over. `session` is held. */
 ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call);
+
+/* Reports a call of the driver about threads, which returns NOT_AVAILABLE if they are not stopped, or if the
+   session is over. `session` is held. */
+ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t result, const char *call,
+                                         const char *driver_call, const char *remedy);
 
 /* Acknowledges what waits to be delivered, or could not be acknowledged before. */
 ZT__PRIVATE void zt__acknowledge_all(zt_debugger *debugger);
@@ -18274,6 +18234,17 @@ ZT__PRIVATE ze_result_t zt__read_events(zt_debugger *debugger, const char *call)
     return result == ZE_RESULT_NOT_READY ? ZE_RESULT_SUCCESS : result;
 }
 
+ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t result, const char *call,
+                                         const char *driver_call, const char *remedy) {
+    if (result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
+        return zt__check_debug(debugger, result, driver_call);
+    }
+    if (zt__read_events(debugger, call) == ZE_RESULT_SUCCESS) {
+        zt__check(&debugger->diagnostics, result, driver_call, remedy);
+    }
+    return result;
+}
+
 ZT__PRIVATE void zt__acknowledge_all(zt_debugger *debugger) {
     if (debugger->has_owed) {
         debugger->has_owed = 0;
@@ -18296,42 +18267,35 @@ ZT__PRIVATE uint64_t zt__event_wait_ms(const zt_debugger *debugger, uint64_t dea
     return milliseconds < ZT__DEBUG_POLL_MS ? milliseconds : (uint64_t)ZT__DEBUG_POLL_MS;
 }
 
-/* Acknowledges the event that is being delivered, unless that was done. */
-static ze_result_t zt__acknowledge_delivered(zt_debugger *debugger, const char *call) {
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!debugger->event) {
-        return result;
-    }
-    if (!zt__lock_session(debugger, zt__deadline(debugger->config.wait_timeout_ns))) {
-        return zt__report(&debugger->diagnostics, DEBUG_BUSY, ZE_RESULT_NOT_READY, call);
-    }
-    result = zt__acknowledge(debugger, debugger->event);
-    zt__unlock_timed(&debugger->session);
-    if (result == ZE_RESULT_SUCCESS) {
-        debugger->event = NULL;
-    }
-    return result;
-}
-
 /* Acknowledges an event when the application's function has returned from it. If that fails, the next
    zt_debug_wait tries again. `delivering` is held. */
-static ze_result_t zt__finish_event(zt_debugger *debugger) {
-    ze_result_t result = zt__acknowledge_delivered(debugger, "zt_debug_wait");
-    debugger->has_owed = debugger->event != NULL;
-    if (debugger->event && debugger->event != &debugger->owed) {
-        debugger->owed = *debugger->event;
+static ze_result_t zt__finish_event(zt_debugger *debugger, const zet_debug_event_t *event) {
+    ze_result_t result;
+    if (zt__lock_session(debugger, zt__deadline(debugger->config.wait_timeout_ns))) {
+        result = zt__acknowledge(debugger, event);
+        zt__unlock_timed(&debugger->session);
+    } else {
+        result = zt__report(&debugger->diagnostics, DEBUG_BUSY, ZE_RESULT_NOT_READY, "zt_debug_wait");
     }
-    debugger->event = NULL;
+    debugger->has_owed = result != ZE_RESULT_SUCCESS;
+    if (debugger->has_owed) {
+        debugger->owed = *event;
+    }
     return result;
 }
 
 /* Converts an event of the driver. The types are numbered as ZET_DEBUG_EVENT_TYPE_ are. */
 static zt_debug_event zt__to_debug_event(const zet_debug_event_t *from) {
+    static const char *const names[ZT_DEBUG_EVENT_COUNT] = {
+        "other",         "detached",        "process entry",       "process exit", "module load",
+        "module unload", "threads stopped", "threads unavailable", "page fault",
+    };
     zt_debug_event event;
     memset(&event, 0, sizeof event);
     if ((uint32_t)from->type < ZT_DEBUG_EVENT_COUNT) {
         event.type = (zt_debug_event_type)from->type;
     }
+    event.name = names[event.type];
     event.is_held = (from->flags & ZET_DEBUG_EVENT_FLAG_NEED_ACK) != 0;
     if (event.type == ZT_DEBUG_DETACHED) {
         event.reason = (uint32_t)from->info.detached.reason;
@@ -18370,8 +18334,8 @@ ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_
     is_locked = zt__lock_until(&debugger->delivering, deadline);
     result = is_locked ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
     if (is_locked && debugger->has_owed) {
-        debugger->event = &debugger->owed;
-        result = zt__finish_event(debugger);
+        debugger->next = debugger->owed;
+        result = zt__finish_event(debugger, &debugger->next);
     }
     while (result == ZE_RESULT_SUCCESS && !is_done) {
         uint64_t until = delivered ? 0 : deadline;
@@ -18391,10 +18355,9 @@ ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_
         }
         if (has_event) {
             zt_debug_event event = zt__to_debug_event(&debugger->next);
-            debugger->event = &debugger->next;
             is_done = function && function(debugger, &event, user) != 0;
             is_done |= ++delivered == ZT__DEBUG_EVENTS;
-            result = zt__finish_event(debugger);
+            result = zt__finish_event(debugger, &debugger->next);
         } else if (delivered && (result == ZE_RESULT_NOT_READY || result == ZE_RESULT_ERROR_NOT_AVAILABLE)) {
             is_done = 1; /* there are no more, or the last one was DETACHED */
             result = ZE_RESULT_SUCCESS;
@@ -18414,25 +18377,6 @@ ZT_API ze_result_t zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_
     }
     zt__end_debug_call(debugger);
     return result;
-}
-
-ZT_API ze_result_t zt_debug_acknowledge(zt_debugger *debugger) {
-    const char *call = "zt_debug_acknowledge";
-    if (!debugger) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!zt__is_owner(&debugger->delivering)) {
-        return zt__report(&debugger->diagnostics, NO_EVENT, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
-    }
-    return zt__acknowledge_delivered(debugger, call);
-}
-
-ZT_API const char *zt_debug_event_name(zt_debug_event_type type) {
-    static const char *const names[ZT_DEBUG_EVENT_COUNT] = {
-        "other",         "detached",        "process entry",       "process exit", "module load",
-        "module unload", "threads stopped", "threads unavailable", "page fault",
-    };
-    return (unsigned)type < ZT_DEBUG_EVENT_COUNT ? names[type] : "unknown";
 }
 
 #endif
@@ -18576,290 +18520,6 @@ ZT_API ze_result_t zt_debug_where(zt_debugger *debugger, uint64_t address, zt_de
 
 #endif
 
-/* ==== debug/stopping.h ================================================================================== */
-
-/* zt_debug_stop, zt_debug_resume, zt_debug_threads. */
-
-#ifdef ZETOOLS_DEBUG
-
-/* Reports a call of the driver about threads, which returns NOT_AVAILABLE if they are not stopped, or if the
-   session is over. `session` is held. */
-ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t result, const char *call,
-                                         const char *driver_call, const char *remedy);
-
-#endif
-
-/* ==== debug/stopping.c ================================================================================== */
-
-/* zt_debug_stop, zt_debug_resume, zt_debug_threads. */
-
-#ifdef ZETOOLS_DEBUG
-
-ZT__PRIVATE ze_result_t zt__check_access(zt_debugger *debugger, ze_result_t result, const char *call,
-                                         const char *driver_call, const char *remedy) {
-    if (result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
-        return zt__check_debug(debugger, result, driver_call);
-    }
-    if (zt__read_events(debugger, call) == ZE_RESULT_SUCCESS) {
-        zt__check(&debugger->diagnostics, result, driver_call, remedy);
-    }
-    return result;
-}
-
-/* Tells the device to stop threads. `*interrupt` receives the record to wait for: that of an earlier stop of
-   the same threads which is not answered, or a new one. NULL: the device has nothing to stop. `session` is
-   held. */
-static ze_result_t zt__interrupt_threads(zt_debugger *debugger, ze_device_thread_t threads,
-                                         zt__interrupt **interrupt) {
-    zt__interrupt *found = NULL, *unused = NULL;
-    ze_result_t result = zt__read_events(debugger, "zt_debug_stop");
-    uint32_t i;
-    *interrupt = NULL;
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    for (i = 0; i < ZT__DEBUG_INTERRUPTS && !found; i++) {
-        zt__interrupt *record = &debugger->interrupts[i];
-        if (!record->is_used) {
-            unused = record;
-        } else if (!record->is_answered && memcmp(&record->threads, &threads, sizeof threads) == 0) {
-            found = record;
-        }
-    }
-    if (!found && !unused) {
-        return zt__report(&debugger->diagnostics, TOO_MANY_STOPS, ZE_RESULT_ERROR_NOT_AVAILABLE,
-                          (unsigned)ZT__DEBUG_INTERRUPTS);
-    }
-    if (!found || found->waiting == 0) { /* the answer to an earlier stop may have been lost */
-        result = zetDebugInterrupt(debugger->handle, threads);
-    }
-    if (result == ZE_RESULT_ERROR_NOT_AVAILABLE && !found) {
-        return zt__read_events(debugger, "zt_debug_stop");
-    }
-    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
-        return zt__check_debug(debugger, result, "zetDebugInterrupt");
-    }
-    if (!found) {
-        found = unused;
-        memset(found, 0, sizeof *found);
-        found->threads = threads;
-        found->is_used = 1;
-    }
-    found->waiting++;
-    *interrupt = found;
-    return ZE_RESULT_SUCCESS;
-}
-
-/* A zt__thread_fn. `user` is the debugger. */
-static void zt__hold_thread(void *user, uint32_t number) {
-    ((zt_debugger *)user)->held[number] = 1;
-}
-
-ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
-                                 zt_debug_stops *stops) {
-    const char *call = "zt_debug_stop";
-    uint64_t deadline = zt__deadline(timeout_ns);
-    zt__interrupt *interrupt;
-    uint32_t i;
-    ze_result_t result;
-    if (stops) {
-        memset(stops, 0, sizeof *stops);
-    }
-    if (!debugger) {
-        return ZE_RESULT_SUCCESS;
-    }
-    result = zt__begin_session_call(debugger, call);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    result = zt__interrupt_threads(debugger, zt__to_device_thread(threads), &interrupt);
-    while (interrupt && !interrupt->is_answered &&
-           (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY)) {
-        uint64_t now = zt__now_ns();
-        result = zt__read_event(debugger, call, zt__event_wait_ms(debugger, deadline));
-        if (result != ZE_RESULT_NOT_READY) {
-            continue;
-        }
-        if (now >= deadline || zt__load(&debugger->is_closing)) {
-            break;
-        }
-        /* Another thread may have to deliver events, to make room for the answer. */
-        zt__unlock_timed(&debugger->session);
-        zt__yield_session();
-        zt__lock_session(debugger, UINT64_MAX);
-    }
-    if (interrupt) {
-        interrupt->waiting--;
-        if (interrupt->is_answered) {
-            interrupt->is_used = interrupt->waiting > 0;
-            result = ZE_RESULT_SUCCESS;
-        } else if (debugger->is_over) {
-            result = zt__report_over(debugger, call);
-        } else if (zt__load(&debugger->is_closing)) {
-            result = zt__report_closing(debugger, call);
-        } else if (result == ZE_RESULT_NOT_READY) {
-            zt__report(&debugger->diagnostics, NO_ANSWER, result);
-        }
-    }
-    if (result ==
-        ZE_RESULT_SUCCESS) { /* without `stops`, all are held: it is not queried which are stopped */
-        zt__set_held(debugger, threads, stops == NULL);
-    }
-    if (result == ZE_RESULT_SUCCESS && stops) {
-        result = zt__each_stopped(debugger, call, threads, zt__hold_thread, debugger);
-        for (i = 0; i < debugger->thread_count; i++) {
-            if (zt__selects(threads, zt__get_debug_thread(debugger, i))) {
-                stops->stopped += debugger->held[i];
-                stops->unavailable += !debugger->held[i];
-            }
-        }
-    }
-    zt__end_session_call(debugger);
-    return result;
-}
-
-/* A zt__thread_fn. `user` is a uint32_t. */
-static void zt__count_thread(void *user, uint32_t number) {
-    (void)number;
-    ++*(uint32_t *)user;
-}
-
-ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads) {
-    enum { MOST_ATTEMPTS = 3 };
-    const char *call = "zt_debug_resume";
-    ze_device_thread_t selected = zt__to_device_thread(threads);
-    uint32_t stopped, attempts = 0;
-    ze_result_t result;
-    if (!debugger) {
-        return ZE_RESULT_SUCCESS;
-    }
-    result = zt__begin_session_call(debugger, call);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    result = zt__read_events(debugger, call);
-    while (result == ZE_RESULT_SUCCESS) {
-        result = zetDebugResume(debugger->handle, selected);
-        if (result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
-            zt__check_debug(debugger, result, "zetDebugResume");
-            break;
-        }
-        /* None of them was stopped, or the driver could not resume those that are. What has stopped since
-           then, for another thread of this program, is resumed by the next attempt. */
-        stopped = 0;
-        result = zt__read_events(debugger, call);
-        if (result == ZE_RESULT_SUCCESS) {
-            result = zt__each_stopped(debugger, call, threads, zt__count_thread, &stopped);
-        }
-        if (stopped == 0) {
-            break;
-        }
-        if (++attempts == MOST_ATTEMPTS) {
-            result = zt__check_debug(debugger, ZE_RESULT_ERROR_NOT_AVAILABLE, "zetDebugResume");
-        }
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        zt__set_held(debugger, threads, 0);
-    }
-    zt__end_session_call(debugger);
-    return result;
-}
-
-/* Where zt_debug_threads stores what it finds. */
-typedef struct zt__stopped_list {
-    const zt_debugger *debugger;
-    zt_debug_thread *threads;
-    uint32_t room, count;
-} zt__stopped_list;
-
-/* A zt__thread_fn. `user` is a zt__stopped_list. */
-static void zt__store_thread(void *user, uint32_t number) {
-    zt__stopped_list *out = (zt__stopped_list *)user;
-    if (out->count < out->room) {
-        out->threads[out->count] = zt__get_debug_thread(out->debugger, number);
-    }
-    out->count++;
-}
-
-ZT_API ze_result_t zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count) {
-    const char *call = "zt_debug_threads";
-    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
-    zt__stopped_list out = {debugger, threads, 0, 0};
-    ze_result_t result;
-    if (!count) {
-        return debugger ? zt__report_null(&debugger->diagnostics, call, "count") : ZE_RESULT_SUCCESS;
-    }
-    out.room = threads ? *count : 0;
-    *count = 0;
-    if (!debugger) {
-        return ZE_RESULT_SUCCESS;
-    }
-    result = zt__begin_session_call(debugger, call);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    result = zt__read_events(debugger, call);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__each_stopped(debugger, call, all, zt__store_thread, &out);
-    }
-    zt__end_session_call(debugger);
-    *count = result == ZE_RESULT_SUCCESS ? out.count : 0;
-    return result;
-}
-
-#endif
-
-/* ==== debug/memory.c ==================================================================================== */
-
-/* zt_debug_read, zt_debug_write: memory of the device. */
-
-#ifdef ZETOOLS_DEBUG
-
-/* Reads or writes: one of the two pointers is NULL. */
-static ze_result_t zt__access_memory(zt_debugger *debugger, const char *call, zt_debug_thread thread,
-                                     zt_debug_space space, uint64_t address, void *to, const void *from,
-                                     size_t size) {
-    const char *driver_call = to ? "zetDebugReadMemory" : "zetDebugWriteMemory";
-    zet_debug_memory_space_desc_t desc;
-    ze_result_t result;
-    memset(&desc, 0, sizeof desc);
-    desc.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC;
-    desc.type = space == ZT_DEBUG_SLM ? ZET_DEBUG_MEMORY_SPACE_TYPE_SLM : ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT;
-    desc.address = address;
-    if (!debugger || (size == 0 && (to || from))) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!to && !from) {
-        return zt__report_null(&debugger->diagnostics, call, "bytes");
-    }
-    result = zt__begin_session_call(debugger, call);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    result = zt__read_events(debugger, call);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = to ? zetDebugReadMemory(debugger->handle, zt__to_device_thread(thread), &desc, size, to)
-                    : zetDebugWriteMemory(debugger->handle, zt__to_device_thread(thread), &desc, size, from);
-        result = zt__check_access(debugger, result, call, driver_call,
-                                  "The thread is not stopped, or has no memory at this address. Stop it "
-                                  "first, and check the address.");
-    }
-    zt__end_session_call(debugger);
-    return result;
-}
-
-ZT_API ze_result_t zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
-                                 uint64_t address, void *bytes, size_t size) {
-    return zt__access_memory(debugger, "zt_debug_read", thread, space, address, bytes, NULL, size);
-}
-
-ZT_API ze_result_t zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
-                                  uint64_t address, const void *bytes, size_t size) {
-    return zt__access_memory(debugger, "zt_debug_write", thread, space, address, NULL, bytes, size);
-}
-
-#endif
-
 /* ==== debug/registers.h ================================================================================= */
 
 /* Registers of threads of the device. */
@@ -18869,6 +18529,21 @@ ZT_API ze_result_t zt_debug_write(zt_debugger *debugger, zt_debug_thread thread,
 /* Loads the register sets of the device. Sets with implausible sizes, and second ones of a type, are left
    out. */
 ZT__PRIVATE ze_result_t zt__load_register_sets(zt_debugger *debugger);
+
+/* Returns the set of a space, of which an access covers whole registers. Returns NULL, and reports
+   INVALID_ARGUMENT, if there is none, or it permits no such access. */
+ZT__PRIVATE const zt_debug_registers *zt__find_space(zt_debugger *debugger, const char *call, uint32_t space,
+                                                     uint64_t address, size_t size, int is_write);
+
+/* Reads or writes registers of a set. `session` is held, and its events are read. */
+ZT__PRIVATE ze_result_t zt__access_registers(zt_debugger *debugger, const char *call, zt_debug_thread thread,
+                                             const zt_debug_registers *set, uint32_t first, uint32_t count,
+                                             void *values, int is_write);
+
+/* Reads the address of the instruction at which a thread is stopped; 0 if the device lacks a register for
+   that. `session` is held, and its events are read. */
+ZT__PRIVATE ze_result_t zt__read_address(zt_debugger *debugger, const char *call, zt_debug_thread thread,
+                                         uint64_t *address);
 
 #endif
 
@@ -18895,8 +18570,11 @@ static const char *const zt__base_names[] = {"genstbase",  "sustbase",   "dynbas
 
 enum { ZT__INSTRUCTION_BASE = 4 };
 
+/* The first zt_debug_registers.space. */
+enum { ZT__REGISTER_SPACES = ZT_DEBUG_SLM + 1 };
+
 /* Returns the first set that has this type, or NULL. */
-static const zt_debug_register_set *zt__find_set(const zt_debugger *debugger, uint32_t type) {
+static const zt_debug_registers *zt__find_set(const zt_debugger *debugger, uint32_t type) {
     uint32_t i;
     for (i = 0; i < debugger->set_count; i++) {
         if (debugger->sets[i].type == type) {
@@ -18926,23 +18604,24 @@ ZT__PRIVATE ze_result_t zt__load_register_sets(zt_debugger *debugger) {
     }
     count = count < ZT__COUNT_OF(properties) ? count : ZT__COUNT_OF(properties);
     debugger->sets =
-        (zt_debug_register_set *)zt__allocate(&debugger->config.allocator, count, sizeof *debugger->sets);
+        (zt_debug_registers *)zt__allocate(&debugger->config.allocator, count, sizeof *debugger->sets);
     if (!debugger->sets) {
         return count ? zt__report_no_memory(&debugger->diagnostics, "zt_debug_open", "register sets")
                      : result;
     }
     for (i = 0; i < count; i++) {
         const zet_debug_regset_properties_t *from = &properties[i];
-        zt_debug_register_set *set = &debugger->sets[debugger->set_count];
+        zt_debug_registers *set = &debugger->sets[debugger->set_count];
         if (from->count == 0 || from->count > ZT__DEBUG_REGISTERS || from->byteSize == 0 ||
             from->byteSize > ZT__DEBUG_REGISTERS || zt__find_set(debugger, from->type)) {
             continue;
         }
         if (from->type > 0 && from->type < ZT__COUNT_OF(zt__set_names)) {
-            snprintf(set->name, sizeof set->name, "%s", zt__set_names[from->type].set);
+            snprintf(set->set, sizeof set->set, "%s", zt__set_names[from->type].set);
         } else {
-            snprintf(set->name, sizeof set->name, "SET %u", (unsigned)from->type);
+            snprintf(set->set, sizeof set->set, "SET %u", (unsigned)from->type);
         }
+        set->space = ZT__REGISTER_SPACES + debugger->set_count;
         set->type = from->type;
         set->version = from->version;
         set->is_readable = (from->generalFlags & ZET_DEBUG_REGSET_FLAG_READABLE) != 0;
@@ -18955,30 +18634,12 @@ ZT__PRIVATE ze_result_t zt__load_register_sets(zt_debugger *debugger) {
     return result;
 }
 
-ZT_API uint32_t zt_debug_get_register_set_count(const zt_debugger *debugger) {
-    return debugger ? debugger->set_count : 0;
-}
-
-ZT_API const zt_debug_register_set *zt_debug_get_register_set(const zt_debugger *debugger, uint32_t index) {
-    return debugger && index < debugger->set_count ? &debugger->sets[index] : NULL;
-}
-
-ZT_API ze_result_t zt_debug_find_register(zt_debugger *debugger, const char *name, zt_debug_register *found) {
-    const char *call = "zt_debug_find_register";
-    const zt_debug_register_set *set = NULL;
+/* Finds a register by its name. Returns 0 if the device has none. */
+static int zt__find_register(const zt_debugger *debugger, const char *name, zt_debug_registers *found) {
+    const zt_debug_registers *set = NULL;
     uint32_t type, index = 0;
     size_t length;
     int is_numbered = 1;
-    if (found) {
-        memset(found, 0, sizeof *found);
-        found->set = "";
-    }
-    if (!debugger) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!name || !found) {
-        return zt__report_null(&debugger->diagnostics, call, name ? "found" : "name");
-    }
     while (index < ZT__COUNT_OF(zt__base_names) && strcmp(name, zt__base_names[index]) != 0) {
         index++;
     }
@@ -18998,18 +18659,70 @@ ZT_API ze_result_t zt_debug_find_register(zt_debugger *debugger, const char *nam
         set = name[length] == 0 ? set : NULL;
     }
     if (!set || index >= set->count || (!is_numbered && set->count > 1)) {
+        return 0;
+    }
+    *found = *set;
+    found->address = (uint64_t)index * set->bytes;
+    found->count = 1;
+    return 1;
+}
+
+ZT_API ze_result_t zt_debug_get_registers(zt_debugger *debugger, const char *name,
+                                          zt_debug_registers *registers, uint32_t *count) {
+    const char *call = "zt_debug_get_registers";
+    zt_debug_registers one;
+    uint32_t i, room, found = 0;
+    if (!count) {
+        return debugger ? zt__report_null(&debugger->diagnostics, call, "count") : ZE_RESULT_SUCCESS;
+    }
+    room = registers ? *count : 0;
+    *count = 0;
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    for (i = 0; i < debugger->set_count; i++) {
+        if (!name || strcmp(debugger->sets[i].set, name) == 0) {
+            if (found < room) {
+                registers[found] = debugger->sets[i];
+            }
+            found++;
+        }
+    }
+    if (name && !found && zt__find_register(debugger, name, &one)) {
+        if (room > 0) {
+            registers[0] = one;
+        }
+        found = 1;
+    }
+    if (name && !found) {
         return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name);
     }
-    found->set = set->name;
-    found->index = index;
-    found->bytes = set->bytes;
+    *count = found;
     return ZE_RESULT_SUCCESS;
 }
 
-/* Reads or writes registers, which the caller has checked. `session` is held, and its events are read. */
-static ze_result_t zt__access_set(zt_debugger *debugger, const char *call, zt_debug_thread thread,
-                                  const zt_debug_register_set *set, uint32_t first, uint32_t count,
-                                  void *values, int is_write) {
+ZT__PRIVATE const zt_debug_registers *zt__find_space(zt_debugger *debugger, const char *call, uint32_t space,
+                                                     uint64_t address, size_t size, int is_write) {
+    const zt_debug_registers *set = space - ZT__REGISTER_SPACES < debugger->set_count
+                                        ? &debugger->sets[space - ZT__REGISTER_SPACES]
+                                        : NULL;
+    if (!set || !(is_write ? set->is_writable : set->is_readable)) {
+        zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
+                   set ? set->set : "of this space");
+        return NULL;
+    }
+    if (address % set->bytes || size % set->bytes || address / set->bytes > set->count ||
+        size / set->bytes > set->count - address / set->bytes) {
+        zt__report(&debugger->diagnostics, BAD_REGISTERS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, set->set,
+                   (unsigned)set->count, (unsigned)set->bytes);
+        return NULL;
+    }
+    return set;
+}
+
+ZT__PRIVATE ze_result_t zt__access_registers(zt_debugger *debugger, const char *call, zt_debug_thread thread,
+                                             const zt_debug_registers *set, uint32_t first, uint32_t count,
+                                             void *values, int is_write) {
     ze_device_thread_t one = zt__to_device_thread(thread);
     ze_result_t result = is_write
                              ? zetDebugWriteRegisters(debugger->handle, one, set->type, first, count, values)
@@ -19019,98 +18732,29 @@ static ze_result_t zt__access_set(zt_debugger *debugger, const char *call, zt_de
                             "The thread is not stopped. Stop it first, and name one thread.");
 }
 
-/* As zt_debug_read_registers or, with `is_write`, zt_debug_write_registers. */
-static ze_result_t zt__access_registers(zt_debugger *debugger, const char *call, zt_debug_thread thread,
-                                        const char *name, uint32_t first, uint32_t count, void *values,
-                                        size_t size, int is_write) {
-    const zt_debug_register_set *set = NULL;
-    ze_result_t result;
-    uint32_t i;
-    if (!debugger) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!name || !values) {
-        return zt__report_null(&debugger->diagnostics, call, name ? "values" : "set");
-    }
-    for (i = 0; i < debugger->set_count && !set; i++) {
-        set = strcmp(debugger->sets[i].name, name) == 0 ? &debugger->sets[i] : NULL;
-    }
-    if (!set || !(is_write ? set->is_writable : set->is_readable)) {
-        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name);
-    }
-    if (first >= set->count || count > set->count - first) {
-        return zt__report(&debugger->diagnostics, BAD_REGISTERS, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, name,
-                          (unsigned)set->count);
-    }
-    if (size / set->bytes < count) {
-        return zt__report(&debugger->diagnostics, SMALL_BUFFER, ZE_RESULT_ERROR_INVALID_SIZE, call,
-                          (unsigned)count, name, (unsigned)set->bytes);
-    }
-    result = count ? zt__begin_session_call(debugger, call) : ZE_RESULT_SUCCESS;
-    if (result != ZE_RESULT_SUCCESS || count == 0) {
-        return result;
-    }
-    result = zt__read_events(debugger, call);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__access_set(debugger, call, thread, set, first, count, values, is_write);
-    }
-    zt__end_session_call(debugger);
-    return result;
-}
-
-ZT_API ze_result_t zt_debug_read_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
-                                           uint32_t first, uint32_t count, void *values, size_t size) {
-    return zt__access_registers(debugger, "zt_debug_read_registers", thread, set, first, count, values, size,
-                                0);
-}
-
-ZT_API ze_result_t zt_debug_write_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
-                                            uint32_t first, uint32_t count, const void *values, size_t size) {
-    return zt__access_registers(debugger, "zt_debug_write_registers", thread, set, first, count,
-                                (void *)(uintptr_t)values, size, 1);
-}
-
-ZT_API ze_result_t zt_debug_get_address(zt_debugger *debugger, zt_debug_thread thread, uint64_t *address) {
+ZT__PRIVATE ze_result_t zt__read_address(zt_debugger *debugger, const char *call, zt_debug_thread thread,
+                                         uint64_t *address) {
     enum { AT = 8, BYTES = 4, MOST = 256 }; /* cr0.2 has the offset from the base */
-    const char *call = "zt_debug_get_address";
-    const zt_debug_register_set *control, *bases;
+    const zt_debug_registers *control = zt__find_set(debugger, ZT__REGISTERS_CONTROL),
+                             *bases = zt__find_set(debugger, ZT__REGISTERS_BASE);
     uint8_t bytes[MOST] = {0};
     uint64_t base = 0;
     uint32_t offset = 0, first, count;
     ze_result_t result;
-    if (address) {
-        *address = 0;
-    }
-    if (!debugger) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!address) {
-        return zt__report_null(&debugger->diagnostics, call, "address");
-    }
-    control = zt__find_set(debugger, ZT__REGISTERS_CONTROL);
-    bases = zt__find_set(debugger, ZT__REGISTERS_BASE);
+    *address = 0;
     if (!control || !bases || !control->is_readable || !bases->is_readable ||
         (uint64_t)control->bytes * control->count < AT + BYTES || bases->count <= ZT__INSTRUCTION_BASE ||
         control->bytes > MOST || bases->bytes < sizeof base || bases->bytes > MOST) {
-        return zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, call,
-                          "cr0.2 or isabase");
-    }
-    result = zt__begin_session_call(debugger, call);
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
+        return ZE_RESULT_SUCCESS;
     }
     first = AT / control->bytes;
     count = (AT + BYTES - 1) / control->bytes - first + 1;
-    result = zt__read_events(debugger, call);
+    result = zt__access_registers(debugger, call, thread, control, first, count, bytes, 0);
+    memcpy(&offset, bytes + (AT - first * control->bytes), sizeof offset);
     if (result == ZE_RESULT_SUCCESS) {
-        result = zt__access_set(debugger, call, thread, control, first, count, bytes, 0);
-        memcpy(&offset, bytes + (AT - first * control->bytes), sizeof offset);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__access_set(debugger, call, thread, bases, ZT__INSTRUCTION_BASE, 1, bytes, 0);
+        result = zt__access_registers(debugger, call, thread, bases, ZT__INSTRUCTION_BASE, 1, bytes, 0);
         memcpy(&base, bytes, sizeof base);
     }
-    zt__end_session_call(debugger);
     if (result == ZE_RESULT_SUCCESS) {
         *address = base + offset;
     }
@@ -19390,19 +19034,286 @@ ZT_API ze_result_t zt_debug_close(zt_debugger *debugger) {
     return result;
 }
 
-/* Returns the debugger's diagnostics, or NULL: those of the thread. In a forked child, a thread that does not
-   exist there may hold the lock. */
-static zt__diagnostics *zt__get_debug_diagnostics(const zt_debugger *debugger) {
-    const int is_usable = debugger && debugger->process == zt__find_process();
-    return is_usable ? &((zt_debugger *)(uintptr_t)debugger)->diagnostics : NULL;
+#endif
+
+/* ==== debug/memory.c ==================================================================================== */
+
+/* zt_debug_read, zt_debug_write: memory of the device, and registers. */
+
+#ifdef ZETOOLS_DEBUG
+
+/* Reads or writes: one of the two pointers is NULL. `session` is held, and its events are read. */
+static ze_result_t zt__access_memory(zt_debugger *debugger, const char *call, zt_debug_thread thread,
+                                     uint32_t space, uint64_t address, void *to, const void *from,
+                                     size_t size) {
+    zet_debug_memory_space_desc_t desc;
+    ze_result_t result;
+    memset(&desc, 0, sizeof desc);
+    desc.stype = ZET_STRUCTURE_TYPE_DEBUG_MEMORY_SPACE_DESC;
+    desc.type = space == ZT_DEBUG_SLM ? ZET_DEBUG_MEMORY_SPACE_TYPE_SLM : ZET_DEBUG_MEMORY_SPACE_TYPE_DEFAULT;
+    desc.address = address;
+    result = to ? zetDebugReadMemory(debugger->handle, zt__to_device_thread(thread), &desc, size, to)
+                : zetDebugWriteMemory(debugger->handle, zt__to_device_thread(thread), &desc, size, from);
+    return zt__check_access(debugger, result, call, to ? "zetDebugReadMemory" : "zetDebugWriteMemory",
+                            "The thread is not stopped, or has no memory at this address. Stop it "
+                            "first, and check the address.");
 }
 
-ZT_API const char *zt_debug_get_last_error(const zt_debugger *debugger) {
-    return zt__get_last_error(zt__get_debug_diagnostics(debugger));
+/* Reads or writes memory or registers: one of the two pointers is NULL. */
+static ze_result_t zt__access(zt_debugger *debugger, const char *call, zt_debug_thread thread, uint32_t space,
+                              uint64_t address, void *to, const void *from, size_t size) {
+    const zt_debug_registers *set = NULL;
+    ze_result_t result;
+    if (!debugger || (size == 0 && (to || from))) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!to && !from) {
+        return zt__report_null(&debugger->diagnostics, call, "bytes");
+    }
+    if (space > ZT_DEBUG_SLM) {
+        set = zt__find_space(debugger, call, space, address, size, from != NULL);
+        if (!set) {
+            return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        }
+    }
+    result = zt__begin_session_call(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = zt__read_events(debugger, call);
+    if (result == ZE_RESULT_SUCCESS && set) {
+        result = zt__access_registers(debugger, call, thread, set, (uint32_t)(address / set->bytes),
+                                      (uint32_t)(size / set->bytes), to ? to : (void *)(uintptr_t)from,
+                                      from != NULL);
+    } else if (result == ZE_RESULT_SUCCESS) {
+        result = zt__access_memory(debugger, call, thread, space, address, to, from, size);
+    }
+    zt__end_session_call(debugger);
+    return result;
 }
 
-ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger) {
-    return zt__get_last_message(zt__get_debug_diagnostics(debugger)).result;
+ZT_API ze_result_t zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, uint32_t space,
+                                 uint64_t address, void *bytes, size_t size) {
+    return zt__access(debugger, "zt_debug_read", thread, space, address, bytes, NULL, size);
+}
+
+ZT_API ze_result_t zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, uint32_t space,
+                                  uint64_t address, const void *bytes, size_t size) {
+    return zt__access(debugger, "zt_debug_write", thread, space, address, NULL, bytes, size);
+}
+
+#endif
+
+/* ==== debug/stopping.c ================================================================================== */
+
+/* zt_debug_stop, zt_debug_resume, zt_debug_get_threads. */
+
+#ifdef ZETOOLS_DEBUG
+
+/* Tells the device to stop threads. `*interrupt` receives the record to wait for: that of an earlier stop of
+   the same threads which is not answered, or a new one. NULL: the device has nothing to stop. `session` is
+   held. */
+static ze_result_t zt__interrupt_threads(zt_debugger *debugger, ze_device_thread_t threads,
+                                         zt__interrupt **interrupt) {
+    zt__interrupt *found = NULL, *unused = NULL;
+    ze_result_t result = zt__read_events(debugger, "zt_debug_stop");
+    uint32_t i;
+    *interrupt = NULL;
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    for (i = 0; i < ZT__DEBUG_INTERRUPTS && !found; i++) {
+        zt__interrupt *record = &debugger->interrupts[i];
+        if (!record->is_used) {
+            unused = record;
+        } else if (!record->is_answered && memcmp(&record->threads, &threads, sizeof threads) == 0) {
+            found = record;
+        }
+    }
+    if (!found && !unused) {
+        return zt__report(&debugger->diagnostics, TOO_MANY_STOPS, ZE_RESULT_ERROR_NOT_AVAILABLE,
+                          (unsigned)ZT__DEBUG_INTERRUPTS);
+    }
+    if (!found || found->waiting == 0) { /* the answer to an earlier stop may have been lost */
+        result = zetDebugInterrupt(debugger->handle, threads);
+    }
+    if (result == ZE_RESULT_ERROR_NOT_AVAILABLE && !found) {
+        return zt__read_events(debugger, "zt_debug_stop");
+    }
+    if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
+        return zt__check_debug(debugger, result, "zetDebugInterrupt");
+    }
+    if (!found) {
+        found = unused;
+        memset(found, 0, sizeof *found);
+        found->threads = threads;
+        found->is_used = 1;
+    }
+    found->waiting++;
+    *interrupt = found;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* A zt__thread_fn. `user` is the debugger. */
+static void zt__hold_thread(void *user, uint32_t number) {
+    ((zt_debugger *)user)->held[number] = 1;
+}
+
+ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
+                                 zt_debug_stops *stops) {
+    const char *call = "zt_debug_stop";
+    uint64_t deadline = zt__deadline(timeout_ns);
+    zt__interrupt *interrupt;
+    uint32_t i;
+    ze_result_t result;
+    if (stops) {
+        memset(stops, 0, sizeof *stops);
+    }
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    result = zt__begin_session_call(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = zt__interrupt_threads(debugger, zt__to_device_thread(threads), &interrupt);
+    while (interrupt && !interrupt->is_answered &&
+           (result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY)) {
+        uint64_t now = zt__now_ns();
+        result = zt__read_event(debugger, call, zt__event_wait_ms(debugger, deadline));
+        if (result != ZE_RESULT_NOT_READY) {
+            continue;
+        }
+        if (now >= deadline || zt__load(&debugger->is_closing)) {
+            break;
+        }
+        /* Another thread may have to deliver events, to make room for the answer. */
+        zt__unlock_timed(&debugger->session);
+        zt__yield_session();
+        zt__lock_session(debugger, UINT64_MAX);
+    }
+    if (interrupt) {
+        interrupt->waiting--;
+        if (interrupt->is_answered) {
+            interrupt->is_used = interrupt->waiting > 0;
+            result = ZE_RESULT_SUCCESS;
+        } else if (debugger->is_over) {
+            result = zt__report_over(debugger, call);
+        } else if (zt__load(&debugger->is_closing)) {
+            result = zt__report_closing(debugger, call);
+        } else if (result == ZE_RESULT_NOT_READY) {
+            zt__report(&debugger->diagnostics, NO_ANSWER, result);
+        }
+    }
+    if (result ==
+        ZE_RESULT_SUCCESS) { /* without `stops`, all are held: it is not queried which are stopped */
+        zt__set_held(debugger, threads, stops == NULL);
+    }
+    if (result == ZE_RESULT_SUCCESS && stops) {
+        result = zt__each_stopped(debugger, call, threads, zt__hold_thread, debugger);
+        for (i = 0; i < debugger->thread_count; i++) {
+            if (zt__selects(threads, zt__get_debug_thread(debugger, i))) {
+                stops->stopped += debugger->held[i];
+                stops->unavailable += !debugger->held[i];
+            }
+        }
+    }
+    zt__end_session_call(debugger);
+    return result;
+}
+
+/* A zt__thread_fn. `user` is a uint32_t. */
+static void zt__count_thread(void *user, uint32_t number) {
+    (void)number;
+    ++*(uint32_t *)user;
+}
+
+ZT_API ze_result_t zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads) {
+    enum { MOST_ATTEMPTS = 3 };
+    const char *call = "zt_debug_resume";
+    ze_device_thread_t selected = zt__to_device_thread(threads);
+    uint32_t stopped, attempts = 0;
+    ze_result_t result;
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    result = zt__begin_session_call(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = zt__read_events(debugger, call);
+    while (result == ZE_RESULT_SUCCESS) {
+        result = zetDebugResume(debugger->handle, selected);
+        if (result != ZE_RESULT_ERROR_NOT_AVAILABLE) {
+            zt__check_debug(debugger, result, "zetDebugResume");
+            break;
+        }
+        /* None of them was stopped, or the driver could not resume those that are. What has stopped since
+           then, for another thread of this program, is resumed by the next attempt. */
+        stopped = 0;
+        result = zt__read_events(debugger, call);
+        if (result == ZE_RESULT_SUCCESS) {
+            result = zt__each_stopped(debugger, call, threads, zt__count_thread, &stopped);
+        }
+        if (stopped == 0) {
+            break;
+        }
+        if (++attempts == MOST_ATTEMPTS) {
+            result = zt__check_debug(debugger, ZE_RESULT_ERROR_NOT_AVAILABLE, "zetDebugResume");
+        }
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__set_held(debugger, threads, 0);
+    }
+    zt__end_session_call(debugger);
+    return result;
+}
+
+/* Where zt_debug_get_threads stores what it finds. */
+typedef struct zt__stopped_list {
+    const zt_debugger *debugger;
+    zt_debug_thread_info *threads;
+    uint32_t room, count;
+} zt__stopped_list;
+
+/* A zt__thread_fn. `user` is a zt__stopped_list. */
+static void zt__store_thread(void *user, uint32_t number) {
+    zt__stopped_list *out = (zt__stopped_list *)user;
+    if (out->count < out->room) {
+        out->threads[out->count].thread = zt__get_debug_thread(out->debugger, number);
+    }
+    out->count++;
+}
+
+ZT_API ze_result_t zt_debug_get_threads(zt_debugger *debugger, zt_debug_thread_info *threads,
+                                        uint32_t *count) {
+    const char *call = "zt_debug_get_threads";
+    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
+    zt__stopped_list out = {debugger, threads, 0, 0};
+    uint32_t i;
+    ze_result_t result;
+    if (!count) {
+        return debugger ? zt__report_null(&debugger->diagnostics, call, "count") : ZE_RESULT_SUCCESS;
+    }
+    out.room = threads ? *count : 0;
+    *count = 0;
+    if (!debugger) {
+        return ZE_RESULT_SUCCESS;
+    }
+    result = zt__begin_session_call(debugger, call);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    result = zt__read_events(debugger, call);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__each_stopped(debugger, call, all, zt__store_thread, &out);
+    }
+    for (i = 0; i < out.count && i < out.room && result == ZE_RESULT_SUCCESS; i++) {
+        result = zt__read_address(debugger, call, threads[i].thread, &threads[i].address);
+    }
+    zt__end_session_call(debugger);
+    *count = result == ZE_RESULT_SUCCESS ? out.count : 0;
+    return result;
 }
 
 #endif
@@ -33931,10 +33842,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
            const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
            zt_debug_open(device, pid, NULL, &debugger);
            zt_debug_stop(debugger, all, 1000000000, &stops);
-           zt_debug_threads(debugger, threads, &count);
+           zt_debug_get_threads(debugger, threads, &count);
            for (i = 0; i < count; i++) {
-               zt_debug_get_address(debugger, threads[i], &address);
-               zt_debug_where(debugger, address, &place);
+               zt_debug_where(debugger, threads[i].address, &place);
                printf("%s+0x%llx\n", place.kernel, (unsigned long long)place.offset);
            }
            zt_debug_close(debugger);
@@ -33952,8 +33862,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Further ones stay in the driver, and a stop does not see its answer until there is room.
 
        Threads that have stopped by themselves, because of a page fault or an exception, are listed and
-       resumed like others. The driver does not list stopped threads: zt_debug_threads tries each thread of
-       the device.
+       resumed like others. The driver does not list stopped threads: zt_debug_get_threads tries each thread
+       of the device.
 
        The register sets, and number and size of their registers, are as the driver reports them, and differ
        between devices and versions. A vector register has the values of all items of a thread: the manual
@@ -34220,4 +34130,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 31bea4978f0b500a */
+/* Joined from src/ by src/join.py: 624fddd7128c03de */

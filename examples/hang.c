@@ -21,27 +21,25 @@ enum { ITEMS = 64, HANG_MS = 300, MOST_TURNS = 10000, MOST_THREADS = 64 };
 /* Prints where the threads of the device are that belong to a process. */
 static int debug_process(const char *name, uint32_t process) {
     const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
-    zt_debug_thread threads[MOST_THREADS];
+    zt_debug_thread_info threads[MOST_THREADS];
     uint32_t count = MOST_THREADS;
     zt_debugger *debugger;
     zt_debug_stops stops;
     gpu g = gpu_open(name);
 
     if (zt_debug_open(g.device, process, NULL, &debugger) != ZE_RESULT_SUCCESS) {
-        printf("%s\n", zt_debug_get_last_error(NULL));
+        printf("%s\n", zt_get_last_error(NULL));
         return EXIT_FAILURE;
     }
     if (zt_debug_stop(debugger, all, 1000000000, &stops) != ZE_RESULT_SUCCESS ||
-        zt_debug_threads(debugger, threads, &count) != ZE_RESULT_SUCCESS) {
-        printf("%s\n", zt_debug_get_last_error(debugger));
+        zt_debug_get_threads(debugger, threads, &count) != ZE_RESULT_SUCCESS) {
+        printf("%s\n", zt_get_last_error(NULL));
         count = 0;
     }
     for (uint32_t i = 0; i < count && i < MOST_THREADS; i++) {
         zt_debug_place place;
-        uint64_t address;
 
-        if (zt_debug_get_address(debugger, threads[i], &address) == ZE_RESULT_SUCCESS &&
-            zt_debug_where(debugger, address, &place) == ZE_RESULT_SUCCESS)
+        if (zt_debug_where(debugger, threads[i].address, &place) == ZE_RESULT_SUCCESS)
             printf("a thread is in %s+0x%llx  %s:%u\n", place.kernel, (unsigned long long)place.offset,
                    place.file, (unsigned)place.line);
     }

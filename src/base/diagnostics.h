@@ -195,15 +195,14 @@
       "zt_debug_stop: %u stops wait for the device to answer. Wait for one of them, or stop "                \
       "all threads at once.")                                                                                \
     X(NO_REGISTER, "%s: the device has no register or set '%.32s' that can be accessed like this. Call "     \
-                   "zt_debug_get_register_set() for those that it has.")                                     \
-    X(BAD_REGISTERS, "%s: the set '%.32s' has %u registers. Name fewer.")                                    \
-    X(SMALL_BUFFER, "%s: %u registers of the set '%.32s' take %u bytes each. Pass a larger buffer.")         \
+                   "zt_debug_get_registers() for those that it has.")                                        \
+    X(BAD_REGISTERS,                                                                                         \
+      "%s: the set '%.32s' has %u registers of %u bytes. Pass the address and size of whole ones.")          \
     X(MODULE_NOT_READ, "%s: a module of %llu bytes is not known to zt_debug_where(): %s. Raise "             \
                        "config.module_limit if that is lower, or free memory.")                              \
     X(NO_KERNEL_THERE,                                                                                       \
       "zt_debug_where: no module that was loaded has a kernel at 0x%llx. Call it while the "                 \
       "module is loaded, and build modules with symbols.")                                                   \
-    X(NO_EVENT, "%s: no event is being delivered on this thread. Call it in the function of zt_debug_wait.") \
     /* of watching */                                                                                        \
     X(HANG, "zt_watch: %s")                                                                                  \
     X(NO_WATCH_THREAD, "zt_watch: no thread can be started. Watching needs one.")                            \

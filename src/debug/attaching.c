@@ -280,19 +280,4 @@ ZT_API ze_result_t zt_debug_close(zt_debugger *debugger) {
     return result;
 }
 
-/* Returns the debugger's diagnostics, or NULL: those of the thread. In a forked child, a thread that does not
-   exist there may hold the lock. */
-static zt__diagnostics *zt__get_debug_diagnostics(const zt_debugger *debugger) {
-    const int is_usable = debugger && debugger->process == zt__find_process();
-    return is_usable ? &((zt_debugger *)(uintptr_t)debugger)->diagnostics : NULL;
-}
-
-ZT_API const char *zt_debug_get_last_error(const zt_debugger *debugger) {
-    return zt__get_last_error(zt__get_debug_diagnostics(debugger));
-}
-
-ZT_API ze_result_t zt_debug_get_last_result(const zt_debugger *debugger) {
-    return zt__get_last_message(zt__get_debug_diagnostics(debugger)).result;
-}
-
 #endif

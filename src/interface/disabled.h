@@ -156,33 +156,19 @@ ZT__OFF ZT__RESULT zt_debug_open(const void *device, uint32_t pid, const zt_debu
 ZT__OFF ZT__RESULT zt_debug_close(zt_debugger *debugger) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_debug_wait(zt_debugger *debugger, uint64_t timeout_ns, zt_debug_fn function, void *user)
     { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_debug_acknowledge(zt_debugger *debugger) { return ZT__SUCCESS; }
-ZT__OFF const char *zt_debug_event_name(zt_debug_event_type type) { return ""; }
-ZT__OFF const char *zt_debug_get_last_error(const zt_debugger *debugger) { return ""; }
-ZT__OFF ZT__RESULT zt_debug_get_last_result(const zt_debugger *debugger) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads, uint64_t timeout_ns,
     zt_debug_stops *stops) { return ZT__CLEAR(stops); }
 ZT__OFF ZT__RESULT zt_debug_resume(zt_debugger *debugger, zt_debug_thread threads) { return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_debug_threads(zt_debugger *debugger, zt_debug_thread *threads, uint32_t *count)
-    { return ZT__CLEAR(count); }
-ZT__OFF ZT__RESULT zt_debug_get_address(zt_debugger *debugger, zt_debug_thread thread, uint64_t *address)
-    { return ZT__CLEAR(address); }
+ZT__OFF ZT__RESULT zt_debug_get_threads(zt_debugger *debugger, zt_debug_thread_info *threads,
+    uint32_t *count) { return ZT__CLEAR(count); }
+ZT__OFF ZT__RESULT zt_debug_get_registers(zt_debugger *debugger, const char *name,
+    zt_debug_registers *registers, uint32_t *count) { return ZT__CLEAR(count); }
 ZT__OFF ZT__RESULT zt_debug_where(zt_debugger *debugger, uint64_t address, zt_debug_place *place)
     { ZT__CLEAR(place); if (place) { place->kernel = place->file = ""; } return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+ZT__OFF ZT__RESULT zt_debug_read(zt_debugger *debugger, zt_debug_thread thread, uint32_t space,
     uint64_t address, void *bytes, size_t size) { return zt__clear(bytes, bytes ? size : 0); }
-ZT__OFF ZT__RESULT zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, zt_debug_space space,
+ZT__OFF ZT__RESULT zt_debug_write(zt_debugger *debugger, zt_debug_thread thread, uint32_t space,
     uint64_t address, const void *bytes, size_t size) { return ZT__SUCCESS; }
-ZT__OFF uint32_t zt_debug_get_register_set_count(const zt_debugger *debugger) { return 0; }
-ZT__OFF const zt_debug_register_set *zt_debug_get_register_set(const zt_debugger *debugger, uint32_t index)
-    { return NULL; }
-ZT__OFF ZT__RESULT zt_debug_find_register(zt_debugger *debugger, const char *name, zt_debug_register *found)
-    { ZT__CLEAR(found); if (found) { found->set = ""; } return ZT__SUCCESS; }
-ZT__OFF ZT__RESULT zt_debug_read_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
-    uint32_t first, uint32_t count, void *values, size_t size)
-    { return zt__clear(values, values ? size : 0); }
-ZT__OFF ZT__RESULT zt_debug_write_registers(zt_debugger *debugger, zt_debug_thread thread, const char *set,
-    uint32_t first, uint32_t count, const void *values, size_t size) { return ZT__SUCCESS; }
 #endif
 ZT__OFF zt_config zt_config_default(void) ZT__EMPTY(zt_config)
 ZT__OFF ZT__RESULT zt_find_group(const void *device, const char *name, uint32_t type, zt_group *group)

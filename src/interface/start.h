@@ -90,8 +90,8 @@ typedef struct zt_debug_event zt_debug_event;   /* what has happened in a debugg
 typedef struct zt_debug_thread zt_debug_thread; /* a thread of the device, or several */
 typedef struct zt_debug_stops zt_debug_stops;   /* how many threads were stopped */
 typedef struct zt_debug_place zt_debug_place;   /* the kernel and the source line of an instruction */
-typedef struct zt_debug_register_set zt_debug_register_set; /* registers of one kind */
-typedef struct zt_debug_register zt_debug_register;         /* a register */
+typedef struct zt_debug_thread_info zt_debug_thread_info; /* a stopped thread, and where it is */
+typedef struct zt_debug_registers zt_debug_registers;     /* a register, or all of one kind */
 #endif
 
 /* ---- the first screen ---------------------------------------------------------------------------------- */
