@@ -66,7 +66,7 @@
 
        Metrics must be enabled in the driver. zt_open enables them if loader and driver can do so at run
        time. Otherwise set ZET_ENABLE_METRICS=1 in the environment before zeInit. Without metrics, regions
-       have GPU times, and zt_get_availability_text returns what is missing.
+       have GPU times, and zt_info.availability_text is what is missing.
 
    TERMS
 
@@ -88,8 +88,8 @@
        hot spot       an instruction of a kernel, with the samples that were taken there
        debugger       a session with one device and one process that uses it, to stop and examine threads
 
-       zt_get_ functions return what a profiler and its tracer have measured. zt_..._name returns the name
-       of a value, zt_..._config_default a configuration. Names that begin with zt__ or ZT__ are private.
+       zt_get_ functions return what a profiler and its tracer have measured; zt_get_info has how many there
+       are of everything. Names that begin with zt__ or ZT__ are private.
 
    REGIONS
 
@@ -170,7 +170,7 @@
 
        begun = collected + lost + dropped + in_flight, at any time. A lost sample ran, but its data is
        missing or invalid. A dropped one was not measured: there was no slot or memory, or a call failed.
-       Both are counted by cause (zt_get_cause) and are not in the statistics.
+       Both are counted by cause (zt_info.causes) and are not in the statistics.
 
        A collected sample has a GPU time and, if they are measured, metrics. Launches outside of
        zt_trace_config.every and limit have times alone. zt_region_info.count and time_ns are of all samples
@@ -304,7 +304,7 @@
        hang         zt_watch, zt_watch_stop and zt_close
        benchmark    zt_close, ZT_PASSES, zt_bench and zt_compare with its profiler
        hook         zt_trace_start, zt_trace_stop and zt_close
-       allocator    functions that do more than return a value, as zt_get_counts does
+       allocator    functions that do more than return a value, as zt_get_info does
 
        INSIDE CALLBACKS has the threads on which callbacks run, and calls that behave differently there.
 
@@ -401,7 +401,7 @@
 #ifndef ZETOOLS_H
 #define ZETOOLS_H
 
-/* The version of the declarations. zt_version() returns that of the implementation. */
+/* The version of the header. */
 #define ZETOOLS_VERSION_MAJOR 0
 #define ZETOOLS_VERSION_MINOR 1
 #define ZETOOLS_VERSION_PATCH 0
@@ -479,7 +479,12 @@ typedef struct zt_allocator zt_allocator; /* the application's allocator */
 typedef struct zt_sample zt_sample;       /* one collected sample */
 
 /* results */
-typedef struct zt_counts zt_counts;           /* samples, and what became of them */
+typedef struct zt_info zt_info;                       /* what there is of a profiler, and what became of it */
+typedef struct zt_counts zt_counts;                   /* samples, and what became of them */
+typedef struct zt_cause_count zt_cause_count;         /* samples that were lost or dropped by one cause */
+typedef struct zt_trace_counts zt_trace_counts;       /* launches, and what became of them */
+typedef struct zt_hotspots_counts zt_hotspots_counts; /* samples of hot spots, and what became of them */
+typedef struct zt_watch_info zt_watch_info;           /* what a watch does, and what it has found */
 typedef struct zt_stats zt_stats;             /* statistics of a figure: mean, median, 95th percentile, ... */
 typedef struct zt_region_info zt_region_info; /* a region: its counts, times and parent */
 typedef struct zt_path_info zt_path_info;     /* a region inside certain others */
@@ -487,7 +492,7 @@ typedef struct zt_metric zt_metric;           /* a metric: its name, units and k
 typedef struct zt_limit_info zt_limit_info;   /* what probably limits a region, and why */
 typedef struct zt_timeline_info zt_timeline_info; /* what a timeline holds */
 typedef struct zt_overlap zt_overlap;             /* how samples cover the time of the device */
-typedef struct zt_passes zt_passes;               /* the state of one ZT_PASSES */
+typedef struct zt__pass_state zt__pass_state;     /* the state of one ZT_PASSES */
 
 #ifdef ZETOOLS_TRACER
 #define ZT__TRACER_DECLARED 1
@@ -496,14 +501,12 @@ typedef struct zt_passes zt_passes;               /* the state of one ZT_PASSES 
 typedef struct zt_trace_config zt_trace_config; /* what a tracer does */
 typedef struct zt_auto_config zt_auto_config;   /* how zt_auto traces and reports */
 typedef struct zt_hook zt_hook;                 /* callbacks of the application around one call */
-typedef struct zt_trace_counts zt_trace_counts; /* launches, and what became of them */
 typedef struct zt_kernel_info zt_kernel_info;   /* a kernel that was launched while tracing */
 typedef struct zt_kernel_shape zt_kernel_shape; /* its launches with the same work-groups */
 typedef struct zt_call_info zt_call_info;       /* a call that was timed */
 
 /* hot spots */
 typedef struct zt_hotspots_config zt_hotspots_config; /* how hot spots are sampled */
-typedef struct zt_hotspots_counts zt_hotspots_counts; /* their samples, and what became of them */
 typedef struct zt_hotspot_info zt_hotspot_info;       /* samples at one instruction of a kernel */
 typedef struct zt_stall zt_stall;                     /* why a thread did not execute its next instruction */
 #endif
@@ -527,7 +530,6 @@ typedef struct zt_bench_changes zt_bench_changes; /* how many benchmarks changed
 
 /* watching */
 typedef struct zt_watch_config zt_watch_config; /* how regions are watched */
-typedef struct zt_watch_info zt_watch_info;     /* what a watch does, and what it has found */
 typedef struct zt_hang zt_hang;                 /* what hangs */
 
 /* program debug */
@@ -569,7 +571,7 @@ struct zt_region {
    config    NULL: the defaults
    profiler  receives the profiler; NULL on failure
    Returns SUCCESS, also where metrics cannot be measured: regions then have times alone, and
-   zt_get_availability_text returns why. On failure, zt_get_last_error(NULL) has the message:
+   zt_info.availability_text is why. On failure, zt_get_last_error(NULL) has the message:
        OUT_OF_HOST_MEMORY  also when 256 profilers are open in the process
        DEVICE_LOST
        INVALID_ARGUMENT    with config.require_metrics, the device has no such groups or metrics
@@ -748,9 +750,6 @@ struct zt_region_info {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Returns the number of regions, that is, of different names, so far. */
-ZT_API uint32_t zt_get_region_count(const zt_profiler *profiler);
-
 /* Gets a region by its index. Regions are in the order of their first begin. */
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
 
@@ -779,9 +778,6 @@ struct zt_metric {
 };
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the number of metrics of all groups and passes. It does not change. */
-ZT_API uint32_t zt_get_metric_count(const zt_profiler *profiler);
 
 /* Returns a metric by its index, or NULL if that is too high. */
 ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric);
@@ -823,12 +819,6 @@ typedef enum zt_availability {
 } zt_availability;
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns whether metrics are measured, and if not, why. */
-ZT_API zt_availability zt_get_availability(const zt_profiler *profiler);
-
-/* Returns the same as a text, with the call that failed and what to do. */
-ZT_API const char *zt_get_availability_text(const zt_profiler *profiler);
 
 /* Returns the result that belongs to the message of zt_get_last_error, or SUCCESS. */
 ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler);
@@ -876,16 +866,74 @@ typedef enum zt_cause {
     ZT_CAUSE_COUNT
 } zt_cause;
 
+/* Samples that were lost or dropped by one cause. */
+struct zt_cause_count {
+    const char *name; /* "report error", "no slot", ... */
+    uint64_t count;
+};
+
+/* ---- what there is ------------------------------------------------------------------------------------- */
+
+/* Launches, and copies if they are measured: launches = measured + filtered + elsewhere. zt_counts has what
+   became of those that are measured. */
+struct zt_trace_counts {
+    uint64_t launches;
+    uint64_t measured;    /* a region was begun */
+    uint64_t filtered;    /* left out by the configuration */
+    uint64_t elsewhere;   /* on a list that the profiler cannot measure: of another context or device; of a
+                             copy engine, unless the profiler measures times alone; one that can be cloned or
+                             changed, or is captured into a graph */
+    uint64_t replaced;    /* kernels, and pointers to functions, that zt_replace has replaced */
+    uint64_t serialised;  /* of those measured: between queries or, on a list that is not in order, between
+                             barriers, so that they overlap with nothing. Without metrics, few are; see
+                             TRACED LAUNCHES */
+    uint64_t times_alone; /* of those measured, with a profiler that measures metrics: left out by `every` or
+                             `limit`, so that their samples have times and no metrics */
+};
+
+/* Samples of hot spots, and what became of them: samples = matched + outside + ambiguous + no_room. */
+struct zt_hotspots_counts {
+    uint64_t samples;
+    uint64_t matched;   /* in a kernel */
+    uint64_t outside;   /* in none that the tracer knows: of other processes, or of kernels that were neither
+                           created nor launched while tracing */
+    uint64_t ambiguous; /* where two kernels lie, as far as the device reports addresses */
+    uint64_t no_room;   /* at more addresses than zt_hotspots_config.addresses, or without memory for them */
+    uint64_t discarded; /* reports or rows that could not be used: the driver calculated none, or no address
+                           or no counts. How many samples they had is not known */
+    uint64_t drops;     /* how often the device has dropped samples */
+};
+
+/* What a watch does, and what it has found. */
+struct zt_watch_info {
+    int is_watching; /* not 0: there is a watch */
+    uint32_t hangs;  /* that were reported */
+};
+
+/* What there is of a profiler, and what became of it, so far. What is not used is 0. */
+struct zt_info {
+    zt_availability availability;  /* whether metrics are measured, and if not, why */
+    const char *availability_text; /* the same as a text, with the call that failed and what to do */
+    zt_counts counts;
+    zt_cause_count causes[ZT_CAUSE_COUNT]; /* by zt_cause: why samples were lost or dropped */
+    uint32_t region_count;                 /* regions, that is, different names */
+    uint32_t path_count;                   /* regions that were begun inside different others */
+    uint32_t metric_count;                 /* metrics of all groups and passes. It does not change */
+    uint32_t streamed_count;               /* metrics of all streams that are, or were, attached */
+    uint32_t pass_count;                   /* 1 where nothing has to be repeated */
+    uint32_t tile_count;                   /* 0 where the device has only one */
+    zt_trace_counts launches;              /* that were appended while tracing */
+    uint32_t kernel_count;                 /* kernels that were launched while tracing */
+    uint32_t call_count;                   /* different calls that were timed */
+    zt_hotspots_counts hotspots;
+    uint32_t hotspot_count; /* hot spots, that is, different instructions with samples */
+    zt_watch_info watch;
+};
+
 #ifndef ZETOOLS_DISABLE
 
-/* Returns how many samples there are in each state. */
-ZT_API zt_counts zt_get_counts(const zt_profiler *profiler);
-
-/* Returns how many samples were lost or dropped by one cause. */
-ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause);
-
-/* Returns the name of a cause: "report error", "no slot", ... */
-ZT_API const char *zt_cause_name(zt_cause cause);
+/* Returns what there is of a profiler, and what became of it. */
+ZT_API zt_info zt_get_info(const zt_profiler *profiler);
 
 #endif
 
@@ -907,6 +955,7 @@ typedef enum zt_limit {
 /* What probably limits a region, and why. */
 struct zt_limit_info {
     zt_limit limit;
+    const char *name;  /* the same as a text: "memory bandwidth", "latency", ... */
     char text[320];    /* sentences with the figures that show it, or with what is missing */
     char missing[256]; /* metrics that were not measured and might show another limit, as for
                           zt_config.metrics; "": none is known. The device need not have them */
@@ -921,9 +970,6 @@ struct zt_limit_info {
    exceed 50%, and does not show by itself that more threads would help.
    Returns SUCCESS, also if the limit is not known. */
 ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info);
-
-/* Returns the name of a limit: "memory bandwidth", "latency", ... */
-ZT_API const char *zt_limit_name(zt_limit limit);
 
 /* Sets what the device can do at the most, for the roofline of a page and for zt_get_limit; see ROOFLINE.
    ZT_PEAKS in the environment overrides it.
@@ -956,9 +1002,6 @@ struct zt_path_info {
 };
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the number of paths, that is, of regions that were begun inside different others, so far. */
-ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler);
 
 /* Gets a path by its index, which is higher than that of its parent. */
 ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info);
@@ -1024,8 +1067,8 @@ ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler);
        C++ and GNU C, it returns to the first pass however it is left: at its end, by break, goto, return or
        an exception. In ISO C, only its end does. Not to be nested. Not by two threads at once. */
 
-/* The state of one ZT_PASSES. Its fields are private. */
-struct zt_passes {
+/* The state of one ZT_PASSES. */
+struct zt__pass_state {
     zt_profiler *profiler;
     uint32_t next;
     uint32_t runs;
@@ -1040,29 +1083,23 @@ enum {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Returns the number of passes: 1 where nothing has to be repeated. */
-ZT_API uint32_t zt_get_pass_count(const zt_profiler *profiler);
-
 /* Gets the statistics of the GPU time of a region in one pass, counted from 0, in nanoseconds: those of the
    samples with the metrics of the pass, or of all samples if no metrics are measured. */
 ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
                                zt_stats *time_ns);
 
-/* The functions that ZT_PASSES calls. zt_passes_next activates the groups of the next pass and returns 1, or
-   0 when there are no more; a pass whose groups cannot be activated is left out. zt_passes_end returns to the
+/* Only ZT_PASSES calls these. zt__next_pass activates the groups of the next pass and returns 1, or
+   0 when there are no more; a pass whose groups cannot be activated is left out. zt__end_passes returns to the
    first pass. Not by two threads at once. */
-ZT_API zt_passes zt_passes_begin(zt_profiler *profiler);
-ZT_API int zt_passes_next(zt_passes *passes);
-ZT_API void zt_passes_end(zt_passes *passes);
+ZT_API zt__pass_state zt__begin_passes(zt_profiler *profiler);
+ZT_API int zt__next_pass(zt__pass_state *passes);
+ZT_API void zt__end_passes(zt__pass_state *passes);
 
 #endif
 
 /* ---- tiles --------------------------------------------------------------------------------------------- */
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the number of tiles: 0 where the device has only one. */
-ZT_API uint32_t zt_get_tile_count(const zt_profiler *profiler);
 
 /* As zt_get_stats, for one tile, counted from 0. */
 ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
@@ -1155,30 +1192,6 @@ struct zt_trace_config {
                                -zet-profile-flags and these; see MODULES. 0: as the application builds. */
 };
 
-/* Launches, and copies if they are measured: launches = measured + filtered + elsewhere. zt_counts has what
-   became of those that are measured. */
-struct zt_trace_counts {
-    uint64_t launches;
-    uint64_t measured;    /* a region was begun */
-    uint64_t filtered;    /* left out by the configuration */
-    uint64_t elsewhere;   /* on a list that the profiler cannot measure: of another context or device; of a
-                             copy engine, unless the profiler measures times alone; one that can be cloned or
-                             changed, or is captured into a graph */
-    uint64_t replaced;    /* kernels, and pointers to functions, that zt_replace has replaced */
-    uint64_t serialised;  /* of those measured: between queries or, on a list that is not in order, between
-                             barriers, so that they overlap with nothing. Without metrics, few are; see
-                             TRACED LAUNCHES */
-    uint64_t times_alone; /* of those measured, with a profiler that measures metrics: left out by `every` or
-                             `limit`, so that their samples have times and no metrics */
-};
-
-#ifndef ZETOOLS_DISABLE
-
-/* Returns how many launches were appended while tracing, since the first start. */
-ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler);
-
-#endif
-
 /* ---- kernels ------------------------------------------------------------------------------------------- */
 
 /* The most different sizes and numbers of work-groups that are kept of a kernel. */
@@ -1226,9 +1239,6 @@ struct zt_kernel_info {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Returns the number of kernels that were launched while tracing, so far; see KERNELS. */
-ZT_API uint32_t zt_get_kernel_count(const zt_profiler *profiler);
-
 /* Gets a kernel by its index: what it is made of, how it was launched, and how much of the device it can
    fill. Kernels are in the order of their first launch. */
 ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info);
@@ -1261,9 +1271,6 @@ struct zt_call_info {
 };
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the number of different calls that were timed so far. */
-ZT_API uint32_t zt_get_call_count(const zt_profiler *profiler);
 
 /* Gets a call by its index. Calls are in the order in which they were first made. Median and 95th percentile
    are exact up to 512 calls. */
@@ -1412,9 +1419,6 @@ struct zt_streamed {
 };
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the number of metrics of all streams that are, or were, attached to the profiler. */
-ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler);
 
 /* Returns a streamed metric by its index, or NULL if that is too high. */
 ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric);
@@ -1598,7 +1602,7 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
 
 /* ---- sampling instructions ----------------------------------------------------------------------------- */
 
-/* How hot spots are sampled. Start from zt_hotspots_config_default(). */
+/* How hot spots are sampled. */
 struct zt_hotspots_config {
     uint32_t period_ns;  /* Nanoseconds between two samples; the driver rounds it. Default: 50 us. */
     size_t memory_limit; /* Bytes for samples that are read and not yet added up. Default: 8 MiB. */
@@ -1611,23 +1615,7 @@ struct zt_hotspots_config {
                                 of the library's own does. */
 };
 
-/* Samples, and what became of them: samples = matched + outside + ambiguous + no_room. */
-struct zt_hotspots_counts {
-    uint64_t samples;
-    uint64_t matched;   /* in a kernel */
-    uint64_t outside;   /* in none that the tracer knows: of other processes, or of kernels that were neither
-                           created nor launched while tracing */
-    uint64_t ambiguous; /* where two kernels lie, as far as the device reports addresses */
-    uint64_t no_room;   /* at more addresses than zt_hotspots_config.addresses, or without memory for them */
-    uint64_t discarded; /* reports or rows that could not be used: the driver calculated none, or no address
-                           or no counts. How many samples they had is not known */
-    uint64_t drops;     /* how often the device has dropped samples */
-};
-
 #ifndef ZETOOLS_DISABLE
-
-/* Returns a configuration with every field at its default. */
-ZT_API zt_hotspots_config zt_hotspots_config_default(void);
 
 /* Starts to sample instructions; see HOT SPOTS. The profiler must trace. Samples are added to those of
    earlier starts.
@@ -1650,9 +1638,6 @@ ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_co
    library's own thread does not end in 2 seconds; HANDLE_OBJECT_IN_USE inside the log function of a message
    about reading. */
 ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler);
-
-/* Returns how many samples there are so far, and what became of them. */
-ZT_API zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler);
 
 #endif
 
@@ -1681,9 +1666,6 @@ struct zt_hotspot_info {
 };
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the number of hot spots, that is, of different instructions with samples, so far. */
-ZT_API uint32_t zt_get_hotspot_count(const zt_profiler *profiler);
 
 /* Gets a hot spot by its index. Hot spots are in the order of their first sample. */
 ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info);
@@ -1751,7 +1733,7 @@ struct zt_hang {
 /* Called with each hang, on the thread of the watch. `user` is zt_watch_config.user. */
 typedef void (*zt_hang_fn)(const zt_hang *hang, void *user);
 
-/* How regions are watched. Start from zt_watch_config_default(). */
+/* How regions are watched. */
 struct zt_watch_config {
     uint64_t hang_ns;    /* A region that runs longer hangs, in nanoseconds; see WATCHING. At least 1 ms.
                             Default: 10 seconds. */
@@ -1761,16 +1743,7 @@ struct zt_watch_config {
     void *user;
 };
 
-/* What a watch does, and what it has found. */
-struct zt_watch_info {
-    int is_watching; /* not 0: there is a watch */
-    uint32_t hangs;  /* that were reported */
-};
-
 #ifndef ZETOOLS_DISABLE
-
-/* Returns a configuration with every field at its default. */
-ZT_API zt_watch_config zt_watch_config_default(void);
 
 /* Watches the regions of a profiler; see WATCHING. A second call replaces the configuration.
    config  NULL: the defaults
@@ -1787,9 +1760,6 @@ ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config
    HANDLE_OBJECT_IN_USE inside a log function.
    Not by two threads at once. */
 ZT_API ze_result_t zt_watch_stop(zt_profiler *profiler);
-
-/* Returns what the watch does, and what it has found. */
-ZT_API zt_watch_info zt_watch_get_info(const zt_profiler *profiler);
 
 #endif
 
@@ -2025,7 +1995,7 @@ ZT_API ze_result_t zt_debug_get_registers(zt_debugger *debugger, const char *nam
 struct zt_sample {
     const char *name;      /* of the region */
     uint32_t region;       /* its index, for zt_get_region */
-    uint32_t metric_count; /* as zt_get_metric_count */
+    uint32_t metric_count; /* as zt_info.metric_count */
     double gpu_time_ns;
     const double *values; /* in the order of zt_get_metric. NaN: not measured */
     uint32_t pass;        /* from 0. Metrics of other passes are not measured. With times alone: 0 */
@@ -2128,11 +2098,6 @@ ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, ui
    stopped it; otherwise the result of the call that failed. */
 ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_write_fn write, void *user);
 
-/* ---- the library --------------------------------------------------------------------------------------- */
-
-/* Returns the version of the implementation, "major.minor.patch". */
-ZT_API const char *zt_version(void);
-
 #endif
 
 /* ==== interface/macros.h ================================================================================ */
@@ -2179,9 +2144,9 @@ struct zt_scope {
 
 /* ZT_PASSES in C++. */
 struct zt__all_passes {
-    zt_passes state;
-    explicit zt__all_passes(zt_profiler *profiler) : state(zt_passes_begin(profiler)) {}
-    ~zt__all_passes() { zt_passes_end(&state); }
+    zt__pass_state state;
+    explicit zt__all_passes(zt_profiler *profiler) : state(zt__begin_passes(profiler)) {}
+    ~zt__all_passes() { zt__end_passes(&state); }
     zt__all_passes(const zt__all_passes &) = delete;
     zt__all_passes &operator=(const zt__all_passes &) = delete;
 };
@@ -2189,7 +2154,7 @@ struct zt__all_passes {
 #define ZT__REGION(scope, profiler, list, name)                                                              \
     for (zt_scope scope(profiler, list, name); zt__begin_body(&scope.region);)
 #define ZT_SCOPE(profiler, list, name) zt_scope ZT__NAME(zt__scope)(profiler, list, name)
-#define ZT__PASSES(passes, profiler) for (zt__all_passes passes(profiler); zt_passes_next(&passes.state);)
+#define ZT__PASSES(passes, profiler) for (zt__all_passes passes(profiler); zt__next_pass(&passes.state);)
 #elif defined(__GNUC__)
 #define ZT__GUARD __attribute__((cleanup(zt__close_region)))
 #define ZT__REGION(region, profiler, list, name)                                                             \
@@ -2198,11 +2163,11 @@ struct zt__all_passes {
     zt_region ZT__NAME(zt__scope)                                                                            \
     ZT__GUARD ZT__UNUSED = zt__open_region(profiler, list, name)
 #define ZT__PASSES(passes, profiler)                                                                         \
-    for (zt_passes passes __attribute__((cleanup(zt_passes_end))) = zt_passes_begin(profiler);               \
-         zt_passes_next(&passes);)
+    for (zt__pass_state passes __attribute__((cleanup(zt__end_passes))) = zt__begin_passes(profiler);        \
+         zt__next_pass(&passes);)
 #else
 #define ZT__PASSES(passes, profiler)                                                                         \
-    for (zt_passes passes = zt_passes_begin(profiler); zt_passes_next(&passes);)
+    for (zt__pass_state passes = zt__begin_passes(profiler); zt__next_pass(&passes);)
 /* `break` leaves the inner loop. */
 #define ZT__REGION(region, profiler, list, name)                                                             \
     for (zt_region region = zt__open_region(profiler, list, name); region.body == 0;                         \
@@ -2267,57 +2232,53 @@ ZT__OFF ZT__RESULT zt_trace_start(zt_profiler *profiler, const zt_trace_config *
 ZT__OFF ZT__RESULT zt_trace_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_auto(const zt_auto_config *config) { return ZT__SUCCESS; }
 #endif
-ZT__OFF zt_availability zt_get_availability(const zt_profiler *profiler) { return ZT_AVAILABILITY_UNKNOWN; }
-ZT__OFF const char *zt_get_availability_text(const zt_profiler *profiler) { return ""; }
+ZT__OFF zt_info zt_get_info(const zt_profiler *profiler)
+{
+    zt_info info;
+    int i;
+    zt__clear(&info, sizeof info);
+    info.availability = ZT_AVAILABILITY_UNKNOWN;
+    info.availability_text = "";
+    info.pass_count = 1;
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        info.causes[i].name = "";
+    }
+    return info;
+}
 ZT__OFF ZT__RESULT zt_get_last_result(const zt_profiler *profiler) { return ZT__SUCCESS; }
 ZT__OFF const char *zt_result_name(int result) { return ""; }
-ZT__OFF zt_counts zt_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_counts)
-ZT__OFF uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) { return 0; }
-ZT__OFF const char *zt_cause_name(zt_cause cause) { return ""; }
-ZT__OFF uint32_t zt_get_region_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; info->parent = UINT32_MAX; } return ZT__SUCCESS; }
-ZT__OFF uint32_t zt_get_path_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info)
     { ZT__CLEAR(info); if (info) { info->parent = UINT32_MAX; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
     zt_stats *stats) { return ZT__CLEAR(stats); }
-ZT__OFF uint32_t zt_get_metric_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
     zt_stats *stats) { return ZT__CLEAR(stats); }
 ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) { return 0; }
-ZT__OFF uint32_t zt_get_tile_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
     uint32_t metric, zt_stats *stats) { return ZT__CLEAR(stats); }
 ZT__OFF ZT__RESULT zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info)
-    { return ZT__CLEAR(info); }
-ZT__OFF const char *zt_limit_name(zt_limit limit) { return ""; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
     const char *source) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_set_operations(zt_profiler *profiler, const char *region, double operations)
     { return ZT__SUCCESS; }
 ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) ZT__EMPTY(zt_timeline_info)
 ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler) ZT__EMPTY(zt_overlap)
-ZT__OFF uint32_t zt_get_pass_count(const zt_profiler *profiler) { return 1; }
 ZT__OFF ZT__RESULT zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass, zt_stats *time_ns)
     { return ZT__CLEAR(time_ns); }
-ZT__OFF zt_passes zt_passes_begin(zt_profiler *profiler) ZT__EMPTY(zt_passes)
-ZT__OFF int zt_passes_next(zt_passes *passes) { return passes->runs++ == 0; }
-ZT__OFF void zt_passes_end(zt_passes *passes) {}
 ZT__OFF ZT__RESULT zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_name_list(zt_profiler *profiler, const void *list, const char *name)
     { return ZT__SUCCESS; }
 #ifdef ZETOOLS_TRACER
-ZT__OFF zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_trace_counts)
-ZT__OFF uint32_t zt_get_kernel_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; info->region = UINT32_MAX; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_replace(zt_profiler *profiler, const char *kernels, const void *module,
     const char *name) { return ZT__SUCCESS; }
-ZT__OFF uint32_t zt_get_call_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
 #endif
@@ -2333,7 +2294,6 @@ ZT__OFF zt_stream_info zt_stream_get_info(const zt_stream *stream)
     { zt_stream_info empty; zt__clear(&empty, sizeof empty); empty.group = empty.error = "";
       return empty; }
 ZT__OFF uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) { return UINT32_MAX; }
-ZT__OFF uint32_t zt_get_streamed_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF ZT__RESULT zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
     zt_streamed *streamed) { return ZT__CLEAR(streamed); }
@@ -2350,13 +2310,10 @@ ZT__OFF ZT__RESULT zt_compare_benches(const zt_profiler *profiler, const zt_benc
     uint32_t count, const char *before, const char *report, zt_bench_changes *changes)
     { return ZT__CLEAR(changes); }
 #ifdef ZETOOLS_TRACER
-ZT__OFF zt_hotspots_config zt_hotspots_config_default(void) ZT__EMPTY(zt_hotspots_config)
 ZT__OFF ZT__RESULT zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_hotspots_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
-ZT__OFF zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_hotspots_counts)
 ZT__OFF ZT__RESULT zt_hotspots_find_lines(zt_profiler *profiler) { return ZT__SUCCESS; }
-ZT__OFF uint32_t zt_get_hotspot_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info)
     { ZT__CLEAR(info); if (info) { info->kernel = info->file = ""; } return ZT__SUCCESS; }
 #endif
@@ -2366,10 +2323,8 @@ ZT__OFF ZT__RESULT zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
 ZT__OFF ZT__RESULT zt_unpack(const void *buffer, size_t size, const zt_config *config, zt_profiler **profiler)
     { return ZT__CLEAR(profiler); }
 #ifdef ZETOOLS_DEBUG
-ZT__OFF zt_watch_config zt_watch_config_default(void) ZT__EMPTY(zt_watch_config)
 ZT__OFF ZT__RESULT zt_watch(zt_profiler *profiler, const zt_watch_config *config) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_watch_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
-ZT__OFF zt_watch_info zt_watch_get_info(const zt_profiler *profiler) ZT__EMPTY(zt_watch_info)
 ZT__OFF ZT__RESULT zt_debug_open(const void *device, uint32_t pid, const zt_debug_config *config,
     zt_debugger **debugger) { return ZT__CLEAR(debugger); }
 ZT__OFF ZT__RESULT zt_debug_close(zt_debugger *debugger) { return ZT__SUCCESS; }
@@ -2394,7 +2349,6 @@ ZT__OFF ZT__RESULT zt_find_group(const void *device, const char *name, uint32_t 
     { return ZT__CLEAR(group); }
 ZT__OFF ZT__RESULT zt_write_groups(const void *device, int metrics, zt_write_fn write, void *user)
     { return ZT__SUCCESS; }
-ZT__OFF const char *zt_version(void) { return ZETOOLS_VERSION; }
 /* clang-format on */
 
 #define zt_execute(profiler, queue, count, lists, fence)                                                     \
@@ -4795,7 +4749,7 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(COLLECTOR_BUSY, "%s: another thread was still collecting when the time was up. Try again, or shorten " \
                       "the sample function.")                                                                \
     X(BAD_FIGURE, "%s: %s is %g. Pass a finite number that is not negative.")                                \
-    X(BAD_INDEX, "%s: index %u is too high. Call zt_get_%s_count() first.")                                  \
+    X(BAD_INDEX, "%s: index %u is too high. See %s_count of zt_get_info().")                                 \
     X(CLOCKS_UNRELATED, "%s failed: %s. Device time and host time cannot be related, so there is no "        \
                         "timeline. Update loader and driver, or set config.timeline to 0.")                  \
     X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
@@ -4978,6 +4932,9 @@ typedef struct zt__log_call {
 /* Prints a line on standard error. If that cannot be written, the line is lost. */
 ZT__PRIVATE ZT__CHECKED_FORMAT(1, 2) void zt__print_message(const char *format, ...);
 
+/* Returns the name of a cause: "report error", "no slot", ... */
+ZT__PRIVATE const char *zt__cause_name(zt_cause cause);
+
 ZT__PRIVATE void zt__log_to_stderr(int result, const char *text, void *user);
 
 /* Returns the log function of an application that has set none: with ZT_LOG, one that prints; else NULL. */
@@ -5108,7 +5065,7 @@ ZT_API const char *zt_result_name(ze_result_t result) {
 #undef ZT__CASE
 #undef ZT__CASE_NEWER
 
-ZT_API const char *zt_cause_name(zt_cause cause) {
+ZT__PRIVATE const char *zt__cause_name(zt_cause cause) {
     static const char *const names[ZT_CAUSE_COUNT] = {
         "report error",
         "report lost",
@@ -5274,10 +5231,6 @@ ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
     zt__last_of_thread = diagnostics->last;
     zt__last_of_thread.result = result;
-}
-
-ZT_API const char *zt_version(void) {
-    return ZETOOLS_VERSION;
 }
 
 /* ==== base/windows.c ==================================================================================== */
@@ -10415,10 +10368,10 @@ static void zt__deliver_batch(zt_profiler *profiler) {
         zt__check(&profiler->diagnostics, reading->result, reading->call, remedy);
         if (reading->outcome == ZT__LOST && reading->cause >= ZT_DROPPED_NO_SLOT) {
             zt__report(&profiler->diagnostics, SAMPLE_DROPPED, ZE_RESULT_WARNING_DROPPED_DATA,
-                       reading->region->name, zt_cause_name(reading->cause));
+                       reading->region->name, zt__cause_name(reading->cause));
         } else if (reading->outcome == ZT__LOST) {
             zt__report(&profiler->diagnostics, SAMPLE_LOST, ZE_RESULT_WARNING_DROPPED_DATA,
-                       reading->region->name, zt_cause_name(reading->cause));
+                       reading->region->name, zt__cause_name(reading->cause));
         }
         if (reading->is_unobserved) {
             zt__report(&profiler->diagnostics, UNOBSERVED_LIST, ZE_RESULT_WARNING_DROPPED_DATA,
@@ -11354,13 +11307,9 @@ static ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     return result;
 }
 
-ZT_API uint32_t zt_get_pass_count(const zt_profiler *profiler) {
-    return profiler ? profiler->pass_count : 1;
-}
-
-ZT_API zt_passes zt_passes_begin(zt_profiler *profiler) {
-    zt_passes passes = {NULL, 0, 0};
-    if (zt_get_pass_count(profiler) > 1 && profiler->device &&
+ZT_API zt__pass_state zt__begin_passes(zt_profiler *profiler) {
+    zt__pass_state passes = {NULL, 0, 0};
+    if (profiler && profiler->pass_count > 1 && profiler->device &&
         !zt__refuse_inside_callback(profiler, "ZT_PASSES")) {
         passes.profiler = profiler;
     }
@@ -11368,7 +11317,7 @@ ZT_API zt_passes zt_passes_begin(zt_profiler *profiler) {
 }
 
 /* A pass that cannot be entered is skipped, but the statement runs at least once. */
-ZT_API int zt_passes_next(zt_passes *passes) {
+ZT_API int zt__next_pass(zt__pass_state *passes) {
     while (passes->profiler && passes->next < passes->profiler->pass_count) {
         if (zt__enter_pass(passes->profiler, passes->next++) == ZE_RESULT_SUCCESS) {
             passes->runs++;
@@ -11378,11 +11327,11 @@ ZT_API int zt_passes_next(zt_passes *passes) {
     if (passes->runs++ == 0) {
         return 1;
     }
-    zt_passes_end(passes);
+    zt__end_passes(passes);
     return 0;
 }
 
-ZT_API void zt_passes_end(zt_passes *passes) {
+ZT_API void zt__end_passes(zt__pass_state *passes) {
     if (passes->profiler) {
         zt__enter_pass(passes->profiler, 0);
         passes->profiler = NULL;
@@ -12163,12 +12112,27 @@ ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
 
 /* zt_get_region, zt_get_stats and the like: counts and statistics of regions. */
 
+/* Returns how many samples there are in each state. */
+ZT__PRIVATE zt_counts zt__get_counts(const zt_profiler *profiler);
+
+/* Returns how many samples of a profiler were lost or dropped by one cause. */
+ZT__PRIVATE uint64_t zt__get_cause(const zt_profiler *profiler, zt_cause cause);
+
+/* As in zt_info. */
+ZT__PRIVATE uint32_t zt__get_region_count(const zt_profiler *profiler);
+
+ZT__PRIVATE uint32_t zt__get_path_count(const zt_profiler *profiler);
+
+ZT__PRIVATE zt_availability zt__get_availability(const zt_profiler *profiler);
+
+ZT__PRIVATE const char *zt__get_availability_text(const zt_profiler *profiler);
+
 /* Returns the index of a metric. If there is none, returns UINT32_MAX and reports the nearest names, which
    are also stored in `nearest` unless that is NULL. */
 ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const zt_metric *metrics,
                                      uint32_t count, const char *name, zt__nearest *nearest);
 
-/* Reports an index that is too high, and names zt_get_<what>_count, which returns the count. Without a profiler
+/* Reports an index that is too high, and names <what>_count of zt_info, which has the count. Without a profiler
    returns SUCCESS, as public functions do. */
 ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char *call, const char *what,
                                          uint32_t index);
@@ -12220,7 +12184,7 @@ ZT__PRIVATE int zt__copy_statistics(zt_profiler *profiler, const zt__sample_layo
 
 /* ---- counts and descriptions ----------------------------------------------------------------------------- */
 
-ZT_API zt_counts zt_get_counts(const zt_profiler *profiler) {
+ZT__PRIVATE zt_counts zt__get_counts(const zt_profiler *profiler) {
     zt_profiler *locked = zt__mutable(profiler);
     zt_counts counts;
     memset(&counts, 0, sizeof counts);
@@ -12233,19 +12197,16 @@ ZT_API zt_counts zt_get_counts(const zt_profiler *profiler) {
     return counts;
 }
 
-ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) {
+ZT__PRIVATE uint64_t zt__get_cause(const zt_profiler *profiler, zt_cause cause) {
     zt_profiler *locked = zt__mutable(profiler);
     uint64_t count;
-    if (!profiler || (unsigned)cause >= ZT_CAUSE_COUNT) {
-        return 0;
-    }
     zt__lock(&locked->mutex);
     count = profiler->causes[cause];
     zt__unlock(&locked->mutex);
     return count;
 }
 
-ZT_API uint32_t zt_get_region_count(const zt_profiler *profiler) {
+ZT__PRIVATE uint32_t zt__get_region_count(const zt_profiler *profiler) {
     zt_profiler *locked = zt__mutable(profiler);
     uint32_t count;
     if (!profiler) {
@@ -12257,16 +12218,8 @@ ZT_API uint32_t zt_get_region_count(const zt_profiler *profiler) {
     return count;
 }
 
-ZT_API uint32_t zt_get_metric_count(const zt_profiler *profiler) {
-    return profiler ? profiler->metric_count : 0;
-}
-
 ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) {
     return profiler && metric < profiler->metric_count ? &profiler->metrics[metric] : NULL;
-}
-
-ZT_API uint32_t zt_get_tile_count(const zt_profiler *profiler) {
-    return profiler ? profiler->tile_count : 0;
 }
 
 static const char *zt__metric_name_at(const void *metrics, uint32_t index) {
@@ -12433,7 +12386,7 @@ ZT__PRIVATE void zt__add_bytes(const zt__region_record *record, zt_region_info *
         zt__is_positive(record->bytes_ns) ? (double)record->bytes / record->bytes_ns * 1e9 : zt__nan();
 }
 
-ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler) {
+ZT__PRIVATE uint32_t zt__get_path_count(const zt_profiler *profiler) {
     zt_profiler *locked = zt__mutable(profiler);
     uint32_t count;
     if (!profiler) {
@@ -12618,7 +12571,7 @@ ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, 
 ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) {
     const zt_metric *described = zt_get_metric(profiler, metric);
     zt_stats stats, time;
-    if (!described || region >= zt_get_region_count(profiler) ||
+    if (!described || region >= zt__get_region_count(profiler) ||
         zt_get_stats(profiler, region, metric, &stats) != ZE_RESULT_SUCCESS ||
         zt_get_pass(profiler, region, described->pass, &time) != ZE_RESULT_SUCCESS) {
         return zt__nan();
@@ -12666,7 +12619,7 @@ ZT__PRIVATE int zt__copy_statistics(zt_profiler *profiler, const zt__sample_layo
 
 /* ---- availability and errors ----------------------------------------------------------------------------- */
 
-ZT_API zt_availability zt_get_availability(const zt_profiler *profiler) {
+ZT__PRIVATE zt_availability zt__get_availability(const zt_profiler *profiler) {
     if (!profiler) {
         return ZT_AVAILABILITY_UNKNOWN;
     }
@@ -12676,8 +12629,8 @@ ZT_API zt_availability zt_get_availability(const zt_profiler *profiler) {
     return profiler->availability;
 }
 
-ZT_API const char *zt_get_availability_text(const zt_profiler *profiler) {
-    switch (zt_get_availability(profiler)) {
+ZT__PRIVATE const char *zt__get_availability_text(const zt_profiler *profiler) {
+    switch (zt__get_availability(profiler)) {
     case ZT_AVAILABLE:
         return "[AVAILABLE] metrics are measured.";
     case ZT_AVAILABILITY_UNKNOWN:
@@ -12758,8 +12711,8 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
    0 without memory: then no figure has changed, so nothing is merged in part. */
 static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
     const zt_allocator *allocator = &into->config.allocator;
-    uint32_t path_count = zt_get_path_count(from); /* first, so that their regions are counted, too */
-    uint32_t i, region_count = zt_get_region_count(from);
+    uint32_t path_count = zt__get_path_count(from); /* first, so that their regions are counted, too */
+    uint32_t i, region_count = zt__get_region_count(from);
     zt__merged_region *merged, *end,
         *regions = (zt__merged_region *)zt__allocate(allocator, region_count + 1u, sizeof *regions);
     zt__merged_path *paths = (zt__merged_path *)zt__allocate(allocator, path_count + 1u, sizeof *paths);
@@ -13044,8 +12997,8 @@ static void zt__transfer_short_text(zt__packer *packer, char *text, size_t room)
 /* Transfers what is known about profiler, device and program. */
 static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uint32_t *region_count) {
     const uint32_t max_metrics = UINT32_MAX / (2 * ZT__MAX_TILES); /* the number of columns fits in 32 bits */
-    uint32_t i, cause_count = ZT_CAUSE_COUNT, availability = (uint32_t)zt_get_availability(profiler);
-    const char *why = availability == ZT_AVAILABLE ? "" : zt_get_availability_text(profiler);
+    uint32_t i, cause_count = ZT_CAUSE_COUNT, availability = (uint32_t)zt__get_availability(profiler);
+    const char *why = availability == ZT_AVAILABLE ? "" : zt__get_availability_text(profiler);
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
     zt__facts *facts = &profiler->facts;
     zt__lock(&profiler->mutex);
@@ -13283,8 +13236,8 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         return zt__report(&locked->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_pack");
     }
     packer.size = buffer ? *size : 0;
-    paths = zt_get_path_count(profiler); /* before that of the regions, so that it has all their regions */
-    regions = zt_get_region_count(profiler);
+    paths = zt__get_path_count(profiler); /* before that of the regions, so that it has all their regions */
+    regions = zt__get_region_count(profiler);
     zt__transfer_profiler(&packer, locked, &regions);
     zt__transfer_metrics(&packer, locked);
     for (i = 0; i < regions; i++) {
@@ -13964,6 +13917,9 @@ ZT_API zt_timeline_info zt_get_timeline(const zt_profiler *profiler) {
 
 /* Rows of attached streams are added to the samples in which they lie. Opens the timeline. */
 
+/* As in zt_info. */
+ZT__PRIVATE uint32_t zt__get_streamed_count(const zt_profiler *profiler);
+
 /* Attributes the rows of a stream that was read. Another thread may close the profiler meanwhile: it waits
    until `is_attributing` is 0. */
 ZT__PRIVATE void zt__attribute_rows_of_stream(zt__stream_data *data);
@@ -14181,7 +14137,7 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
 
 /* ---- public --------------------------------------------------------------------------------------------- */
 
-ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler) {
+ZT__PRIVATE uint32_t zt__get_streamed_count(const zt_profiler *profiler) {
     uint32_t count;
     if (!profiler) {
         return 0;
@@ -14194,7 +14150,7 @@ ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler) {
 
 ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) {
     zt__stream_data *data = NULL;
-    if (metric >= zt_get_streamed_count(profiler)) { /* it is 0 for NULL */
+    if (metric >= zt__get_streamed_count(profiler)) { /* it is 0 for NULL */
         return NULL;
     }
     do { /* what is counted belongs to a stream that is attached */
@@ -14218,7 +14174,7 @@ ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region,
     if (!record) {
         return result;
     }
-    if (metric >= zt_get_streamed_count(profiler)) {
+    if (metric >= zt__get_streamed_count(profiler)) {
         return zt__report_index(profiler, call, "streamed", metric);
     }
     zt__lock(&zt__mutable(profiler)->mutex);
@@ -14586,7 +14542,7 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
 }
 
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
-    uint32_t i, streamed = zt_get_streamed_count(profiler);
+    uint32_t i, streamed = zt__get_streamed_count(profiler);
     uint64_t begin_ns = UINT64_MAX, end_ns = 0;
     double used = 0;
     zt__intervals intervals;
@@ -14712,6 +14668,9 @@ ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advic
 
 /* Of a figure to the threshold of a rule. */
 typedef enum zt__relation { ZT__NO_CONDITION, ZT__BELOW, ZT__AT_LEAST } zt__relation;
+
+/* Returns the name of a limit: "memory bandwidth", "latency", ... */
+ZT__PRIVATE const char *zt__limit_name(zt_limit limit);
 
 /* Finds what limits a region. Counters are not exact to the last percent, so only traffic of 110% of the peak or
    more shows that the peak is wrong. */
@@ -14866,6 +14825,12 @@ static void zt__name_missing(const zt__advice *advice, const uint8_t unmeasured[
     }
 }
 
+ZT__PRIVATE const char *zt__limit_name(zt_limit limit) {
+    static const char *const names[] = {"unknown", "memory bandwidth", "latency", "compute", "XMX", "launch",
+                                        "host",    "occupancy",        "cache"};
+    return (unsigned)limit < ZT__COUNT_OF(names) ? names[limit] : "unknown";
+}
+
 /* Applies the rules to the figures of a region. `info` is empty. */
 static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__ROLE_COUNT],
                             zt_limit_info *info) {
@@ -14899,7 +14864,7 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
     if (rule) {
         info->limit = rule->limit;
         zt__name_missing(advice, unmeasured, info);
-        zt__append(info->text, sizeof info->text, "Probably %s: %s", zt_limit_name(rule->limit),
+        zt__append(info->text, sizeof info->text, "Probably %s: %s", zt__limit_name(rule->limit),
                    rule->reason);
         for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
             zt__append_figure(info, rule->conditions[i].role, figures);
@@ -14963,19 +14928,15 @@ ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt
     ze_result_t result;
     if (info) {
         memset(info, 0, sizeof *info);
+        info->name = zt__limit_name(info->limit);
     }
     record = zt__get_record(profiler, "zt_get_limit", region, "info", info, &result);
     if (record) {
         zt__prepare_advice(profiler, &advice);
         zt__find_limit(zt__mutable(profiler), &advice, record, info);
+        info->name = zt__limit_name(info->limit);
     }
     return result;
-}
-
-ZT_API const char *zt_limit_name(zt_limit limit) {
-    static const char *const names[] = {"unknown", "memory bandwidth", "latency", "compute", "XMX", "launch",
-                                        "host",    "occupancy",        "cache"};
-    return (unsigned)limit < ZT__COUNT_OF(names) ? names[limit] : "unknown";
 }
 
 /* ==== results/ranking.h ================================================================================= */
@@ -17190,6 +17151,9 @@ ZT__PRIVATE void zt__advise_kernel(const zt__device_limits *limits, const zt__ke
 
 #ifdef ZETOOLS_TRACER
 
+/* Returns the number of kernels that were launched while tracing. */
+ZT__PRIVATE uint32_t zt__get_kernel_count(const zt_profiler *profiler);
+
 /* Returns the record of a kernel: the one with the same name and facts, which is added if there is none.
    `described` is what its module states; the driver is queried for the rest. The name is empty if the driver
    fails. Returns NULL without memory, or if there are too many. No mutex is held. */
@@ -17312,7 +17276,7 @@ ZT__PRIVATE void zt__count_kernel(zt_profiler *profiler, zt__kernel *kernel, con
 
 /* ---- results --------------------------------------------------------------------------------------------- */
 
-ZT_API uint32_t zt_get_kernel_count(const zt_profiler *profiler) {
+ZT__PRIVATE uint32_t zt__get_kernel_count(const zt_profiler *profiler) {
     zt_profiler *locked = zt__mutable(profiler);
     uint32_t count;
     if (!profiler) {
@@ -21205,13 +21169,6 @@ ZT__PRIVATE ze_result_t zt__stop_sampling(zt_profiler *profiler, const char *cal
     return ZE_RESULT_SUCCESS;
 }
 
-ZT_API zt_hotspots_config zt_hotspots_config_default(void) {
-    zt_hotspots_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_hotspots_config(&config);
-    return config;
-}
-
 ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config) {
     const char *call = "zt_hotspots_start";
     zt__loaded *loaded = profiler ? (zt__loaded *)zt__load(&profiler->loaded) : NULL;
@@ -21250,7 +21207,7 @@ ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_co
         return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
     }
     if (!hotspots->stream) {
-        hotspots->config = config ? *config : zt_hotspots_config_default();
+        zt__copy_config(&hotspots->config, config, sizeof hotspots->config);
         zt__fill_hotspots_config(&hotspots->config);
     }
     result = zt__start_sampling(hotspots, loaded);
@@ -22525,9 +22482,18 @@ ZT__PRIVATE void zt__query_unknown_list(zt__tracer *tracer, ze_command_list_hand
 
 /* ==== tracer/results.h ================================================================================== */
 
-/* zt_trace_get_counts, zt_get_call, zt_get_hotspot: what was traced, as numbers. */
+/* zt_get_call, zt_get_hotspot: what was traced, as numbers. */
 
 #ifdef ZETOOLS_TRACER
+
+/* As in zt_info. */
+ZT__PRIVATE zt_trace_counts zt__get_launch_counts(const zt_profiler *profiler);
+
+ZT__PRIVATE uint32_t zt__get_call_count(const zt_profiler *profiler);
+
+ZT__PRIVATE zt_hotspots_counts zt__get_hotspot_counts(const zt_profiler *profiler);
+
+ZT__PRIVATE uint32_t zt__get_hotspot_count(const zt_profiler *profiler);
 
 /* A call as the timeline shows it. */
 typedef struct zt__kept_call {
@@ -22550,13 +22516,13 @@ ZT__PRIVATE int zt__copy_kept_call(const zt_profiler *profiler, uint64_t index, 
 
 /* ==== tracer/results.c ================================================================================== */
 
-/* zt_trace_get_counts, zt_get_call, zt_get_hotspot: what was traced, as numbers. */
+/* zt_get_call, zt_get_hotspot: what was traced, as numbers. */
 
 #ifdef ZETOOLS_TRACER
 
 /* ---- hot spots ------------------------------------------------------------------------------------------ */
 
-ZT_API zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler) {
+ZT__PRIVATE zt_hotspots_counts zt__get_hotspot_counts(const zt_profiler *profiler) {
     zt__hotspots *hotspots = zt__hotspots_of(profiler);
     zt_hotspots_counts counts;
     memset(&counts, 0, sizeof counts);
@@ -22568,7 +22534,7 @@ ZT_API zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler) {
     return counts;
 }
 
-ZT_API uint32_t zt_get_hotspot_count(const zt_profiler *profiler) {
+ZT__PRIVATE uint32_t zt__get_hotspot_count(const zt_profiler *profiler) {
     zt__hotspots *hotspots = zt__hotspots_of(profiler);
     uint32_t count = 0;
     if (hotspots) {
@@ -22592,7 +22558,7 @@ ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t index, z
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
-    if (index >= zt_get_hotspot_count(profiler)) {
+    if (index >= zt__get_hotspot_count(profiler)) {
         return zt__report(&zt__mutable(profiler)->diagnostics, BAD_INDEX, ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "zt_get_hotspot", (unsigned)index, "hotspot");
     }
@@ -22618,7 +22584,7 @@ ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t index, z
 
 /* ---- launches and calls --------------------------------------------------------------------------------- */
 
-ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) {
+ZT__PRIVATE zt_trace_counts zt__get_launch_counts(const zt_profiler *profiler) {
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
     zt_trace_counts counts;
     memset(&counts, 0, sizeof counts);
@@ -22631,7 +22597,7 @@ ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) {
     return counts;
 }
 
-ZT_API uint32_t zt_get_call_count(const zt_profiler *profiler) {
+ZT__PRIVATE uint32_t zt__get_call_count(const zt_profiler *profiler) {
     zt__tracer *tracer = profiler ? zt__load(&profiler->tracer) : NULL;
     uint32_t count = 0;
     if (tracer) {
@@ -22657,7 +22623,7 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t index, zt_c
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
-    if (index >= zt_get_call_count(profiler)) {
+    if (index >= zt__get_call_count(profiler)) {
         return zt__report(&zt__mutable(profiler)->diagnostics, BAD_INDEX, ZE_RESULT_ERROR_INVALID_ARGUMENT,
                           "zt_get_call", (unsigned)index, "call");
     }
@@ -22681,7 +22647,7 @@ ZT__PRIVATE uint32_t zt__calls_to_report(const zt_profiler *profiler) {
     while (device && !device->profiler) {
         device = zt__load(&device->next);
     }
-    return device && device->profiler == profiler ? zt_get_call_count(profiler) : 0;
+    return device && device->profiler == profiler ? zt__get_call_count(profiler) : 0;
 }
 
 ZT__PRIVATE void zt__get_kept_calls(const zt_profiler *profiler, uint64_t *first, uint64_t *end) {
@@ -25262,7 +25228,7 @@ static void zt__write_stack(zt__writer *writer, const char *const *names, uint32
 ZT__PRIVATE void zt__write_folded(zt__document *document) {
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    uint32_t i, depth, written = 0, count = zt_get_path_count(profiler);
+    uint32_t i, depth, written = 0, count = zt__get_path_count(profiler);
     const char *names[ZT__MAX_DEPTH];
 #ifdef ZETOOLS_TRACER
     zt__folded_spots spots;
@@ -25372,7 +25338,7 @@ static void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t 
 ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
-    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    zt_trace_counts counts = zt__get_launch_counts(document->profiler);
     const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
     if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
@@ -25402,7 +25368,7 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
 
 ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
-    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    zt_trace_counts counts = zt__get_launch_counts(document->profiler);
     const zt__tracer *tracer = zt__load(&document->profiler->tracer);
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
@@ -25497,16 +25463,16 @@ static void zt__note_hotspots(zt__document *document, zt__note_fn note) {
 
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
-    zt_availability availability = zt_get_availability(profiler);
-    zt_counts counts = zt_get_counts(profiler);
+    zt_availability availability = zt__get_availability(profiler);
+    zt_counts counts = zt__get_counts(profiler);
     uint64_t all = 0, with_metrics = 0, states[ZT__SLOT_STATE_COUNT], waiting;
     uint32_t i, unknown = 0, hotspots = 0;
     char text[256];
 #ifdef ZETOOLS_TRACER
     zt__tracer *tracer = zt__load(&profiler->tracer);
-    uint64_t unknown_launches, replaced = zt_trace_get_counts(profiler).replaced;
+    uint64_t unknown_launches, replaced = zt__get_launch_counts(profiler).replaced;
     uint32_t failures;
-    hotspots = zt_get_hotspot_count(profiler);
+    hotspots = zt__get_hotspot_count(profiler);
 #endif
     if (document->shown_count == 0 && hotspots == 0) {
         zt__note_why_empty(document, note);
@@ -25538,7 +25504,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     }
 #endif
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
-        zt__add_note(document, note, "There are no metrics: %s", zt_get_availability_text(profiler));
+        zt__add_note(document, note, "There are no metrics: %s", zt__get_availability_text(profiler));
     }
     for (i = 0; i < document->region_count; i++) {
         unknown += (uint32_t)zt__is_nan(document->nesting[i].own_ns);
@@ -25578,8 +25544,8 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      "Call zt_collect when the work is done.");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                 zt_cause_name((zt_cause)i));
-        zt__note_missing(document, note, zt_get_cause(profiler, (zt_cause)i), text,
+                 zt__cause_name((zt_cause)i));
+        zt__note_missing(document, note, zt__get_cause(profiler, (zt_cause)i), text,
                          i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
                                                      : zt__remedies[i - ZT_LOST_NEVER_DELIVERED]);
     }
@@ -25760,7 +25726,7 @@ static void zt__write_csv_region(zt__document *document) {
             zt__write_csv_line(writer, &line);
         }
     }
-    for (metric = 0; metric < zt_get_streamed_count(profiler); metric++) {
+    for (metric = 0; metric < zt__get_streamed_count(profiler); metric++) {
         zt_stats stats; /* a row is what a sample is for other metrics, and the peak is the maximum */
         zt__csv_line streamed_line = {name, NULL, &stats, "all", "stream", 0, NULL};
         zt_streamed streamed;
@@ -25777,7 +25743,7 @@ static void zt__write_csv_region(zt__document *document) {
     zt__write_csv_count(writer, name, "lost", "samples", region->lost);
     zt__write_csv_count(writer, name, "dropped", "samples", region->dropped);
     zt__find_limit(profiler, &document->advice, document->record, &limit);
-    zt__write_csv_text(writer, name, "limit", "", zt_limit_name(limit.limit));
+    zt__write_csv_text(writer, name, "limit", "", zt__limit_name(limit.limit));
     zt__write_csv_text(writer, name, "limit: reason", "", limit.text);
 }
 
@@ -25811,7 +25777,7 @@ static void zt__write_csv_traced(zt__document *document) {
     zt__hot_row *rows;
     char group[32], text[4096 + 64];
     uint32_t i, j, count;
-    for (i = 0; i < zt_get_kernel_count(profiler); i++) { /* a line for each number, and for each shape */
+    for (i = 0; i < zt__get_kernel_count(profiler); i++) { /* a line for each number, and for each shape */
         zt_kernel_info info;
         zt__kernel_values list;
         zt_get_kernel(profiler, i, &info);
@@ -25895,7 +25861,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     zt__write_csv_text(writer, "", "core clock", "MHz", facts->core_clock_mhz ? text : "");
     snprintf(text, sizeof text, "%llu", (unsigned long long)facts->timer_hz);
     zt__write_csv_text(writer, "", "timer", "Hz", facts->timer_hz ? text : "");
-    zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
+    zt__write_csv_text(writer, "", "availability", "", zt__get_availability_text(profiler));
     zt__prepare_advice(profiler, &document->advice);
     for (i = 0; i < document->region_count; i++) {
         zt__read_region(document, i);
@@ -25910,7 +25876,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     /* what became of all samples, and how they cover the time of the device, if a timeline is kept */
     overlap = zt__read_overlap(document);
     times = zt__list_overlap(overlap);
-    counts = zt_get_counts(profiler);
+    counts = zt__get_counts(profiler);
     zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
     zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
     zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
@@ -25926,9 +25892,9 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
                           (double)overlap->missing);
     }
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
+        uint64_t count = zt__get_cause(profiler, (zt_cause)i);
         snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                 zt_cause_name((zt_cause)i));
+                 zt__cause_name((zt_cause)i));
         if (count) {
             zt__write_csv_count(writer, "", text, "samples", count);
         }
@@ -26178,7 +26144,7 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
     zt__find_limit(profiler, &document->advice, document->record, &limit);
     zt__read_figures(profiler, &document->advice, document->record, figures);
     zt__write_text(writer, ",\n\"limit\":{");
-    zt__write_json_text(writer, "what", zt_limit_name(limit.limit));
+    zt__write_json_text(writer, "what", zt__limit_name(limit.limit));
     zt__write_json_text(writer, "why", limit.text);
     zt__write_json_text(writer, "add", limit.missing);
     zt__write_text(writer, "}");
@@ -26270,9 +26236,9 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
     const zt__peaks *peaks = &document->advice.peaks;
     const zt_overlap *overlap = zt__read_overlap(document);
     zt__writer *writer = &document->writer;
-    zt_counts counts = zt_get_counts(profiler);
+    zt_counts counts = zt__get_counts(profiler);
     uint32_t i, metrics = profiler->metric_count;
-    json->streamed_count = zt_get_streamed_count(profiler);
+    json->streamed_count = zt__get_streamed_count(profiler);
     json->is_repeated = (uint8_t *)zt__allocate(allocator, (size_t)metrics + json->streamed_count + 1, 1);
     json->figures = zt__read_means(profiler, document->region_count);
     json->columns = (zt__ranked_column *)zt__allocate(allocator, (size_t)metrics + ZT__DERIVED_COLUMNS,
@@ -26312,14 +26278,14 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
     zt__write_json_known(writer, "core_clock_mhz", facts->core_clock_mhz);
     zt__write_json_known(writer, "timer_hz", (double)facts->timer_hz);
     zt__write_text(writer, "}");
-    zt__write_json_text(writer, "availability", zt_get_availability_text(profiler));
+    zt__write_json_text(writer, "availability", zt__get_availability_text(profiler));
     zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
     zt__write_text(writer, ",\n\"counts\":{");
     zt__write_json_counts(writer, &counts);
     zt__write_json_count(writer, "unobserved_lists", counts.unobserved_lists);
     zt__write_text(writer, "},\n\"causes\":{");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        zt__write_json_count(writer, zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
+        zt__write_json_count(writer, zt__cause_name((zt_cause)i), zt__get_cause(profiler, (zt_cause)i));
     }
     zt__write_text(writer, "}");
     if (profiler->timeline) {
@@ -26481,7 +26447,7 @@ static void zt__write_json_traced(zt__document *document) {
     zt_hotspots_counts counts;
     zt__hot_row *rows;
     char group[ZET_MAX_METRIC_GROUP_NAME];
-    uint32_t i, j, count = zt_get_kernel_count(profiler), period_ns;
+    uint32_t i, j, count = zt__get_kernel_count(profiler), period_ns;
     zt__write_text(writer, ",\n\"kernels\":[");
     for (i = 0; i < count; i++) {
         zt_kernel_info info;
@@ -26675,7 +26641,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
         }
     }
     zt__write_text(writer, "],\n\"paths\":[");
-    paths = zt_get_path_count(profiler);
+    paths = zt__get_path_count(profiler);
     for (i = 0; i < paths; i++) {
         zt_path_info path;
         zt_get_path(profiler, i, &path);
@@ -27039,7 +27005,7 @@ static void zt__write_metric_families(zt__document *document, zt__family_kind ki
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     int is_streamed = kind >= ZT__STREAMED_MEAN, is_begun;
-    uint32_t i, k, count = is_streamed ? zt_get_streamed_count(profiler) : profiler->metric_count;
+    uint32_t i, k, count = is_streamed ? zt__get_streamed_count(profiler) : profiler->metric_count;
     zt__metric_family *families = NULL;
     if (count > 0 && (kind != ZT__OF_TILES || profiler->tile_count > 0)) {
         families = (zt__metric_family *)zt__allocate(allocator, count, sizeof *families);
@@ -27104,7 +27070,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
                             "GPU time of the samples of a region with metrics, of each pass", 0};
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    zt_counts counts = zt_get_counts(profiler);
+    zt_counts counts = zt__get_counts(profiler);
     uint32_t i, kind;
     zt_stats stats;
 #ifdef ZETOOLS_TRACER
@@ -27116,13 +27082,13 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     zt__begin_sample(writer, &info, "_info");
     zt__write_label(writer, "version", ZETOOLS_VERSION);
     zt__write_label(writer, "device", profiler->device_name);
-    zt__write_label(writer, "availability", zt_get_availability_text(profiler));
+    zt__write_label(writer, "availability", zt__get_availability_text(profiler));
     zt__end_count(writer, 1);
     zt__begin_family(writer, &collected);
     zt__print(writer, "%s_total %llu\n", collected.name, (unsigned long long)counts.collected);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         zt__write_counter_sample(writer, i < ZT_DROPPED_NO_SLOT ? &lost : &dropped, "cause",
-                                 zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
+                                 zt__cause_name((zt_cause)i), zt__get_cause(profiler, (zt_cause)i));
     }
     zt__begin_family(writer, &in_flight);
     zt__print(writer, "%s %llu\n", in_flight.name, (unsigned long long)counts.in_flight);
@@ -27386,7 +27352,7 @@ static int zt__copy_timeline(zt__trace *trace) {
     zt_profiler *profiler = trace->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     const zt__timeline *timeline = profiler->timeline;
-    uint32_t regions = zt_get_region_count(profiler), metrics = profiler->metric_count;
+    uint32_t regions = zt__get_region_count(profiler), metrics = profiler->metric_count;
     uint32_t capacity = timeline ? timeline->capacity : 0;
     double *means = zt__read_means(profiler, regions);
     double *values = (double *)zt__allocate(allocator, profiler->row_length, sizeof *values);
@@ -27807,7 +27773,7 @@ static void zt__write_device(zt__trace *trace) {
                  missing->region ? missing->region->name : "a region");
         zt__begin_instant(trace, name, "missing", track ? track->number : 0, missing->since_ns);
         zt__write_json_text(writer, "cause",
-                            is_uncertain ? "the device's clock overflowed" : zt_cause_name(missing->cause));
+                            is_uncertain ? "the device's clock overflowed" : zt__cause_name(missing->cause));
         zt__write_json_count(writer, "samples", missing->count);
         zt__write_text(writer, "}}");
     }
@@ -28033,7 +27999,7 @@ ZT__PRIVATE void zt__write_trace(zt__document *document) {
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
     const zt_allocator *allocator = &profiler->config.allocator;
-    zt_counts counts = zt_get_counts(profiler);
+    zt_counts counts = zt__get_counts(profiler);
     zt__stream_data *data = NULL;
     zt__trace trace;
     const char *program = profiler->facts.program;
@@ -28243,7 +28209,7 @@ static int zt__share_names(const zt_allocator *allocator, const zt__figure_table
 ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
     enum { ADVISED = 10 };
     const zt_allocator *allocator = &document->profiler->config.allocator;
-    uint32_t i, count = zt_get_kernel_count(document->profiler), shown = 0, others = 0;
+    uint32_t i, count = zt__get_kernel_count(document->profiler), shown = 0, others = 0;
     zt__figure_column columns[ZT__KERNEL_ROW_FIGURES];
     zt__figure_table table;
     double *figures;
@@ -28585,7 +28551,7 @@ static int zt__order_rows(const zt__document *document, zt__region_table *table)
 /* Returns whether a name in config.columns is that of a time or count, which have columns of their own, or of
    a metric that attached streams have alone, for the trace. */
 static int zt__is_other_column(const zt_profiler *profiler, const char *name) {
-    uint32_t i, streamed = zt_get_streamed_count(profiler);
+    uint32_t i, streamed = zt__get_streamed_count(profiler);
     if (strcmp(name, "count") == 0 || strcmp(name, "share") == 0) {
         return 1;
     }
@@ -28727,7 +28693,7 @@ static uint32_t zt__count_metric_columns(const zt__figure_table *table) {
    is not shown, why, and what to do. */
 static void zt__write_footer(zt__document *document, const zt__region_table *table) {
     zt_profiler *profiler = document->profiler;
-    zt_availability availability = zt_get_availability(profiler);
+    zt_availability availability = zt__get_availability(profiler);
     const char *list = profiler->columns, *text;
     char name[ZET_MAX_METRIC_NAME], note[ZET_MAX_METRIC_NAME + sizeof(zt__nearest) + 64];
     const zt_overlap *overlap = zt__read_overlap(document);
@@ -28956,7 +28922,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     }
     document->profiler = locked;
     document->room = zt__get_room(write == zt__write_to_file && user == stdout);
-    document->region_count = zt_get_region_count(profiler);
+    document->region_count = zt__get_region_count(profiler);
     zt__begin_writing(&document->writer, write, user);
     document->stats = (zt_stats *)zt__allocate(allocator, profiler->row_length, sizeof *document->stats);
     document->nesting =
@@ -29168,6 +29134,9 @@ typedef struct zt__watch {
     zt__running hang;
     char text[ZT__WATCH_TEXT];
 } zt__watch;
+
+/* As in zt_info. */
+ZT__PRIVATE zt_watch_info zt__get_watch_info(const zt_profiler *profiler);
 
 #endif
 
@@ -29535,18 +29504,12 @@ static void zt__fill_watch_config(zt_watch_config *config) {
     }
 }
 
-ZT_API zt_watch_config zt_watch_config_default(void) {
-    zt_watch_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_watch_config(&config);
-    return config;
-}
-
 ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config) {
     const char *call = "zt_watch";
-    zt_watch_config complete = config ? *config : zt_watch_config_default();
+    zt_watch_config complete;
     const zt_allocator *allocator;
     zt__watch *watch;
+    zt__copy_config(&complete, config, sizeof complete);
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
@@ -29600,7 +29563,7 @@ ZT_API ze_result_t zt_watch_stop(zt_profiler *profiler) {
     return zt__end_watch(profiler) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
 
-ZT_API zt_watch_info zt_watch_get_info(const zt_profiler *profiler) {
+ZT__PRIVATE zt_watch_info zt__get_watch_info(const zt_profiler *profiler) {
     zt_watch_info info;
     const zt__watch *watch = profiler ? zt__load(&profiler->watch) : NULL;
     memset(&info, 0, sizeof info);
@@ -29806,7 +29769,7 @@ static double zt__report_no_sample(const zt__bench *bench, const char *why) {
    reports that and returns NaN. */
 static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     zt_region_info before, after;
-    zt_counts counts_before = zt_get_counts(profiler), counts;
+    zt_counts counts_before = zt__get_counts(profiler), counts;
     uint32_t region = zt__find_region(profiler, bench->region);
     ze_result_t result;
     int failed;
@@ -29815,7 +29778,7 @@ static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
         zt_get_region(profiler, region, &before);
     }
     failed = bench->config.run(profiler, bench->config.user) != 0;
-    if (!bench->region && zt_get_region_count(profiler) > 0) {
+    if (!bench->region && zt__get_region_count(profiler) > 0) {
         zt_get_region(profiler, 0, &after);
         bench->region = after.name;
     }
@@ -29826,7 +29789,7 @@ static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report_no_sample(bench, zt_result_name(result));
     }
-    counts = zt_get_counts(profiler);
+    counts = zt__get_counts(profiler);
     if (counts.lost != counts_before.lost || counts.dropped != counts_before.dropped) {
         return zt__report_no_sample(bench, "a sample of a region was lost or dropped");
     }
@@ -30110,7 +30073,7 @@ enum {
 ZT__PRIVATE int zt__write_bench_table(zt__writer *writer, const zt_profiler *profiler,
                                       const zt_bench_result *results, uint32_t count, size_t room) {
     const zt_allocator *allocator = zt__allocator_of(profiler);
-    uint32_t i, m, are_changed = 0, are_unknown = 0, metrics = zt_get_metric_count(profiler);
+    uint32_t i, m, are_changed = 0, are_unknown = 0, metrics = profiler ? profiler->metric_count : 0;
     uint32_t figure_count = ZT__BENCH_FIGURES + metrics + ZT__DERIVED_COLUMNS;
     double *figures = (double *)zt__allocate(allocator, count, figure_count * sizeof *figures);
     zt__figure_table table;
@@ -30811,6 +30774,45 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
     return result;
 }
 
+/* ==== open/info.c ======================================================================================= */
+
+/* zt_get_info: what there is of a profiler. */
+
+ZT_API zt_info zt_get_info(const zt_profiler *profiler) {
+    zt_info info;
+    uint32_t i;
+    memset(&info, 0, sizeof info);
+    info.availability = zt__get_availability(profiler);
+    info.availability_text = zt__get_availability_text(profiler);
+    info.pass_count = 1;
+    for (i = 0; i < ZT_CAUSE_COUNT; i++) {
+        info.causes[i].name = zt__cause_name((zt_cause)i);
+        info.causes[i].count = profiler ? zt__get_cause(profiler, (zt_cause)i) : 0;
+    }
+    if (!profiler) {
+        return info;
+    }
+    info.counts = zt__get_counts(profiler);
+    info.path_count =
+        zt__get_path_count(profiler); /* before that of the regions, so that it has all their regions */
+    info.region_count = zt__get_region_count(profiler);
+    info.metric_count = profiler->metric_count;
+    info.streamed_count = zt__get_streamed_count(profiler);
+    info.pass_count = profiler->pass_count;
+    info.tile_count = profiler->tile_count;
+#ifdef ZETOOLS_TRACER
+    info.launches = zt__get_launch_counts(profiler);
+    info.kernel_count = zt__get_kernel_count(profiler);
+    info.call_count = zt__get_call_count(profiler);
+    info.hotspots = zt__get_hotspot_counts(profiler);
+    info.hotspot_count = zt__get_hotspot_count(profiler);
+#endif
+#ifdef ZETOOLS_DEBUG
+    info.watch = zt__get_watch_info(profiler);
+#endif
+    return info;
+}
+
 /* ==== open/requests.h =================================================================================== */
 
 /* Reports and settings that the environment requests: ZT_REPORT, ZT_PEAKS. */
@@ -31006,7 +31008,7 @@ static void zt__end_auto(void) {
             }
             zt__write_reports(device->profiler, zt__automatic.report,
                               zt__add(&zt__get_process()->automatic, 1), 1);
-            if (zt_get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table states why */
+            if (zt__get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table states why */
                 zt__document document;
                 memset(&document, 0, sizeof document);
                 document.profiler = device->profiler;
@@ -34130,4 +34132,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 624fddd7128c03de */
+/* Joined from src/ by src/join.py: 6109828fc15daa3d */

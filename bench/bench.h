@@ -134,11 +134,11 @@ static inline zt_profiler *open_profiler(const zt_config *given) {
 static inline void close_profiler(zt_profiler *profiler) {
     zt_counts counts;
     CHECK(zt_collect(profiler, UINT64_C(10000000000)));
-    counts = zt_get_counts(profiler);
+    counts = zt_get_info(profiler).counts;
     for (int i = 0; i < ZT_CAUSE_COUNT; i++)
-        if (zt_get_cause(profiler, (zt_cause)i))
-            fprintf(stderr, "%s: %llu\n", zt_cause_name((zt_cause)i),
-                    (unsigned long long)zt_get_cause(profiler, (zt_cause)i));
+        if (zt_get_info(profiler).causes[(zt_cause)i].count)
+            fprintf(stderr, "%s: %llu\n", zt_get_info(NULL).causes[(zt_cause)i].name,
+                    (unsigned long long)zt_get_info(profiler).causes[(zt_cause)i].count);
     NEED(counts.begun == counts.collected);
     zt_close(profiler);
 }

@@ -61,7 +61,8 @@ static void run_submitter(void *argument, uint32_t regions) {
         if (t->kind == RECORDED) {
             CHECK(zeCommandQueueSynchronize(t->queue, UINT64_MAX));
             CHECK(zt_reset(l->profiler, t->list));
-            while (zt_get_counts(l->profiler).in_flight > BATCH) /* the thread is behind with this list */
+            while (zt_get_info(l->profiler).counts.in_flight >
+                   BATCH) /* the thread is behind with this list */
                 nanosleep(&(struct timespec){0, 20000}, NULL);
         }
         start_watch();

@@ -7,7 +7,7 @@
 /* ---- the submitting thread ------------------------------------------------------------------------------- */
 
 static void watch(const library *l) {
-    zt_watch_config config = zt_watch_config_default();
+    zt_watch_config config = {0};
     config.path = "";
     CHECK(zt_watch(l->profiler, &config));
 }
@@ -20,7 +20,7 @@ static void compare_regions(kind wanted) {
             compare((work){run_library, &watched}, (work){run_library, &other}, 301, 2 * BATCH, times),
             AT_MOST, 1.05);
     printf("# watched %.0f ns a region, not watched %.0f ns\n", times[0], times[1]);
-    NEED(zt_watch_get_info(watched.profiler).hangs == 0);
+    NEED(zt_get_info(watched.profiler).watch.hangs == 0);
     close_library(&watched);
     close_library(&other);
 }

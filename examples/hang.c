@@ -131,7 +131,7 @@ static int run_kernel(const char *name, const gpu *g, zt_profiler *profiler, fin
 }
 
 int main(int argc, char **argv) {
-    zt_watch_config config = zt_watch_config_default();
+    zt_watch_config config = {0};
     zt_profiler *profiler;
     static finding found;
     char path[1024];

@@ -146,11 +146,11 @@ static void time_calls(zt_profiler *profiler) {
 
 /* What the rows of the stream show of each region. */
 static void print_streamed(const zt_profiler *profiler) {
-    for (uint32_t m = 0; m < zt_get_streamed_count(profiler); m++) {
+    for (uint32_t m = 0; m < zt_get_info(profiler).streamed_count; m++) {
         const zt_metric *metric = zt_get_streamed_metric(profiler, m);
         if (strcmp(metric->name, "GPU_BUSY") != 0 && strcmp(metric->name, "GPU_MEMORY_BYTE_READ_RATE") != 0)
             continue;
-        for (uint32_t i = 0; i < zt_get_region_count(profiler); i++) {
+        for (uint32_t i = 0; i < zt_get_info(profiler).region_count; i++) {
             zt_region_info region;
             zt_streamed streamed;
             CHECK(zt_get_region(profiler, i, &region));

@@ -25,7 +25,7 @@ static int use_library(const gpu *g) {
 }
 
 static uint64_t count_of(const zt_profiler *profiler, const char *name) {
-    for (uint32_t i = 0; i < zt_get_region_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).region_count; i++) {
         zt_region_info region;
         CHECK(zt_get_region(profiler, i, &region));
         if (strcmp(region.name, name) == 0)

@@ -929,8 +929,8 @@ zt_profiler *open_groups(world *w, const char *groups) {
     zt_config config = config_of(w);
     config.groups = groups;
     zt_profiler *profiler = open_profiler(w, &config);
-    text = zt_get_availability_text(profiler);
-    if (zt_get_availability(profiler) != ZT_AVAILABLE)
+    text = zt_get_info(profiler).availability_text;
+    if (zt_get_info(profiler).availability != ZT_AVAILABLE)
         fail_msg("no metrics: %s", text);
     return profiler;
 }
@@ -1073,14 +1073,15 @@ zt_counts counted(uint64_t begun, uint64_t collected, uint64_t lost, uint64_t dr
 static void check_causes(const zt_profiler *profiler, zt_counts counts) {
     uint64_t lost = 0, dropped = 0;
     for (int cause = 0; cause < ZT_CAUSE_COUNT; cause++)
-        *(cause < ZT_DROPPED_NO_SLOT ? &lost : &dropped) += zt_get_cause(profiler, (zt_cause)cause);
+        *(cause < ZT_DROPPED_NO_SLOT ? &lost : &dropped) +=
+            zt_get_info(profiler).causes[(zt_cause)cause].count;
     assert_int_equal(lost, counts.lost);
     assert_int_equal(dropped, counts.dropped);
 }
 
 static void check_regions(const zt_profiler *profiler, zt_counts counts) {
     uint64_t collected = 0, lost = 0;
-    for (uint32_t i = 0; i < zt_get_region_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).region_count; i++) {
         zt_region_info info;
         ok(zt_get_region(profiler, i, &info));
         collected += info.count;
@@ -1091,7 +1092,7 @@ static void check_regions(const zt_profiler *profiler, zt_counts counts) {
 }
 
 void check_identity(const zt_profiler *profiler) {
-    zt_counts counts = zt_get_counts(profiler);
+    zt_counts counts = zt_get_info(profiler).counts;
     assert_int_equal(counts.begun, counts.collected + counts.lost + counts.dropped + counts.in_flight);
     check_causes(profiler, counts);
     check_regions(profiler, counts);
@@ -1103,7 +1104,7 @@ void collect_all(zt_profiler *profiler) {
 }
 
 void assert_counts(const zt_profiler *profiler, zt_counts expected) {
-    zt_counts got = zt_get_counts(profiler);
+    zt_counts got = zt_get_info(profiler).counts;
     check_identity(profiler);
     assert_int_equal(got.begun, expected.begun);
     assert_int_equal(got.collected, expected.collected);
@@ -1113,7 +1114,7 @@ void assert_counts(const zt_profiler *profiler, zt_counts expected) {
 }
 
 uint32_t find_region(const zt_profiler *profiler, const char *name) {
-    for (uint32_t i = 0; i < zt_get_region_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).region_count; i++) {
         zt_region_info info;
         ok(zt_get_region(profiler, i, &info));
         if (strcmp(info.name, name) == 0)

@@ -492,7 +492,7 @@ static void test_each_rule(void **state) {
         assert_int_equal(info.text[strlen(info.text) - 1], '.');
         if (info.limit != ZT_LIMIT_UNKNOWN) {
             char begin[64];
-            snprintf(begin, sizeof begin, "Probably %s: ", zt_limit_name(info.limit));
+            snprintf(begin, sizeof begin, "Probably %s: ", zt__limit_name(info.limit));
             assert_memory_equal(info.text, begin, strlen(begin));
         }
         shown[info.limit] = 1;
@@ -636,7 +636,7 @@ static void test_figures_of_two_passes(void **state) {
     second_pass = 8; /* GtiReadThroughput */
     zt_profiler *profiler = profiler_of(ALCHEMIST, 1e6, &values, 1);
     second_pass = UINT32_MAX;
-    assert_int_equal(zt_get_pass_count(profiler), 2);
+    assert_int_equal(zt_get_info(profiler).pass_count, 2);
     ok(zt_get_limit(profiler, 0, &info));
     assert_contains(info.text, "memory traffic 20 GB/s");
     zt_close(profiler);
@@ -711,7 +711,7 @@ static void test_thresholds(void **state) {
             assert_null(strstr(info.text, rule->reason));
         }
         memset(&info, 0, sizeof info);
-        snprintf(info.text, sizeof info.text, "Probably %s: %s", zt_limit_name(rule->limit), rule->reason);
+        snprintf(info.text, sizeof info.text, "Probably %s: %s", zt__limit_name(rule->limit), rule->reason);
         for (uint32_t c = 0; c < COUNT(rule->conditions); c++)
             zt__append_figure(&info, rule->conditions[c].role, figures);
         for (uint32_t s = 0; s < COUNT(rule->shown); s++) {
@@ -730,9 +730,9 @@ static void test_names(void **state) {
     (void)state;
     for (int limit = 0; limit <= ZT_LIMIT_CACHE; limit++)
         for (int other = 0; other < limit; other++)
-            assert_string_not_equal(zt_limit_name((zt_limit)limit), zt_limit_name((zt_limit)other));
-    assert_string_equal(zt_limit_name((zt_limit)(ZT_LIMIT_CACHE + 1)), "unknown");
-    assert_string_equal(zt_limit_name((zt_limit)-1), "unknown");
+            assert_string_not_equal(zt__limit_name((zt_limit)limit), zt__limit_name((zt_limit)other));
+    assert_string_equal(zt__limit_name((zt_limit)(ZT_LIMIT_CACHE + 1)), "unknown");
+    assert_string_equal(zt__limit_name((zt_limit)-1), "unknown");
 }
 
 /* All names that are known for one naming of metrics, of the right quantity, are found. */
@@ -769,9 +769,9 @@ static void rank(const zt_profiler *profiler, char *names, size_t size) {
     double means[REGIONS * METRICS];
     zt__ranked_column ranked[METRICS + ZT__DERIVED_COLUMNS];
     zt__advice advice;
-    zt__mean_table table = {means, METRICS, zt_get_region_count(profiler)};
+    zt__mean_table table = {means, METRICS, zt_get_info(profiler).region_count};
     for (uint32_t region = 0; region < table.region_count; region++) {
-        for (uint32_t i = 0; i < zt_get_metric_count(profiler); i++) {
+        for (uint32_t i = 0; i < zt_get_info(profiler).metric_count; i++) {
             zt_stats stats;
             ok(zt_get_stats(profiler, region, i, &stats));
             means[region * METRICS + i] = stats.mean;
@@ -779,7 +779,7 @@ static void rank(const zt_profiler *profiler, char *names, size_t size) {
     }
     zt__prepare_advice(profiler, &advice);
     uint32_t count = zt__rank_columns(profiler->metrics, profiler->metric_count, &advice, &table, ranked);
-    assert_true(count <= zt_get_metric_count(profiler) + ZT__DERIVED_COLUMNS);
+    assert_true(count <= zt_get_info(profiler).metric_count + ZT__DERIVED_COLUMNS);
     names[0] = 0;
     for (uint32_t i = 0; i < count; i++)
         zt__append(names, size, "%s%s", i ? " " : "",
@@ -1123,7 +1123,7 @@ static void test_operations(void **state) {
     assert_result(zt_set_operations(profiler, region.name, NAN), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_contains(json_of(profiler), "\"operations\":2000000000");
     ok(zt_set_operations(profiler, "begins later", 1));
-    assert_int_equal(zt_get_region_count(profiler), 2);
+    assert_int_equal(zt_get_info(profiler).region_count, 2);
     assert_contains(json_of(profiler), "\"begins later\"");
     assert_contains(written_as(profiler, ZT_FORMAT_CSV), "\"begins later\",\"GPU time\"");
     ok(zt_set_operations(NULL, "region", 1));
@@ -1140,9 +1140,9 @@ static void test_operations_without_memory(void **state) {
     allocations_left = -1;
     assert_contains(zt_get_last_error(profiler),
                     "zt_set_operations: out of host memory for the name of a region.");
-    assert_int_equal(zt_get_region_count(profiler), 0);
+    assert_int_equal(zt_get_info(profiler).region_count, 0);
     ok(zt_set_operations(profiler, "region", 1));
-    assert_int_equal(zt_get_region_count(profiler), 1);
+    assert_int_equal(zt_get_info(profiler).region_count, 1);
     close_profiler(w, profiler);
 }
 

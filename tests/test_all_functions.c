@@ -76,14 +76,14 @@ static void call_results(caller *me) {
     zt_limit_info limit;
     zt_stats stats;
     const zt_profiler *profiler = me->profiler;
-    zt_counts counts = zt_get_counts(profiler);
+    zt_counts counts = zt_get_info(profiler).counts;
     EXPECT(counts.begun == counts.collected + counts.lost + counts.dropped + counts.in_flight);
-    EXPECT(zt_get_pass_count(profiler) == 1);
-    EXPECT(zt_get_tile_count(profiler) == 0);
-    EXPECT(zt_get_metric_count(profiler) > 0);
+    EXPECT(zt_get_info(profiler).pass_count == 1);
+    EXPECT(zt_get_info(profiler).tile_count == 0);
+    EXPECT(zt_get_info(profiler).metric_count > 0);
     uint32_t metric = zt_find_metric(profiler, "GpuTime");
     EXPECT(zt_get_metric(profiler, metric) != NULL);
-    for (uint32_t i = 0; i < zt_get_region_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).region_count; i++) {
         EXPECT(zt_get_region(profiler, i, &info) == ZE_RESULT_SUCCESS);
         EXPECT(info.name[0] != 0);
         EXPECT(zt_get_stats(profiler, i, metric, &stats) == ZE_RESULT_SUCCESS);
@@ -93,19 +93,19 @@ static void call_results(caller *me) {
         EXPECT(zt_get_latency(profiler, i, ZT_LATENCY_QUEUE, &stats) == ZE_RESULT_SUCCESS);
         EXPECT(zt_get_latency(profiler, i, ZT_LATENCY_LAUNCH, &stats) == ZE_RESULT_SUCCESS);
         EXPECT(zt_get_limit(profiler, i, &limit) == ZE_RESULT_SUCCESS);
-        EXPECT(limit.text[0] != 0 && zt_limit_name(limit.limit)[0] != 0);
+        EXPECT(limit.text[0] != 0 && limit.name[0] != 0);
     }
-    for (uint32_t i = 0; i < zt_get_path_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).path_count; i++) {
         zt_path_info path;
         EXPECT(zt_get_path(profiler, i, &path) == ZE_RESULT_SUCCESS);
-        EXPECT(path.region < zt_get_region_count(profiler));
+        EXPECT(path.region < zt_get_info(profiler).region_count);
     }
     for (int cause = 0; cause < ZT_CAUSE_COUNT; cause++) {
-        EXPECT(zt_get_cause(profiler, (zt_cause)cause) == 0);
-        EXPECT(zt_cause_name((zt_cause)cause)[0] != 0);
+        EXPECT(zt_get_info(profiler).causes[(zt_cause)cause].count == 0);
+        EXPECT(zt_get_info(NULL).causes[(zt_cause)cause].name[0] != 0);
     }
-    EXPECT(zt_get_availability(profiler) == ZT_AVAILABLE);
-    EXPECT(zt_get_availability_text(profiler)[0] != 0);
+    EXPECT(zt_get_info(profiler).availability == ZT_AVAILABLE);
+    EXPECT(zt_get_info(profiler).availability_text[0] != 0);
 }
 
 static void call_errors(caller *me) {
@@ -122,7 +122,6 @@ static void call_errors(caller *me) {
     EXPECT(strstr(zt_get_last_error(NULL), "NoSuchGroup") != NULL); /* of this thread alone */
     EXPECT(zt_get_last_result(NULL) != ZE_RESULT_SUCCESS);
     EXPECT(zt_result_name(ZE_RESULT_NOT_READY)[0] == 'Z');
-    EXPECT(zt_version()[0] != 0);
     EXPECT(zt_config_default().log == NULL);
 }
 
@@ -164,7 +163,7 @@ static void call_streams(caller *me) {
     EXPECT(info.metric_count > 0 && info.metrics != NULL);
     EXPECT(zt_stream_find_metric(me->stream, "NoSuchMetric") == UINT32_MAX);
     EXPECT(strstr(zt_get_last_error(NULL), "NoSuchMetric") != NULL); /* of this thread alone */
-    EXPECT(zt_get_streamed_count(me->profiler) > 0);
+    EXPECT(zt_get_info(me->profiler).streamed_count > 0);
     EXPECT(zt_get_streamed_metric(me->profiler, 0) != NULL);
     zt_get_streamed(me->profiler, 0, 0, &streamed);
     zt_get_timeline(me->profiler);
@@ -177,17 +176,16 @@ static void call_tracer(caller *me) {
     zt_kernel_info kernel;
     EXPECT(zt_replace(me->profiler, "none", me->w->module, "saxpy") == ZE_RESULT_SUCCESS);
     EXPECT(zt_replace(me->profiler, "none", NULL, NULL) == ZE_RESULT_SUCCESS);
-    zt_trace_get_counts(me->profiler);
-    for (uint32_t i = 0; i < zt_get_call_count(me->profiler); i++)
+    zt_get_info(me->profiler);
+    for (uint32_t i = 0; i < zt_get_info(me->profiler).call_count; i++)
         EXPECT(zt_get_call(me->profiler, i, &call) == ZE_RESULT_SUCCESS);
-    EXPECT(zt_hotspots_config_default().addresses > 0);
     EXPECT(zt_hotspots_start(me->profiler, NULL) != ZE_RESULT_SUCCESS); /* this device has no such group */
     EXPECT(zt_hotspots_stop(me->profiler) == ZE_RESULT_SUCCESS);
     zt_hotspots_find_lines(me->profiler);
-    EXPECT(zt_hotspots_get_counts(me->profiler).samples == 0);
-    EXPECT(zt_get_hotspot_count(me->profiler) == 0);
+    EXPECT(zt_get_info(me->profiler).hotspots.samples == 0);
+    EXPECT(zt_get_info(me->profiler).hotspot_count == 0);
     EXPECT(zt_get_hotspot(me->profiler, 0, &hotspot) == ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    for (uint32_t i = 0; i < zt_get_kernel_count(me->profiler); i++)
+    for (uint32_t i = 0; i < zt_get_info(me->profiler).kernel_count; i++)
         EXPECT(zt_get_kernel(me->profiler, i, &kernel) == ZE_RESULT_SUCCESS && kernel.launches > 0);
 }
 
@@ -215,7 +213,7 @@ static void call_debugger(caller *me) {
            ZE_RESULT_SUCCESS);
     EXPECT(zt_debug_write(me->debugger, all, ZT_DEBUG_MEMORY, (uintptr_t)&word, &word, sizeof word) ==
            ZE_RESULT_SUCCESS);
-    EXPECT(zt_watch_get_info(me->profiler).hangs == 0);
+    EXPECT(zt_get_info(me->profiler).watch.hangs == 0);
 }
 
 static void *call_everything(void *argument) {
@@ -315,7 +313,7 @@ static void call_from_all_threads(world *w, int with_thread) {
     ok(zt_debug_close(debugger));
     collect_all(profiler);
     zt_stream_close(stream, NULL, NULL, NULL);
-    zt_counts counts = zt_get_counts(profiler);
+    zt_counts counts = zt_get_info(profiler).counts;
     uint64_t shared = region_info(profiler, "shared").count;
     uint64_t recorded = region_info(profiler, "recorded").count;
     close_profiler(w, sum);
@@ -351,7 +349,7 @@ static void *open_and_close(void *argument) {
         pthread_mutex_unlock(&opening);
         append_kernel(me->profiler, me->immediate, me->kernel, "region");
         EXPECT(zt_collect(me->profiler, A_WHILE) == ZE_RESULT_SUCCESS);
-        EXPECT(zt_get_counts(me->profiler).collected == 1);
+        EXPECT(zt_get_info(me->profiler).counts.collected == 1);
         ze_result_t released = zt_release(me->profiler, me->immediate); /* the thread may be at it */
         EXPECT(released == ZE_RESULT_SUCCESS || (config.thread && released == ZE_RESULT_NOT_READY));
         pthread_mutex_lock(&opening);

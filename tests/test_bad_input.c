@@ -312,18 +312,18 @@ static void test_null_profiler_is_inert(void **state) {
     ok(zt_collect(NULL, A_WHILE));
     ok(zt_release(NULL, w->list));
     ok(zt_release(NULL, NULL));
-    zt_counts counts = zt_get_counts(NULL);
+    zt_counts counts = zt_get_info(NULL).counts;
     assert_int_equal(counts.begun + counts.collected + counts.lost + counts.dropped + counts.in_flight, 0);
-    assert_int_equal(zt_get_cause(NULL, ZT_LOST_REPORT_ERROR), 0);
-    assert_int_equal(zt_get_region_count(NULL), 0);
-    assert_int_equal(zt_get_metric_count(NULL), 0);
+    assert_int_equal(zt_get_info(NULL).causes[ZT_LOST_REPORT_ERROR].count, 0);
+    assert_int_equal(zt_get_info(NULL).region_count, 0);
+    assert_int_equal(zt_get_info(NULL).metric_count, 0);
     assert_null(zt_get_metric(NULL, 0));
     assert_int_equal(zt_find_metric(NULL, "GpuTime"), UINT32_MAX);
     ok(zt_get_region(NULL, 0, &info));
     assert_int_equal(info.count, 0);
     assert_int_equal(info.parent, UINT32_MAX);
     zt_path_info path;
-    assert_int_equal(zt_get_path_count(NULL), 0);
+    assert_int_equal(zt_get_info(NULL).path_count, 0);
     ok(zt_get_path(NULL, 0, &path));
     assert_int_equal(path.count, 0);
     assert_int_equal(path.parent, UINT32_MAX);
@@ -335,8 +335,8 @@ static void test_null_profiler_is_inert(void **state) {
     ok(zt_report(NULL, "/nowhere/at/all.csv"));
     ok(zt_report(NULL, "-"));
     ok(zt_write(NULL, ZT_FORMAT_JSON, discard, NULL));
-    text = zt_get_availability_text(NULL);
-    assert_int_equal(zt_get_availability(NULL), ZT_AVAILABILITY_UNKNOWN);
+    text = zt_get_info(NULL).availability_text;
+    assert_int_equal(zt_get_info(NULL).availability, ZT_AVAILABILITY_UNKNOWN);
     assert_non_null(text);
     zt_close(NULL);
     assert_int_equal(calls(NULL), 0);
@@ -396,7 +396,7 @@ static void test_null_arguments(void **state) {
     assert_result(zt_report(profiler, NULL), null_pointer);
     assert_result(zt_write(profiler, ZT_FORMAT_CSV, NULL, NULL), null_pointer);
     assert_int_equal(zt_find_metric(profiler, NULL), UINT32_MAX);
-    assert_int_equal(zt_get_availability(profiler), ZT_AVAILABLE);
+    assert_int_equal(zt_get_info(profiler).availability, ZT_AVAILABLE);
     assert_result(
         zt_find_group(NULL, "ComputeBasic", ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED, &group),
         ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
@@ -416,7 +416,7 @@ static void test_null_list(void **state) {
     zt_region region = zt_begin(profiler, NULL, "nowhere");
     zt_end(&region);
     check_identity(profiler);
-    zt_counts counts = zt_get_counts(profiler);
+    zt_counts counts = zt_get_info(profiler).counts;
     assert_int_equal(counts.in_flight, 0);
     assert_int_equal(counts.dropped, counts.begun);
     zt_release(profiler, NULL);
@@ -452,12 +452,12 @@ static void test_indices_out_of_range(void **state) {
     assert_result(zt_get_latency(profiler, 1, ZT_LATENCY_QUEUE, &stats), ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_result(zt_get_latency(profiler, 0, ZT_LATENCY_COUNT, &stats), ZE_RESULT_ERROR_INVALID_ENUMERATION);
     assert_contains(zt_get_last_error(profiler), "2 is not a zt_latency");
-    assert_result(zt_get_stats(profiler, 0, zt_get_metric_count(profiler), &stats),
+    assert_result(zt_get_stats(profiler, 0, zt_get_info(profiler).metric_count, &stats),
                   ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_null(zt_get_metric(profiler, UINT32_MAX));
-    assert_int_equal(zt_get_cause(profiler, ZT_CAUSE_COUNT), 0);
-    assert_int_equal(zt_get_cause(profiler, (zt_cause)-1), 0);
-    assert_non_null(zt_cause_name((zt_cause)-1));
+    assert_int_equal(zt_get_info(profiler).causes[ZT_CAUSE_COUNT].count, 0);
+    assert_int_equal(zt_get_info(profiler).causes[(zt_cause)-1].count, 0);
+    assert_non_null(zt_get_info(NULL).causes[(zt_cause)-1].name);
     assert_true(zt_write(profiler, (zt_format)77, discard, NULL) != ZE_RESULT_SUCCESS);
     check_work(w);
 }
@@ -510,29 +510,29 @@ static void test_indices_and_their_counts(void **state) {
     zt_get_stats(profiler, 7, 0, &stats);
     text = zt_get_last_error(profiler);
     assert_contains(text, "[BAD_INDEX] zt_get_stats: ");
-    assert_contains(text, "zt_get_region_count()");
+    assert_contains(text, "zt_get_info().region_count");
     zt_get_path(profiler, 700, &path);
     text = zt_get_last_error(profiler);
-    assert_contains(text, "zt_get_path_count()");
+    assert_contains(text, "zt_get_info().path_count");
     zt_get_stats(profiler, 0, 700, &stats);
     text = zt_get_last_error(profiler);
     assert_contains(text, "700");
-    assert_contains(text, "zt_get_metric_count()");
+    assert_contains(text, "zt_get_info().metric_count");
     zt_get_pass(profiler, 0, 7, &stats);
     text = zt_get_last_error(profiler);
-    assert_contains(text, "zt_get_pass_count()");
+    assert_contains(text, "zt_get_info().pass_count");
     zt_get_tile_stats(profiler, 0, 7, 0, &stats);
     text = zt_get_last_error(profiler);
-    assert_contains(text, "zt_get_tile_count()");
+    assert_contains(text, "zt_get_info().tile_count");
     zt_get_streamed(profiler, 0, 7, &streamed);
     text = zt_get_last_error(profiler);
-    assert_contains(text, "zt_get_streamed_count()");
+    assert_contains(text, "zt_get_info().streamed_count");
     zt_get_call(profiler, 7, &call);
     text = zt_get_last_error(profiler);
-    assert_contains(text, "zt_get_call_count()");
+    assert_contains(text, "zt_get_info().call_count");
     zt_get_hotspot(profiler, 7, &hotspot);
     text = zt_get_last_error(profiler);
-    assert_contains(text, "zt_get_hotspot_count()");
+    assert_contains(text, "zt_get_info().hotspot_count");
     check_work(w);
 }
 
@@ -551,7 +551,7 @@ static void test_name_of_ten_thousand_characters(void **state) {
     run(w, profiler, other);
     run(w, profiler, name);
     collect_all(profiler);
-    assert_int_equal(zt_get_region_count(profiler), 2);
+    assert_int_equal(zt_get_info(profiler).region_count, 2);
     assert_int_equal(region_info(profiler, name).count, 2);
     assert_int_equal(region_info(profiler, other).count, 1);
     free(name);
@@ -565,7 +565,7 @@ static void test_empty_names(void **state) {
     run(w, profiler, "");
     run(w, profiler, NULL);
     collect_all(profiler);
-    assert_int_equal(zt_get_region_count(profiler), 1);
+    assert_int_equal(zt_get_info(profiler).region_count, 1);
     assert_int_equal(region_info(profiler, "(unnamed)").count, 2);
     check_work(w);
 }
@@ -611,15 +611,15 @@ static void test_too_many_names(void **state) {
     zt_end(&held);
     finish_immediate(w, w->immediate);
     collect_all(profiler);
-    assert_int_equal(zt_get_region_count(profiler), most);
-    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_TOO_MANY_NAMES), 10);
-    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_NO_SLOT), most - 1);
+    assert_int_equal(zt_get_info(profiler).region_count, most);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_TOO_MANY_NAMES].count, 10);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_NO_SLOT].count, most - 1);
     assert_counts(profiler, counted(most + 10, 1, 0, most + 9, 0));
     assert_int_equal(heard(w, "65536"), 1);
     assert_result(zt_set_operations(profiler, "one more", 1), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
     assert_contains(zt_get_last_error(profiler), "zt_set_operations: more than 65536 names of regions.");
     ok(zt_set_operations(profiler, "1", 1));
-    assert_int_equal(zt_get_region_count(profiler), most);
+    assert_int_equal(zt_get_info(profiler).region_count, most);
 }
 
 /* ==== groups ============================================================================================== */
@@ -641,7 +641,7 @@ static void test_malformed_group_lists(void **state) {
         zt_config config = config_of(w);
         config.groups = lists[i];
         zt_profiler *profiler = open_profiler(w, &config);
-        text = zt_get_availability_text(profiler);
+        text = zt_get_info(profiler).availability_text;
         assert_non_null(text);
         run(w, profiler, "region");
         collect_all(profiler);
@@ -658,12 +658,12 @@ static void test_group_name_of_ten_thousand_characters(void **state) {
     zt_config config = config_of(w);
     config.groups = name;
     zt_profiler *profiler = open_profiler(w, &config);
-    assert_int_equal(zt_get_availability(profiler), ZT_NO_SUCH_GROUP);
+    assert_int_equal(zt_get_info(profiler).availability, ZT_NO_SUCH_GROUP);
     assert_int_equal(zt_find_metric(profiler, name), UINT32_MAX);
     close_profiler(w, profiler);
     setenv("ZT_GROUPS", name, 1);
     profiler = open_profiler(w, NULL);
-    assert_int_equal(zt_get_availability(profiler), ZT_NO_SUCH_GROUP);
+    assert_int_equal(zt_get_info(profiler).availability, ZT_NO_SUCH_GROUP);
 }
 
 static void test_extreme_configuration(void **state) {
@@ -684,7 +684,7 @@ static void test_extreme_configuration(void **state) {
     profiler = open_profiler(w, &config);
     for (int i = 0; i < 5; i++)
         append(w, profiler, w->list, "few");
-    assert_int_equal(zt_get_counts(profiler).in_flight, 3);
+    assert_int_equal(zt_get_info(profiler).counts.in_flight, 3);
     ok(zt_release(profiler, w->list));
     close_profiler(w, profiler);
     config.samples = UINT32_MAX;
@@ -781,7 +781,7 @@ static void test_region_never_closed(void **state) {
     ok(zt_release(profiler, w->immediate));
     ok(zt_collect(profiler, 0));
     assert_counts(profiler, counted(2, 1, 0, 1, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_NOT_CLOSED), 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_NOT_CLOSED].count, 1);
     zt_end(&open);
     assert_counts(profiler, counted(2, 1, 0, 1, 0));
     check_work(w);
@@ -810,7 +810,7 @@ static void test_region_never_closed_on_a_list_that_is_released(void **state) {
     execute(w, profiler, w->list);
     ok(zt_release(profiler, w->list));
     ok(zt_collect(profiler, 0));
-    assert_int_equal(zt_get_counts(profiler).in_flight, 0);
+    assert_int_equal(zt_get_info(profiler).counts.in_flight, 0);
     check_identity(profiler);
     zt_end(&open);
     reset_list(w->list);
@@ -872,8 +872,8 @@ static void test_list_executed_with_an_open_region(void **state) {
     check_identity(profiler);
     ok(zt_release(profiler, w->list));
     ok(zt_collect(profiler, 0));
-    assert_int_equal(zt_get_counts(profiler).in_flight, 0);
-    assert_int_equal(zt_get_counts(profiler).collected, 0);
+    assert_int_equal(zt_get_info(profiler).counts.in_flight, 0);
+    assert_int_equal(zt_get_info(profiler).counts.collected, 0);
     check_identity(profiler);
     check_work(w);
 }
@@ -886,7 +886,7 @@ static void test_region_on_a_closed_list(void **state) {
     zt_region region = zt_begin(profiler, w->list, "too late");
     zt_end(&region);
     assert_counts(profiler, counted(1, 0, 0, 1, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_APPEND_FAILED), 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_APPEND_FAILED].count, 1);
     assert_int_equal(heard(w, "zetCommandListAppendMetricQueryBegin"), 1);
     execute(w, profiler, w->list);
     check_work(w);
@@ -905,7 +905,7 @@ static void call_back(int result, const char *text, void *user) {
     zt_region region;
     (void)result, (void)text;
     me->called++;
-    zt_get_counts(me->profiler);
+    zt_get_info(me->profiler);
     zt_get_last_result(me->profiler);
     zt_collect(me->profiler, 0);
     region = zt_begin(me->profiler, me->list, "from the log function");
@@ -933,7 +933,7 @@ static void test_log_function_may_use_the_library(void **state) {
     finish_immediate(w, w->immediate);
     collect_all(me.profiler);
     assert_true(me.called >= 2);
-    assert_int_equal(zt_get_counts(me.profiler).in_flight, 0);
+    assert_int_equal(zt_get_info(me.profiler).counts.in_flight, 0);
     check_work(w);
 }
 
@@ -1199,7 +1199,7 @@ static void test_texts_of_a_driver_without_an_end(void **state) {
     profile_with_lie(w, ENDLESS_TEXTS, NULL);
     lie = ENDLESS_TEXTS;
     zt_profiler *profiler = open_profiler(w, NULL);
-    assert_int_equal(zt_get_availability(profiler), ZT_AVAILABLE);
+    assert_int_equal(zt_get_info(profiler).availability, ZT_AVAILABLE);
     memset(name, 'x', sizeof name);
     name[sizeof name - 1] = 0;
     assert_string_equal(zt_get_metric(profiler, 0)->name, name);
@@ -1229,8 +1229,9 @@ static void test_groups_without_metrics(void **state) {
         profile_with_lie(w, told[i], "ComputeBasic");
         lie = told[i];
         zt_profiler *profiler = open_profiler(w, NULL);
-        assert_int_equal(zt_get_availability(profiler), ZT_NOT_SUPPORTED);
-        assert_contains(zt_get_availability_text(profiler), "zetMetricGet failed: ZE_RESULT_ERROR_UNKNOWN");
+        assert_int_equal(zt_get_info(profiler).availability, ZT_NOT_SUPPORTED);
+        assert_contains(zt_get_info(profiler).availability_text,
+                        "zetMetricGet failed: ZE_RESULT_ERROR_UNKNOWN");
         close_profiler(w, profiler);
         lie = HONEST;
     }
@@ -1292,8 +1293,8 @@ static void test_many_groups(void **state) {
     config.groups = groups;
     config.max_passes = 16;
     zt_profiler *profiler = open_profiler(w, &config);
-    assert_int_equal(zt_get_availability(profiler), ZT_GROUPS_CONFLICT);
-    assert_contains(zt_get_availability_text(profiler), "more than 32 metric groups are named");
+    assert_int_equal(zt_get_info(profiler).availability, ZT_GROUPS_CONFLICT);
+    assert_contains(zt_get_info(profiler).availability_text, "more than 32 metric groups are named");
     close_profiler(w, profiler);
 
     /* Nine domains do not conflict, but a pass has room for eight groups. */
@@ -1301,9 +1302,9 @@ static void test_many_groups(void **state) {
     hide_symbol("zetDeviceGetConcurrentMetricGroupsExp"); /* which knows the true domains */
     profiler = open_profiler(w, &config);
     hide_symbol(NULL);
-    assert_int_equal(zt_get_availability(profiler), ZT_AVAILABLE);
-    assert_int_equal(zt_get_pass_count(profiler), 2);
-    uint32_t last = zt_get_metric_count(profiler) - 1;
+    assert_int_equal(zt_get_info(profiler).availability, ZT_AVAILABLE);
+    assert_int_equal(zt_get_info(profiler).pass_count, 2);
+    uint32_t last = zt_get_info(profiler).metric_count - 1;
     assert_string_equal(zt_get_metric(profiler, last)->group, "G17");
     assert_int_equal(zt_get_metric(profiler, last)->pass, 1);
     for (uint32_t i = 0; i < last; i++)
@@ -1334,8 +1335,9 @@ static void test_group_of_both_sampling_types(void **state) {
     zt_config config = config_of(w);
     config.groups = "G0";
     profiler = open_profiler(w, &config);
-    assert_int_equal(zt_get_availability(profiler), ZT_IN_USE);
-    assert_contains(zt_get_availability_text(profiler), "in use by group 'G0' of a stream of this process");
+    assert_int_equal(zt_get_info(profiler).availability, ZT_IN_USE);
+    assert_contains(zt_get_info(profiler).availability_text,
+                    "in use by group 'G0' of a stream of this process");
     zt_stream_close(stream, see_no_row, NULL, NULL);
     lie = HONEST;
     check_work(w);
@@ -1349,7 +1351,7 @@ static void test_values_of_an_unknown_type(void **state) {
     collect_all(profiler);
     lie = HONEST;
     assert_counts(profiler, counted(1, 1, 0, 0, 0));
-    for (uint32_t i = 0; i < zt_get_metric_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).metric_count; i++) {
         zt_stats stats;
         ok(zt_get_stats(profiler, 0, i, &stats));
         if (zt_get_metric(profiler, i)->aggregation != ZT_AGGREGATE_NONE)
@@ -1399,13 +1401,13 @@ static void test_reports_that_cannot_be_used(void **state) {
         }
         lie = cases[i].told;
         run(w, profiler, "region");
-        for (int tries = 0; tries < 1000 && zt_get_counts(profiler).in_flight > 0; tries++) {
+        for (int tries = 0; tries < 1000 && zt_get_info(profiler).counts.in_flight > 0; tries++) {
             zt_collect(profiler, 0);
             pass_time(1000000);
         }
         lie = HONEST;
         assert_counts(profiler, counted(earlier + 1, earlier, 1, 0, 0));
-        assert_int_equal(zt_get_cause(profiler, cases[i].cause), 1);
+        assert_int_equal(zt_get_info(profiler).causes[cases[i].cause].count, 1);
         run(w, profiler, "region");
         collect_all(profiler);
         assert_counts(profiler, counted(earlier + 2, earlier + 1, 1, 0, 0));
@@ -1432,7 +1434,7 @@ static zt_profiler *run_on_tiles(world *w, enum lie told) {
     run(w, profiler, "region");
     collect_all(profiler);
     lie = HONEST;
-    assert_int_equal(zt_get_tile_count(profiler), 2);
+    assert_int_equal(zt_get_info(profiler).tile_count, 2);
     return profiler;
 }
 
@@ -1466,7 +1468,7 @@ static void test_tiles_without_figures(void **state) {
     run(w, profiler, "region");
     collect_all(profiler);
     assert_counts(profiler, counted(1, 0, 1, 0, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_READ_FAILED), 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_READ_FAILED].count, 1);
     lie = HONEST;
     run(w, profiler, "region");
     lie = RAISED_COUNTS;
@@ -1488,11 +1490,11 @@ static void test_tiles_that_are_not_told_apart(void **state) {
         zt_profiler *profiler = open_groups(w, "ComputeBasic");
         lie = HONEST;
         hide_symbol(NULL);
-        assert_int_equal(zt_get_tile_count(profiler), 0);
+        assert_int_equal(zt_get_info(profiler).tile_count, 0);
         run(w, profiler, "region");
         collect_all(profiler);
         assert_counts(profiler, counted(1, 0, 1, 0, 0));
-        assert_int_equal(zt_get_cause(profiler, ZT_LOST_READ_FAILED), 1);
+        assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_READ_FAILED].count, 1);
         assert_int_equal(heard(w, "zetMetricGroupCalculateMetricValues failed"), i + 1);
         close_profiler(w, profiler);
     }
@@ -1512,7 +1514,7 @@ static void test_devices_beyond_the_room(void **state) {
     lie = RAISED_COUNTS;
     unlisted = 0;
     for (int i = 0; i < 2; i++)
-        assert_int_equal(zt_get_availability(open_on(w, devices[i], &config)), ZT_AVAILABLE);
+        assert_int_equal(zt_get_info(open_on(w, devices[i], &config)).availability, ZT_AVAILABLE);
     lie = HONEST;
     assert_int_equal(unlisted, 0);
 }
@@ -1529,7 +1531,7 @@ static void test_tiles_that_cannot_be_listed(void **state) {
     lie = WRONG_TILES;
     for (int i = 0; i < 2; i++) {
         profilers[i] = open_on(w, no_tiles[i], &config);
-        assert_int_equal(zt_get_availability(profilers[i]), ZT_AVAILABLE);
+        assert_int_equal(zt_get_info(profilers[i]).availability, ZT_AVAILABLE);
     }
     for (int i = 0; i < 2; i++)
         close_profiler(w, profilers[i]);
@@ -1569,12 +1571,12 @@ static void test_counts_of_a_driver_beyond_the_room(void **state) {
     zt_config config = config_of(w);
     config.groups = "ComputeBasic";
     zt_profiler *honest = open_profiler(w, &config);
-    uint32_t metrics = zt_get_metric_count(honest);
+    uint32_t metrics = zt_get_info(honest).metric_count;
     close_profiler(w, honest);
     lie = RAISED_COUNTS;
     zt_profiler *profiler = open_profiler(w, &config);
-    assert_int_equal(zt_get_availability(profiler), ZT_AVAILABLE);
-    assert_int_equal(zt_get_metric_count(profiler), metrics);
+    assert_int_equal(zt_get_info(profiler).availability, ZT_AVAILABLE);
+    assert_int_equal(zt_get_info(profiler).metric_count, metrics);
     close_profiler(w, profiler);
     profile_with_lie(w, RAISED_COUNTS, "ComputeBasic,MemoryProfile");
 }
@@ -1589,7 +1591,7 @@ static void test_reports_of_a_size_that_no_memory_has(void **state) {
     zt_collect(profiler, 0);
     lie = HONEST;
     assert_counts(profiler, counted(1, 0, 1, 0, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_READ_FAILED), 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_READ_FAILED].count, 1);
     run(w, profiler, "collected");
     collect_all(profiler);
     assert_counts(profiler, counted(2, 1, 1, 0, 0));

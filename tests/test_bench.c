@@ -578,7 +578,7 @@ static void test_rates(void **state) {
         run(w, profiler, "work");
     collect_all(profiler);
     uint32_t region = find_region(profiler, "work");
-    for (uint32_t i = 0; i < zt_get_metric_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).metric_count; i++) {
         const zt_metric *metric = zt_get_metric(profiler, i);
         zt_stats stats, time;
         ok(zt_get_stats(profiler, region, i, &stats));

@@ -616,21 +616,21 @@ static void ask_about_region(uint32_t region) {
     zt_stats stats;
     ok(zt_get_region(profiler, region, &info));
     ok(zt_get_limit(profiler, region, &limit));
-    assert_non_null(zt_limit_name(limit.limit));
+    assert_non_null(limit.name);
     for (uint32_t i = 0; i < ZT_LATENCY_COUNT; i++)
         ok(zt_get_latency(profiler, region, (zt_latency)i, &stats));
-    for (uint32_t i = 0; i < zt_get_pass_count(profiler); i++)
+    for (uint32_t i = 0; i < zt_get_info(profiler).pass_count; i++)
         ok(zt_get_pass(profiler, region, i, &stats));
-    for (uint32_t i = 0; i < zt_get_metric_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).metric_count; i++) {
         const zt_metric *metric = zt_get_metric(profiler, i);
         assert_int_equal(zt_find_metric(profiler, metric->name), i);
         ok(zt_get_stats(profiler, region, i, &stats));
         assert_true(stats.count <= info.count);
         zt_get_rate(profiler, region, i);
-        for (uint32_t tile = 0; tile < zt_get_tile_count(profiler); tile++)
+        for (uint32_t tile = 0; tile < zt_get_info(profiler).tile_count; tile++)
             ok(zt_get_tile_stats(profiler, region, tile, i, &stats));
     }
-    for (uint32_t i = 0; i < zt_get_streamed_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).streamed_count; i++) {
         assert_non_null(zt_get_streamed_metric(profiler, i));
         ok(zt_get_streamed(profiler, region, i, &streamed));
     }
@@ -642,17 +642,17 @@ static void ask_about_all(void) {
     zt_path_info path;
     if (!profiler)
         return;
-    for (uint32_t i = 0; i < zt_get_region_count(profiler); i++)
+    for (uint32_t i = 0; i < zt_get_info(profiler).region_count; i++)
         ask_about_region(i);
-    for (uint32_t i = 0; i < zt_get_path_count(profiler); i++)
+    for (uint32_t i = 0; i < zt_get_info(profiler).path_count; i++)
         ok(zt_get_path(profiler, i, &path));
-    for (uint32_t i = 0; i < zt_get_call_count(profiler); i++)
+    for (uint32_t i = 0; i < zt_get_info(profiler).call_count; i++)
         ok(zt_get_call(profiler, i, &call));
     zt_get_overlap(profiler);
     zt_get_timeline(profiler);
-    zt_trace_get_counts(profiler);
-    assert_non_null(zt_get_availability_text(profiler));
-    assert_true(zt_get_availability(profiler) != ZT_AVAILABILITY_UNKNOWN);
+    zt_get_info(profiler);
+    assert_non_null(zt_get_info(profiler).availability_text);
+    assert_true(zt_get_info(profiler).availability != ZT_AVAILABILITY_UNKNOWN);
     assert_non_null(zt_result_name(zt_get_last_result(profiler)));
 }
 
@@ -884,7 +884,7 @@ static void run_kernels(world *w) {
     did(zt_trace_start(now.profiler, NULL));
     launch_new_module(w, NULL);
     collect(patience());
-    for (uint32_t i = 0; i < zt_get_kernel_count(now.profiler); i++)
+    for (uint32_t i = 0; i < zt_get_info(now.profiler).kernel_count; i++)
         did(zt_get_kernel(now.profiler, i, &info));
     did(zt_trace_stop(now.profiler));
     did(zt_write(now.profiler, ZT_FORMAT_JSON, discard, NULL));
@@ -915,7 +915,7 @@ static void sample_kernel(world *w, ze_kernel_handle_t kernel) {
 }
 
 static void run_hotspots(world *w) {
-    zt_hotspots_config config = zt_hotspots_config_default();
+    zt_hotspots_config config = {0};
     zt_hotspot_info hotspot;
     config.no_thread = 1;
     config.memory_limit = 1 << 16;
@@ -927,9 +927,9 @@ static void run_hotspots(world *w) {
     launch_new_module(w, sample_kernel);
     did(zt_hotspots_stop(now.profiler));
     did(zt_hotspots_find_lines(now.profiler));
-    for (uint32_t i = 0; i < zt_get_hotspot_count(now.profiler); i++)
+    for (uint32_t i = 0; i < zt_get_info(now.profiler).hotspot_count; i++)
         ok(zt_get_hotspot(now.profiler, i, &hotspot));
-    zt_hotspots_get_counts(now.profiler);
+    zt_get_info(now.profiler);
     did(zt_trace_stop(now.profiler));
     did(zt_write(now.profiler, ZT_FORMAT_TABLE, discard, NULL));
     close_here();
@@ -1168,7 +1168,7 @@ static void hear_hang(const zt_hang *hang, void *user) {
 static const char *const hang_file = "hang.txt";
 
 static void begin_watching(world *w, uint64_t hang_ns) {
-    zt_watch_config config = zt_watch_config_default();
+    zt_watch_config config = {0};
     config.hang_ns = hang_ns;
     config.path = in_directory(hang_file);
     config.function = hear_hang;
@@ -1199,8 +1199,8 @@ static work load_in_list(world *w, const char *name) {
 /* What is watched is reported, unless it fails for longer. */
 static void await_report(void) {
     uint64_t end = now_ns() + A_WHILE;
-    int is_expected = now.fault.lasts == ONCE && zt_watch_get_info(now.profiler).is_watching &&
-                      zt_get_counts(now.profiler).in_flight > 0;
+    int is_expected = now.fault.lasts == ONCE && zt_get_info(now.profiler).watch.is_watching &&
+                      zt_get_info(now.profiler).counts.in_flight > 0;
     for (int i = 0; (is_expected || i < 60) && !__atomic_load_n(&hangs_heard, __ATOMIC_SEQ_CST); i++) {
         assert_true(now_ns() < end);
         nap();
@@ -1872,7 +1872,7 @@ static void test_first_use(void **state) {
         w->launches += nested(w, w->immediate);
         finish(w);
         ok(zt_collect(profiler, A_WHILE));
-        zt_counts counts = zt_get_counts(profiler);
+        zt_counts counts = zt_get_info(profiler).counts;
         assert_int_equal(counts.collected, 2);
         close_here();
     }

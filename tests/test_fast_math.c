@@ -67,7 +67,7 @@ static zt_profiler *open_groups_here(const world *w, const char *groups) {
     config.groups = groups;
     config.max_passes = 2;
     assert_int_equal(zt_open(w->context, w->device, &config, &profiler), ZE_RESULT_SUCCESS);
-    assert_int_equal(zt_get_availability(profiler), ZT_AVAILABLE);
+    assert_int_equal(zt_get_info(profiler).availability, ZT_AVAILABLE);
     return profiler;
 }
 
@@ -112,7 +112,7 @@ static void test_what_is_not_there(void **state) {
     zt_profiler *profiler = open_groups_here(w, "ComputeBasic");
     zt_stats stats;
     measure(w, profiler, 20);
-    for (uint32_t metric = 0; metric < zt_get_metric_count(profiler); metric++)
+    for (uint32_t metric = 0; metric < zt_get_info(profiler).metric_count; metric++)
         check_figures(profiler, metric, 20);
     const char *table = written_here(profiler, ZT_FORMAT_TABLE); /* units stand over the figures */
     assert_true(strstr(table, " us ") || strstr(table, " ms "));
@@ -128,7 +128,7 @@ static void test_passes(void **state) {
     ZT_PASSES(profiler) {
         measure(w, profiler, 20);
     }
-    for (uint32_t metric = 0; metric < zt_get_metric_count(profiler); metric++)
+    for (uint32_t metric = 0; metric < zt_get_info(profiler).metric_count; metric++)
         check_figures(profiler, metric, 20);
     zt_close(profiler);
 }
@@ -139,7 +139,7 @@ static void test_values_that_are_none(void **state) {
     zt_profiler *profiler = open_groups_here(w, "ComputeBasic");
     uint32_t metric = zt_find_metric(profiler, "GPU_BUSY");
     zt_stats stats;
-    make_odd(metric, zt_get_metric_count(profiler));
+    make_odd(metric, zt_get_info(profiler).metric_count);
     measure(w, profiler, 20);
     make_odd(UINT32_MAX, 0);
     check_figures(profiler, metric, 5);

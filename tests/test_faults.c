@@ -235,12 +235,12 @@ static void test_device_loss_is_told(void **state) {
     gpu.lose_device();
     assert_result(zt_collect(profiler, A_WHILE), ZE_RESULT_ERROR_DEVICE_LOST);
     assert_counts(profiler, counted(2, 1, 1, 0, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_DEVICE), 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_DEVICE].count, 1);
     zt_region region = zt_begin(profiler, w->immediate, "after");
     zt_end(&region);
     assert_counts(profiler, counted(3, 1, 1, 1, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_DEVICE_LOST), 1);
-    assert_int_equal(zt_get_availability(profiler), ZT_DEVICE_LOST);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_DEVICE_LOST].count, 1);
+    assert_int_equal(zt_get_info(profiler).availability, ZT_DEVICE_LOST);
     assert_int_equal(heard(w, "DEVICE_LOST"), 1);
     assert_int_equal(region_info(profiler, "before").count, 1);
     write_all(profiler);

@@ -173,7 +173,7 @@ static void end_work(const work *of) {
 
 static uint64_t samples_of(const zt_profiler *profiler, const char *kernel) {
     uint64_t samples = 0;
-    for (uint32_t i = 0; i < zt_get_hotspot_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).hotspot_count; i++) {
         zt_hotspot_info info;
         ok(zt_get_hotspot(profiler, i, &info));
         samples += strcmp(info.kernel, kernel) == 0 ? info.samples : 0;
@@ -192,7 +192,7 @@ static void sample_kernel(zt_profiler *profiler, const work *of, ze_kernel_handl
     }
     end_work(of);
     if (samples_of(profiler, name) < wanted) {
-        zt_hotspots_counts counts = zt_hotspots_get_counts(profiler);
+        zt_hotspots_counts counts = zt_get_info(profiler).hotspots;
         fail_msg("%llu samples, %llu outside, %llu ambiguous, %llu discarded: %s",
                  (unsigned long long)counts.samples, (unsigned long long)counts.outside,
                  (unsigned long long)counts.ambiguous, (unsigned long long)counts.discarded,
@@ -219,7 +219,7 @@ static zt_profiler *open_sampling(world *w, const zt_hotspots_config *config) {
 
 static uint64_t sum_of_samples(const zt_profiler *profiler) {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < zt_get_hotspot_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).hotspot_count; i++) {
         zt_hotspot_info info;
         ok(zt_get_hotspot(profiler, i, &info));
         sum += info.samples;
@@ -229,12 +229,12 @@ static uint64_t sum_of_samples(const zt_profiler *profiler) {
 
 /* Samples that come between two of these questions are asked for again. */
 static void check_counts(const zt_profiler *profiler) {
-    zt_hotspots_counts before, counts = zt_hotspots_get_counts(profiler);
+    zt_hotspots_counts before, counts = zt_get_info(profiler).hotspots;
     uint64_t matched, end = now_ns() + A_WHILE;
     do {
         before = counts;
         matched = sum_of_samples(profiler);
-        counts = zt_hotspots_get_counts(profiler);
+        counts = zt_get_info(profiler).hotspots;
     } while (counts.samples != before.samples && now_ns() < end);
     assert_int_equal(counts.matched, matched);
     assert_int_equal(counts.samples, counts.matched + counts.outside + counts.ambiguous + counts.no_room);
@@ -262,7 +262,7 @@ static void sample_at(uint64_t address) {
 
 /* The group above, read by zt_collect alone. */
 static zt_profiler *open_listed(world *w, uint32_t addresses) {
-    zt_hotspots_config config = zt_hotspots_config_default();
+    zt_hotspots_config config = {0};
     config.no_thread = 1;
     config.period_ns = 1000000;
     config.addresses = addresses;
@@ -273,12 +273,12 @@ static zt_profiler *open_listed(world *w, uint32_t addresses) {
 /* Collects until a count is higher than before; bounded, as all waiting. */
 #define AWAIT_MORE(profiler, count)                                                                          \
     do {                                                                                                     \
-        uint64_t before_ = zt_hotspots_get_counts(profiler).count;                                           \
-        for (int i_ = 0; i_ < 20000 && zt_hotspots_get_counts(profiler).count <= before_; i_++) {            \
+        uint64_t before_ = zt_get_info(profiler).hotspots.count;                                             \
+        for (int i_ = 0; i_ < 20000 && zt_get_info(profiler).hotspots.count <= before_; i_++) {              \
             nap();                                                                                           \
             zt_collect(profiler, 0);                                                                         \
         }                                                                                                    \
-        assert_true(zt_hotspots_get_counts(profiler).count > before_);                                       \
+        assert_true(zt_get_info(profiler).hotspots.count > before_);                                         \
     } while (0)
 
 static uint64_t base_of_next; /* of a kernel whose address is queried */
@@ -320,7 +320,7 @@ static void the_hot_line_is_on_top(void **state) {
     ok(zt_hotspots_find_lines(profiler));
     check_counts(profiler);
     double share = 0;
-    for (uint32_t i = 0; i < zt_get_hotspot_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).hotspot_count; i++) {
         zt_hotspot_info info;
         uint64_t stalled = 0;
         ok(zt_get_hotspot(profiler, i, &info));
@@ -393,7 +393,7 @@ static void all_kernels_of_a_launch_are_known(void **state) {
     const uint64_t base = UINT64_C(0x500001000);
     ze_host_mem_alloc_desc_t host = {.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC};
     zt_config times = config_of(w);
-    zt_hotspots_config config = zt_hotspots_config_default();
+    zt_hotspots_config config = {0};
     void *groups, *count;
     work of = load_work(w);
     ze_kernel_handle_t both[] = {make_kernel(&of, "hot"), make_kernel(&of, "warm")};
@@ -464,7 +464,7 @@ static void another_kernel_at_its_place(void **state) {
     ze_kernel_handle_t hot = make_kernel(&of, "hot");
     sample_at(base_of_next + 16);
     AWAIT_MORE(profiler, matched);
-    uint64_t before = zt_hotspots_get_counts(profiler).matched;
+    uint64_t before = zt_get_info(profiler).hotspots.matched;
     nap();
     nap();
     ok(zeKernelDestroy(hot)); /* reads what is there */
@@ -530,12 +530,12 @@ static void what_no_kernel_has_is_counted(void **state) {
     AWAIT_MORE(profiler, ambiguous);
     sample_at(base_of_next - 8);
     AWAIT_MORE(profiler, outside);
-    assert_int_equal(zt_get_hotspot_count(profiler), 0);
+    assert_int_equal(zt_get_info(profiler).hotspot_count, 0);
     sample_at(base_of_next);
     AWAIT_MORE(profiler, matched);
-    assert_int_equal(samples_of(profiler, "spin"), zt_hotspots_get_counts(profiler).matched);
+    assert_int_equal(samples_of(profiler, "spin"), zt_get_info(profiler).hotspots.matched);
     check_counts(profiler);
-    assert_int_equal(zt_hotspots_get_counts(profiler).no_room, 0);
+    assert_int_equal(zt_get_info(profiler).hotspots.no_room, 0);
     const char *table = written_report(profiler, ZT_FORMAT_CSV);
     assert_contains(table, "are in no known kernel");
     assert_contains(table, "are where two kernels lie");
@@ -558,14 +558,14 @@ static void addresses_are_limited(void **state) {
     sample_at(base_of_next + 8);
     AWAIT_MORE(profiler, no_room);
     assert_int_equal(heard(w, "[TOO_MANY_ADDRESSES]"), 1);
-    assert_int_equal(zt_get_hotspot_count(profiler), 1);
+    assert_int_equal(zt_get_info(profiler).hotspot_count, 1);
     check_counts(profiler);
     ok(zt_hotspots_stop(profiler));
-    zt_hotspots_config config = zt_hotspots_config_default();
+    zt_hotspots_config config = {0};
     config.no_thread = 1;
     ok(zt_hotspots_start(profiler, &config)); /* with room for more */
     AWAIT_MORE(profiler, matched);
-    assert_int_equal(zt_get_hotspot_count(profiler), 2);
+    assert_int_equal(zt_get_info(profiler).hotspot_count, 2);
     check_counts(profiler);
     ok(zeKernelDestroy(hot));
     unload_work(&of);
@@ -601,7 +601,7 @@ static void what_cannot_be_used_is_counted(void **state) {
 
 static void an_address_that_is_none(void **state) {
     world *w = (world *)*state;
-    zt_hotspots_config config = zt_hotspots_config_default();
+    zt_hotspots_config config = {0};
     config.no_thread = 1;
     list_group(ZET_VALUE_TYPE_FLOAT64);
     zt_profiler *profiler = open_sampling(w, &config);
@@ -636,7 +636,7 @@ static void an_address_without_samples(void **state) {
     assert_true(gpu.set_metric("Active", 1));
     AWAIT_MORE(profiler, matched);
     zt_hotspot_info info;
-    assert_int_equal(zt_get_hotspot_count(profiler), 1);
+    assert_int_equal(zt_get_info(profiler).hotspot_count, 1);
     ok(zt_get_hotspot(profiler, 0, &info));
     assert_int_equal(info.offset, 8);
     check_counts(profiler);
@@ -652,7 +652,7 @@ static void the_size_of_reports_comes_later(void **state) {
     zt_profiler *profiler = open_listed(w, 0);
     inject("zetMetricStreamerReadData", 1, ZE_RESULT_NOT_READY);
     ok(zt_collect(profiler, 0));
-    assert_int_equal(zt_hotspots_get_counts(profiler).samples, 0);
+    assert_int_equal(zt_get_info(profiler).hotspots.samples, 0);
     AWAIT_MORE(profiler, outside);
     check_counts(profiler);
     close_profiler(w, profiler);
@@ -697,7 +697,7 @@ static void calculations_that_cannot_be_right(void **state) {
 /* Then it is left to the next call, so that each ends. */
 static void a_device_that_always_has_more(void **state) {
     world *w = (world *)*state;
-    zt_hotspots_config config = zt_hotspots_config_default();
+    zt_hotspots_config config = {0};
     config.no_thread = 1;
     config.memory_limit = 1 << 16;
     list_group(ZET_VALUE_TYPE_UINT64);
@@ -708,13 +708,13 @@ static void a_device_that_always_has_more(void **state) {
         pretended.reads = 0;
         zt_collect(profiler, 0);
         assert_in_range(pretended.reads, 2, 1000);
-        assert_int_equal(zt_hotspots_get_counts(profiler).samples, 3 * pretended.reports);
+        assert_int_equal(zt_get_info(profiler).hotspots.samples, 3 * pretended.reports);
     }
     pretended.reads = 0;
     ok(zt_hotspots_stop(profiler));
     assert_in_range(pretended.reads, 2, 1000);
-    assert_int_equal(zt_hotspots_get_counts(profiler).samples, 3 * pretended.reports);
-    assert_int_equal(zt_hotspots_get_counts(profiler).discarded, 0);
+    assert_int_equal(zt_get_info(profiler).hotspots.samples, 3 * pretended.reports);
+    assert_int_equal(zt_get_info(profiler).hotspots.discarded, 0);
     check_counts(profiler);
     close_profiler(w, profiler);
 }
@@ -757,15 +757,15 @@ static void place_and_sample(world *w, const char *name, uint64_t offset, int is
     ze_kernel_handle_t hot = make_kernel(&of, "hot");
     pretended.kernel_name = NULL;
     AWAIT_MORE(profiler, outside);
-    uint64_t outside = zt_hotspots_get_counts(profiler).outside;
+    uint64_t outside = zt_get_info(profiler).hotspots.outside;
     sample_at(base_of_next + offset);
     if (is_known) {
         AWAIT_MORE(profiler, matched);
         assert_true(samples_of(profiler, name ? name : "hot") > 0);
     } else {
-        while (zt_hotspots_get_counts(profiler).outside < outside + 30)
+        while (zt_get_info(profiler).hotspots.outside < outside + 30)
             AWAIT_MORE(profiler, outside);
-        assert_int_equal(zt_hotspots_get_counts(profiler).matched, 0);
+        assert_int_equal(zt_get_info(profiler).hotspots.matched, 0);
     }
     check_counts(profiler);
     ok(zeKernelDestroy(hot));
@@ -805,7 +805,7 @@ static void a_size_that_changes(void **state) {
 static void instructions_of_no_known_module(void **state) {
     world *w = (world *)*state;
     zt_config times = config_of(w);
-    zt_hotspots_config config = zt_hotspots_config_default();
+    zt_hotspots_config config = {0};
     work of = load_work(w);
     ze_kernel_handle_t hot = make_kernel(&of, "hot");
     replace_symbol("zeKernelGetBinaryExp", (any_function)get_chosen_binary);
@@ -823,7 +823,7 @@ static void instructions_of_no_known_module(void **state) {
     begin_work(&of, hot);
     AWAIT_MORE(profiler, outside);
     end_work(&of);
-    assert_int_equal(zt_hotspots_get_counts(profiler).matched, 0);
+    assert_int_equal(zt_get_info(profiler).hotspots.matched, 0);
     ok(zeKernelDestroy(hot));
     unload_work(&of);
     close_profiler(w, profiler);
@@ -842,11 +842,11 @@ static void the_same_instructions_by_two_names(void **state) {
     ze_kernel_handle_t hot = make_kernel(&of, "hot"), warm = make_kernel(&of, "warm");
     sample_at(base + 8);
     AWAIT_MORE(profiler, matched);
-    assert_int_equal(samples_of(profiler, "hot"), zt_hotspots_get_counts(profiler).matched);
+    assert_int_equal(samples_of(profiler, "hot"), zt_get_info(profiler).hotspots.matched);
     sample_at(base + 0x10000 + 8);
     for (int i = 0; i < 20000 && samples_of(profiler, "warm") == 0; i++)
         AWAIT_MORE(profiler, matched);
-    assert_int_equal(zt_get_hotspot_count(profiler), 2);
+    assert_int_equal(zt_get_info(profiler).hotspot_count, 2);
     check_counts(profiler);
     ok(zeKernelDestroy(hot));
     ok(zeKernelDestroy(warm));
@@ -870,7 +870,7 @@ static void kernels_of_another_device(void **state) {
     sample_at(base_of_next + 8);
     for (uint64_t i = 0; i < 5; i++)
         AWAIT_MORE(profiler, outside);
-    assert_int_equal(zt_hotspots_get_counts(profiler).matched, 0);
+    assert_int_equal(zt_get_info(profiler).hotspots.matched, 0);
     ok(zeKernelDestroy(hot));
     unload_work(&of);
     close_profiler(w, profiler);
@@ -896,7 +896,7 @@ static void handles_of_the_driver(void **state) {
 static void a_kernel_that_could_not_be_destroyed(void **state) {
     world *w = (world *)*state;
     zt_config times = config_of(w);
-    zt_hotspots_config config = zt_hotspots_config_default();
+    zt_hotspots_config config = {0};
     base_of_next = UINT64_C(0x500001000);
     fake_kernel_base = report_chosen_base;
     list_group(ZET_VALUE_TYPE_UINT64);
@@ -913,7 +913,7 @@ static void a_kernel_that_could_not_be_destroyed(void **state) {
     sample_at(base_of_next + 8);
     for (int i = 0; i < 3; i++)
         AWAIT_MORE(profiler, outside);
-    assert_int_equal(zt_hotspots_get_counts(profiler).matched, 0);
+    assert_int_equal(zt_get_info(profiler).hotspots.matched, 0);
     begin_work(&of, hot);
     AWAIT_MORE(profiler, matched);
     end_work(&of);
@@ -991,7 +991,7 @@ static void counts_are_those_of_the_first_start(void **state) {
         {"PipeStall", "XVE", "Events", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_UINT64},
     };
     const char *otherwise = "others than at the first start";
-    zt_hotspots_config config = zt_hotspots_config_default();
+    zt_hotspots_config config = {0};
     config.no_thread = 1;
     config.period_ns = 1000000;
     work of = load_work(w);
@@ -1025,7 +1025,7 @@ static void counts_are_those_of_the_first_start(void **state) {
     sample_at(base_of_next);
     ok(zt_hotspots_start(profiler, &config));
     AWAIT_MORE(profiler, matched);
-    assert_int_equal(zt_get_hotspot_count(profiler), 1);
+    assert_int_equal(zt_get_info(profiler).hotspot_count, 1);
     ok(zeKernelDestroy(hot));
     check_counts(profiler);
     unload_work(&of);
@@ -1039,7 +1039,7 @@ static void more_kinds_of_stall_than_there_is_room_for(void **state) {
     static char names[MANY][16];
     softgpu_metric metrics[1 + MANY] = {
         {"IP", "XVE", "Address", ZET_METRIC_TYPE_IP_EXP, ZET_VALUE_TYPE_UINT64}};
-    zt_hotspots_config config = zt_hotspots_config_default();
+    zt_hotspots_config config = {0};
     zt_hotspot_info info;
     config.no_thread = 1;
     config.period_ns = 1000000;
@@ -1107,7 +1107,7 @@ static void use_meanwhile(zt_profiler *profiler) {
 static zt_profiler *open_impatient(world *w) {
     zt_config times = config_of(w);
     zt_trace_config trace = {0};
-    zt_hotspots_config config = zt_hotspots_config_default();
+    zt_hotspots_config config = {0};
     config.no_thread = 1;
     times.groups = "";
     times.wait_timeout_ns = 1000000;
@@ -1227,7 +1227,7 @@ static void log_and_stop(int result, const char *message, void *user) {
 
 static void the_log_must_not_stop_it(void **state) {
     world *w = (world *)*state;
-    zt_hotspots_config config = zt_hotspots_config_default();
+    zt_hotspots_config config = {0};
     zt_config times = config_of(w);
     zt_trace_config trace = {0};
     inside_log.count = 0;
@@ -1258,7 +1258,7 @@ static void it_needs_a_tracer(void **state) {
     zt_profiler *profiler = open_profiler(w, NULL);
     assert_result(zt_hotspots_start(profiler, NULL), ZE_RESULT_NOT_READY);
     assert_contains(zt_get_last_error(profiler), "[NOT_TRACING]");
-    assert_int_equal(zt_get_hotspot_count(profiler), 0);
+    assert_int_equal(zt_get_info(profiler).hotspot_count, 0);
     ok(zt_hotspots_stop(profiler));
     ok(zt_hotspots_find_lines(profiler));
     close_profiler(w, profiler);
@@ -1276,9 +1276,9 @@ static void it_starts_and_stops_many_times(void **state) {
         sample_kernel(profiler, &of, hot, "hot", 3);
         ok(zt_hotspots_stop(profiler));
         ok(zt_hotspots_stop(profiler));
-        uint64_t samples = zt_hotspots_get_counts(profiler).samples;
+        uint64_t samples = zt_get_info(profiler).hotspots.samples;
         ok(zt_collect(profiler, 0));
-        assert_int_equal(zt_hotspots_get_counts(profiler).samples, samples);
+        assert_int_equal(zt_get_info(profiler).hotspots.samples, samples);
         check_counts(profiler);
     }
     heap_use before = library_memory();
@@ -1354,7 +1354,7 @@ static void it_is_closed_and_forked_while_it_runs(void **state) {
     if (child == 0) {
         zt_hotspots_stop(profiler);
         zt_close(profiler);
-        _exit(zt_hotspots_get_counts(profiler).drops == 0 ? 0 : 1);
+        _exit(zt_get_info(profiler).hotspots.drops == 0 ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
@@ -1428,7 +1428,7 @@ static void memory_runs_out_anywhere(void **state) {
     base_of_next = 4096;
     work of = load_work(w);
     for (int left = 0; left < LEFT; left++) {
-        zt_hotspots_config hotspots = zt_hotspots_config_default();
+        zt_hotspots_config hotspots = {0};
         hotspots.no_thread = 1;
         zt_profiler *profiler = open_profiler(w, &config);
         ok(zt_trace_start(profiler, NULL));
@@ -1463,7 +1463,7 @@ static zt_profiler *started_by_another; /* by the first allocation after it is s
 static long unfreed;
 
 static void *start_hotspots(void *profiler) {
-    zt_hotspots_config config = zt_hotspots_config_default();
+    zt_hotspots_config config = {0};
     config.no_thread = 1;
     return (void *)(uintptr_t)zt_hotspots_start((zt_profiler *)profiler, &config);
 }
@@ -1540,13 +1540,13 @@ static void reports_show_lines(void **state) {
 
 /* Gives samples of an instruction, and collects until they are there. */
 static void give(zt_profiler *profiler, const char *metric, uint64_t address, uint32_t count) {
-    uint64_t wanted = zt_hotspots_get_counts(profiler).matched + count;
+    uint64_t wanted = zt_get_info(profiler).hotspots.matched + count;
     assert_true(gpu.give_samples(metric, address, count));
-    for (int i = 0; i < 20000 && zt_hotspots_get_counts(profiler).matched < wanted; i++) {
+    for (int i = 0; i < 20000 && zt_get_info(profiler).hotspots.matched < wanted; i++) {
         nap();
         zt_collect(profiler, 0);
     }
-    assert_int_equal(zt_hotspots_get_counts(profiler).matched, wanted);
+    assert_int_equal(zt_get_info(profiler).hotspots.matched, wanted);
 }
 
 /* Kernels that are not launched. Each has a base. */
@@ -1560,7 +1560,7 @@ typedef struct given {
 static zt_profiler *open_given(world *w, given *of) {
     static const char *const files[KERNELS] = {"hot", "hot", "saxpy", "reduce", "cbrt"},
                              *const names[KERNELS] = {"warm", "hot", "saxpy", "reduce", "cbrt"};
-    zt_hotspots_config config = zt_hotspots_config_default();
+    zt_hotspots_config config = {0};
     config.no_thread = 1;
     fake_kernel_base = report_chosen_base;
     zt_profiler *profiler = open_sampling(w, &config);
@@ -1631,7 +1631,7 @@ static void kernels_of_one_name(void **state) {
     static const char *const names[] = {"saxpy", "saxpy", "_Z5scalePf"};
     ze_module_handle_t modules[3];
     ze_kernel_handle_t kernels[3];
-    zt_hotspots_config config = zt_hotspots_config_default();
+    zt_hotspots_config config = {0};
     config.no_thread = 1;
     fake_kernel_base = report_chosen_base;
     zt_profiler *profiler = open_sampling(w, &config);
@@ -1791,7 +1791,7 @@ static void sample_two_instructions(zt_profiler *profiler, work *of) {
     ze_kernel_handle_t hot = make_kernel(of, "hot");
     sample_at(base_of_next + 8);
     AWAIT_MORE(profiler, matched);
-    while (zt_get_hotspot_count(profiler) < 2) {
+    while (zt_get_info(profiler).hotspot_count < 2) {
         sample_at(base_of_next + 16);
         AWAIT_MORE(profiler, matched);
     }
@@ -1826,7 +1826,8 @@ static void end_look_up(looked_up *lines) {
 static zt_hotspot_info hotspot_at(zt_profiler *profiler, uint64_t offset) {
     zt_hotspot_info info;
     memset(&info, 0, sizeof info);
-    for (uint32_t i = 0; i < zt_get_hotspot_count(profiler) && !(info.samples && info.offset == offset); i++)
+    for (uint32_t i = 0; i < zt_get_info(profiler).hotspot_count && !(info.samples && info.offset == offset);
+         i++)
         ok(zt_get_hotspot(profiler, i, &info));
     assert_int_equal(info.offset, offset);
     return info;
@@ -2038,8 +2039,8 @@ static zt_profiler *sampled_meanwhile;
 static void *allocate_slowly(size_t size, void *user) {
     zt_profiler *profiler = pthread_equal(pthread_self(), *(pthread_t *)user) ? sampled_meanwhile : NULL;
     if (profiler) {
-        uint64_t before = zt_hotspots_get_counts(profiler).matched;
-        for (int i = 0; i < 50 && zt_hotspots_get_counts(profiler).matched <= before; i++)
+        uint64_t before = zt_get_info(profiler).hotspots.matched;
+        for (int i = 0; i < 50 && zt_get_info(profiler).hotspots.matched <= before; i++)
             nap();
     }
     return malloc(size);
@@ -2120,7 +2121,7 @@ static void lines_without_the_programs(void **state) {
 
 static void debug_information_is_limited(void **state) {
     world *w = (world *)*state;
-    zt_hotspots_config config = zt_hotspots_config_default();
+    zt_hotspots_config config = {0};
     config.debug_limit = 1;
     zt_profiler *profiler = open_sampling(w, &config);
     work of = load_work(w);
@@ -2291,7 +2292,7 @@ static void sample_and_unload(world *w, zt_profiler *profiler, const char *file,
 static void lines_of_two_modules_without_memory(void **state) {
     world *w = (world *)*state;
     zt_config times = config_of(w);
-    zt_hotspots_config config = zt_hotspots_config_default();
+    zt_hotspots_config config = {0};
     times.groups = "";
     times.allocator = scarce_allocator();
     config.no_thread = 1;
@@ -2312,7 +2313,7 @@ static void lines_of_two_modules_without_memory(void **state) {
     }
     ok(zt_hotspots_find_lines(profiler));
     end_tool(path);
-    assert_int_equal(zt_get_hotspot_count(profiler), 2);
+    assert_int_equal(zt_get_info(profiler).hotspot_count, 2);
     for (uint32_t i = 0; i < 2; i++) {
         zt_hotspot_info info;
         ok(zt_get_hotspot(profiler, i, &info));
@@ -2324,7 +2325,7 @@ static void lines_of_two_modules_without_memory(void **state) {
 /* Each start has a limit of its own. What a module has no room for, another has not either. */
 static void debug_limits_of_several_starts(void **state) {
     world *w = (world *)*state;
-    zt_hotspots_config none = zt_hotspots_config_default(), enough = none;
+    zt_hotspots_config none = {0}, enough = {0};
     zt_hotspot_info info;
     none.no_thread = enough.no_thread = 1;
     none.debug_limit = 1;
@@ -2342,7 +2343,7 @@ static void debug_limits_of_several_starts(void **state) {
     char *path = fake_tool("while read -r a; do echo /k.cl:5; done");
     ok(zt_hotspots_find_lines(profiler));
     end_tool(path);
-    assert_int_equal(zt_get_hotspot_count(profiler), 3);
+    assert_int_equal(zt_get_info(profiler).hotspot_count, 3);
     for (uint32_t i = 0; i < 3; i++) {
         ok(zt_get_hotspot(profiler, i, &info));
         assert_int_equal(info.line, strcmp(info.kernel, "saxpy") == 0 ? 5 : 0);
@@ -2408,8 +2409,8 @@ static void bad_arguments(void **state) {
     ok(zt_hotspots_start(NULL, NULL));
     ok(zt_hotspots_stop(NULL));
     ok(zt_hotspots_find_lines(NULL));
-    assert_int_equal(zt_get_hotspot_count(NULL), 0);
-    assert_int_equal(zt_hotspots_get_counts(NULL).samples, 0);
+    assert_int_equal(zt_get_info(NULL).hotspot_count, 0);
+    assert_int_equal(zt_get_info(NULL).hotspots.samples, 0);
     close_profiler(w, profiler);
 }
 

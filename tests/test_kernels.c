@@ -267,12 +267,12 @@ static void launch_groups(world *w, ze_kernel_handle_t kernel, uint32_t size, ui
 /* Launches a kernel of a module that was loaded while tracing, and returns what is known of it. */
 static zt_kernel_info launch_once(world *w, zt_profiler *profiler, uint32_t size, uint32_t count) {
     loaded saxpy = load_saxpy(w, 0);
-    uint32_t before = zt_get_kernel_count(profiler);
+    uint32_t before = zt_get_info(profiler).kernel_count;
     launch_groups(w, saxpy.kernel, size, count);
     finish_immediate(w, w->immediate);
     unload(&saxpy);
-    assert_in_range(zt_get_kernel_count(profiler), before, before + 1);
-    return kernel_info(profiler, zt_get_kernel_count(profiler) - 1);
+    assert_in_range(zt_get_info(profiler).kernel_count, before, before + 1);
+    return kernel_info(profiler, zt_get_info(profiler).kernel_count - 1);
 }
 
 /* ==== what a kernel is made of ============================================================================ */
@@ -283,7 +283,7 @@ static void test_a_kernel_of_the_device(void **state) {
     loaded matmul;
     create_module(w, "build/kernels/matmul.so", 0, &matmul.module);
     matmul.kernel = kernel_in(matmul.module, "matmul");
-    assert_int_equal(zt_get_kernel_count(profiler), 0); /* it may never be launched */
+    assert_int_equal(zt_get_info(profiler).kernel_count, 0); /* it may never be launched */
     const uint32_t n = 0;
     const ze_group_count_t groups = {2, 3, 1};
     for (uint32_t i = 0; i < 3; i++)
@@ -291,7 +291,7 @@ static void test_a_kernel_of_the_device(void **state) {
     ok(zeKernelSetArgumentValue(matmul.kernel, 3, sizeof n, &n));
     ok(zeKernelSetGroupSize(matmul.kernel, 16, 16, 1));
     ok(zeCommandListAppendLaunchKernel(w->list, matmul.kernel, &groups, NULL, 0, NULL));
-    assert_int_equal(zt_get_kernel_count(profiler), 1);
+    assert_int_equal(zt_get_info(profiler).kernel_count, 1);
     zt_kernel_info info = kernel_info(profiler, 0);
     assert_string_equal(info.name, "matmul");
     assert_true(info.module != 0);
@@ -377,7 +377,7 @@ static void test_the_driver_is_queried_once(void **state) {
     finish_immediate(w, w->immediate);
     assert_int_equal(pretended.property_calls, 2);
     assert_int_equal(pretended.binary_calls, 2); /* its size, and its bytes */
-    assert_int_equal(zt_get_kernel_count(profiler), 1);
+    assert_int_equal(zt_get_info(profiler).kernel_count, 1);
     assert_int_equal(kernel_info(profiler, 0).launches, 10);
     ok(zeKernelDestroy(second));
     unload(&saxpy);
@@ -441,7 +441,7 @@ static void test_forms_of_ze_info(void **state) {
         assert_int_equal(info.registers, forms[i].registers);
         assert_int_equal(info.simd_width, forms[i].simd_width);
         assert_int_equal(info.barriers, forms[i].barriers);
-        assert_int_equal(zt_get_kernel_count(profiler), i + 1); /* of different modules */
+        assert_int_equal(zt_get_info(profiler).kernel_count, i + 1); /* of different modules */
     }
 }
 
@@ -625,7 +625,7 @@ static void test_kernels_of_one_name(void **state) {
     loaded changed = load_saxpy(w, 0);
     launch_groups(w, changed.kernel, 1, 1);
     finish_immediate(w, w->immediate);
-    assert_int_equal(zt_get_kernel_count(profiler), 3);
+    assert_int_equal(zt_get_info(profiler).kernel_count, 3);
     zt_kernel_info infos[3] = {kernel_info(profiler, 0), kernel_info(profiler, 1), kernel_info(profiler, 2)};
     assert_int_equal(infos[0].launches, 2);
     assert_int_equal(infos[1].launches, 1);
@@ -653,7 +653,7 @@ static void test_handles_come_back(void **state) {
         finish_immediate(w, w->immediate);
         unload(&saxpy);
     }
-    assert_int_equal(zt_get_kernel_count(profiler), 4);
+    assert_int_equal(zt_get_info(profiler).kernel_count, 4);
     for (uint32_t i = 0; i < 4; i++) {
         zt_kernel_info info = kernel_info(profiler, i);
         assert_int_equal(info.launches, 5);
@@ -679,7 +679,7 @@ static void test_a_kernel_that_was_not_destroyed(void **state) {
         launch_kernel(w->immediate, saxpy.kernel); /* with the sizes that it has */
         finish_immediate(w, w->immediate);
     }
-    assert_int_equal(zt_get_kernel_count(profiler), 1);
+    assert_int_equal(zt_get_info(profiler).kernel_count, 1);
     zt_kernel_info info = kernel_info(profiler, 0);
     assert_int_equal(info.launches, 3);
     assert_int_equal(info.shapes[0].group_size[0], 1);
@@ -773,7 +773,7 @@ static void test_what_counts(void **state) {
     ok(zt_trace_start(profiler, &config));
     launch(w, w->immediate);
     assert_int_equal(kernel_info(profiler, 0).launches, 6);
-    assert_int_equal(zt_get_kernel_count(profiler), 1);
+    assert_int_equal(zt_get_info(profiler).kernel_count, 1);
     check_work(w);
 }
 
@@ -811,7 +811,7 @@ static void expect_named(world *w, const char *names, uint64_t saxpy, uint64_t r
             assert_string_equal(info.name, expected[i].name);
             assert_int_equal(info.launches, expected[i].launches);
         }
-    assert_int_equal(zt_get_kernel_count(profiler), known);
+    assert_int_equal(zt_get_info(profiler).kernel_count, known);
     unload(&other);
     ok(zeMemFree(w->context, groups));
     ok(zeMemFree(w->context, count));
@@ -847,7 +847,7 @@ static void test_a_kernel_of_a_hook(void **state) {
     launch_kernel(w->immediate, w->kernel);
     launch_kernel(w->immediate, w->kernel);
     finish_immediate(w, w->immediate);
-    assert_int_equal(zt_get_kernel_count(profiler), 1);
+    assert_int_equal(zt_get_info(profiler).kernel_count, 1);
     assert_int_equal(kernel_info(profiler, 0).launches, 2);
     assert_int_equal(kernel_info(profiler, 0).registers, 77);
     unload(&saxpy);
@@ -865,7 +865,7 @@ static void test_a_replacement(void **state) {
     loaded after = load_saxpy(w, 0);
     launch_groups(w, after.kernel, 1, 1);
     finish_immediate(w, w->immediate);
-    assert_int_equal(zt_get_kernel_count(profiler), 2);
+    assert_int_equal(zt_get_info(profiler).kernel_count, 2);
     zt_kernel_info infos[2] = {kernel_info(profiler, 0), kernel_info(profiler, 1)};
     assert_true(infos[0].module && infos[1].module && infos[0].module != infos[1].module);
     assert_int_equal(infos[1].barriers, 0);
@@ -1133,7 +1133,7 @@ static void test_advice_about_many_kernels(void **state) {
     for (text = strstr(text, "Kernels;"); (text = strstr(text, "\n  saxpy: ")) != NULL; text++)
         advised++;
     assert_int_equal(advised, 10);
-    assert_int_equal(zt_get_kernel_count(profiler), KERNELS);
+    assert_int_equal(zt_get_info(profiler).kernel_count, KERNELS);
 }
 
 /* A kernel's name of C++ is shown as people write it, where the process has a C++ library. */
@@ -1237,9 +1237,9 @@ static void test_no_memory(void **state) {
         allocations_left = -1;
         launch_groups(w, saxpy.kernel, 1, 1);
         finish_immediate(w, w->immediate);
-        if (zt_trace_get_counts(profiler).elsewhere > 0) {
-            assert_in_range(zt_get_kernel_count(profiler), 0, 1); /* the list was not known */
-        } else if (zt_get_kernel_count(profiler) > 0) {
+        if (zt_get_info(profiler).launches.elsewhere > 0) {
+            assert_in_range(zt_get_info(profiler).kernel_count, 0, 1); /* the list was not known */
+        } else if (zt_get_info(profiler).kernel_count > 0) {
             assert_in_range(kernel_info(profiler, 0).launches, 1, 2);
         } else {
             assert_contains(written_report(profiler, ZT_FORMAT_TABLE),
@@ -1290,7 +1290,7 @@ static void test_more_kernels_than_there_is_room_for(void **state) {
         ok(zeKernelDestroy(kernel));
     }
     finish_immediate(w, w->immediate);
-    assert_int_equal(zt_get_kernel_count(profiler), ROOM);
+    assert_int_equal(zt_get_info(profiler).kernel_count, ROOM);
     assert_int_equal(kernel_info(profiler, AGAIN).launches, 2);
     assert_int_equal(kernel_info(profiler, ROOM - 1).private_bytes, ROOM - 1);
     assert_int_equal(kernel_info(profiler, ROOM - 1).launches, 1);
@@ -1306,8 +1306,8 @@ static void test_wrong_arguments(void **state) {
     world *w = *state;
     zt_profiler *profiler = open_times(w);
     zt_kernel_info info;
-    assert_int_equal(zt_get_kernel_count(NULL), 0);
-    assert_int_equal(zt_get_kernel_count(profiler), 0);
+    assert_int_equal(zt_get_info(NULL).kernel_count, 0);
+    assert_int_equal(zt_get_info(profiler).kernel_count, 0);
     ok(zt_get_kernel(NULL, 0, NULL));
     memset(&info, 0x55, sizeof info);
     ok(zt_get_kernel(NULL, 0, &info));
@@ -1317,7 +1317,7 @@ static void test_wrong_arguments(void **state) {
     assert_true(isnan(info.occupancy));
     assert_result(zt_get_kernel(profiler, 0, NULL), ZE_RESULT_ERROR_INVALID_NULL_POINTER);
     assert_result(zt_get_kernel(profiler, 0, &info), ZE_RESULT_ERROR_INVALID_ARGUMENT);
-    assert_contains(zt_get_last_error(profiler), "zt_get_kernel_count()");
+    assert_contains(zt_get_last_error(profiler), "zt_get_info().kernel_count");
     ok(zt_trace_start(profiler, NULL));
     launch(w, w->immediate);
     finish_immediate(w, w->immediate);

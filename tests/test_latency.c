@@ -286,7 +286,7 @@ static void test_a_released_list_with_executions_that_are_not_seen(void **state)
     world *w = *state;
     zt_profiler *profiler = measure(w, 100, execute_unseen_and_seen);
     assert_int_equal(region_info(profiler, "work").count, 3);
-    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 1);
+    assert_int_equal(zt_get_info(profiler).counts.unobserved_lists, 1);
     expect_no_latency(profiler, "work", ZT_LATENCY_LAUNCH);
 }
 

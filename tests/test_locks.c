@@ -25,7 +25,7 @@ static void open_worker(worker *me, world *w, const char *group, int own_copy) {
         zt_config config = zt_config_default();
         config.groups = group;
         ok(zt_open(w->context, w->device, &config, &me->profiler));
-        assert_int_equal(zt_get_availability(me->profiler), ZT_AVAILABLE);
+        assert_int_equal(zt_get_info(me->profiler).availability, ZT_AVAILABLE);
     } else {
         me->profiler = open_groups(w, group);
     }
@@ -61,7 +61,7 @@ static void collect(worker *me) {
 
 static void expect_collected(const worker *me, uint64_t count) {
     if (me->own_copy)
-        assert_int_equal(zt_get_counts(me->profiler).collected, count);
+        assert_int_equal(zt_get_info(me->profiler).counts.collected, count);
     else
         assert_counts(me->profiler, counted(count, count, 0, 0, 0));
 }

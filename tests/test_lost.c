@@ -35,7 +35,7 @@ static zt_profiler *open_small(world *w, const char *groups) {
 
 static void expect_loss(world *w, const zt_profiler *profiler, loss one, uint64_t collected, uint64_t lost) {
     assert_counts(profiler, counted(collected + lost, collected, lost, 0, 0));
-    assert_int_equal(zt_get_cause(profiler, one.cause), lost);
+    assert_int_equal(zt_get_info(profiler).causes[one.cause].count, lost);
     zt_region_info info = region_info(profiler, "some");
     assert_int_equal(info.count, collected);
     assert_int_equal(info.lost, lost);
@@ -130,7 +130,7 @@ static void test_times_that_cannot_be(void **state) {
     }
     collect_all(profiler);
     assert_counts(profiler, counted(6, 4, 2, 0, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_IMPLAUSIBLE), 2);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_IMPLAUSIBLE].count, 2);
     assert_int_equal(region_info(profiler, "around").lost, 2);
     assert_int_equal(region_info(profiler, "inside").count, 3);
     assert_true(region_info(profiler, "around").time_ns.max < 900e9); /* that of the driver is 960 s */
@@ -149,8 +149,8 @@ static void test_a_device_that_requires_a_reset(void **state) {
     assert_result(zt_collect(profiler, A_WHILE), ZE_RESULT_ERROR_DEVICE_LOST);
     run(w, profiler, "dropped");
     assert_counts(profiler, counted(3, 1, 1, 1, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_DEVICE), 1);
-    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_DEVICE_LOST), 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_DEVICE].count, 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_DEVICE_LOST].count, 1);
     assert_int_equal(heard(w, "ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET"), 1);
     check_work(w);
 }
@@ -204,12 +204,12 @@ static void test_lost_with_two_groups(void **state) {
         run(w, profiler, "some");
     gpu.behave(SOFTGPU_REPORT_LOST, 0);
     collect_all(profiler);
-    zt_counts counts = zt_get_counts(profiler);
+    zt_counts counts = zt_get_info(profiler).counts;
     assert_int_equal(counts.begun, 30);
     assert_int_equal(counts.collected + counts.lost, 30);
     assert_true(counts.lost > 0 && counts.lost <= 20);
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_REPORT_LOST), counts.lost);
-    for (uint32_t i = 0; i < zt_get_metric_count(profiler); i++) {
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_REPORT_LOST].count, counts.lost);
+    for (uint32_t i = 0; i < zt_get_info(profiler).metric_count; i++) {
         zt_stats stats;
         ok(zt_get_stats(profiler, 0, i, &stats));
         assert_int_equal(stats.count, counts.collected);
@@ -236,7 +236,7 @@ static void test_never_delivered_is_found_without_waiting(void **state) {
         ok(zt_collect(profiler, 0));
     hold_time(0);
     assert_counts(profiler, counted(1, 0, 1, 0, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_NEVER_DELIVERED), 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_NEVER_DELIVERED].count, 1);
     check_work(w);
 }
 
@@ -272,7 +272,7 @@ static void test_read_failed(void **state) {
     }
     inject("zetMetricQueryGetData", 0, ZE_RESULT_SUCCESS);
     assert_int_equal(region_info(profiler, "unread").lost, 10);
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_READ_FAILED), 10);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_READ_FAILED].count, 10);
     run(w, profiler, "fine");
     collect_all(profiler);
     assert_int_equal(region_info(profiler, "fine").count, 2);
@@ -304,7 +304,7 @@ static void test_sample_without_memory(void **state) {
     zt_config config = config_of(w);
     config.allocator = scarce_allocator();
     zt_profiler *profiler = open_profiler(w, &config);
-    for (int n = 0; zt_get_counts(profiler).collected == 0; n++) {
+    for (int n = 0; zt_get_info(profiler).counts.collected == 0; n++) {
         assert_in_range(n, 0, 100);
         append(w, profiler, w->immediate, "region");
         w->launches++;
@@ -312,10 +312,10 @@ static void test_sample_without_memory(void **state) {
         allocations_left = n;
         zt_collect(profiler, 0);
         allocations_left = -1;
-        assert_int_equal(heard(w, "[SAMPLE_LOST]") > 0, zt_get_counts(profiler).lost > 0);
-        assert_int_equal(heard(w, "[SAMPLE_DROPPED]") > 0, zt_get_counts(profiler).dropped > 0);
+        assert_int_equal(heard(w, "[SAMPLE_LOST]") > 0, zt_get_info(profiler).counts.lost > 0);
+        assert_int_equal(heard(w, "[SAMPLE_DROPPED]") > 0, zt_get_info(profiler).counts.dropped > 0);
     }
-    assert_true(zt_get_cause(profiler, ZT_DROPPED_NO_MEMORY) > 0);
+    assert_true(zt_get_info(profiler).causes[ZT_DROPPED_NO_MEMORY].count > 0);
     check_work(w);
 }
 
@@ -338,7 +338,7 @@ static void test_overwritten(void **state) {
     finish_queue(w);
     collect_all(profiler);
     assert_counts(profiler, counted(3, 1, 2, 0, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 2);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_OVERWRITTEN].count, 2);
     assert_int_equal(heard(w, "[OVERWRITTEN] zt_execute: "), 1);
     assert_int_equal(gpu.findings(), 2); /* their queries were not reset: the device had not done with them */
     gpu.forget_findings();
@@ -375,7 +375,8 @@ static void test_overwritten_times(void **state) {
             assert_counts(profiler, counted(3, 2, 1, 0, 0)); /* the queue was idle before the last one */
         else
             assert_counts(profiler, counted(3, 0, 3, 0, 0));
-        assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), zt_get_counts(profiler).lost);
+        assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_OVERWRITTEN].count,
+                         zt_get_info(profiler).counts.lost);
         w->launches += 3;
 
         ok(zt_reset(profiler, w->list));
@@ -408,22 +409,22 @@ static void read_before_it_is_overwritten(world *w, void (*end)(world *w, zt_pro
     ok(zeCommandListClose(w->list));
     for (int i = 0; i < 2; i++)
         ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_OVERWRITTEN].count, 1);
     for (uint64_t i = 1; i <= 2; i++) {
         ok(zeEventHostSignal(gate));
         if (i == 2) {
             finish_queue(w);
             end(w, profiler);
         }
-        while (zt_get_counts(profiler).collected < i) {
+        while (zt_get_info(profiler).counts.collected < i) {
             zt_collect(profiler, 0);
             nap();
         }
         check_identity(profiler);
     }
     assert_counts(profiler, counted(2, 2, 0, 0, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 0);
-    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 0);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_OVERWRITTEN].count, 0);
+    assert_int_equal(zt_get_info(profiler).counts.unobserved_lists, 0);
     w->launches += 2;
     ok(zeEventDestroy(gate));
     check_work(w);
@@ -457,7 +458,7 @@ static void test_read_after_a_release(void **state) {
 
 /* Collects without waiting by the clock, until so many samples were measured or lost. */
 static void collect_samples(zt_profiler *profiler, uint64_t count) {
-    while (zt_get_counts(profiler).collected + zt_get_counts(profiler).lost < count) {
+    while (zt_get_info(profiler).counts.collected + zt_get_info(profiler).counts.lost < count) {
         ok(zt_collect(profiler, 0));
         nap();
     }
@@ -515,8 +516,8 @@ static void test_refused_while_the_last_execution_runs(void **state) {
                       ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
         check_identity(profiler);
     }
-    assert_int_equal(zt_get_counts(profiler).begun, 2);
-    assert_int_equal(zt_get_counts(profiler).lost, 0);
+    assert_int_equal(zt_get_info(profiler).counts.begun, 2);
+    assert_int_equal(zt_get_info(profiler).counts.lost, 0);
     assert_int_equal(heard(w, "[OVERWRITTEN]"), 0);
     ok(zeEventHostSignal(gate));
     finish_queue(w);
@@ -526,7 +527,7 @@ static void test_refused_while_the_last_execution_runs(void **state) {
     collect_all(profiler);
     w->launches += 4;
     assert_counts(profiler, counted(4, 4, 0, 0, 0));
-    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 0);
+    assert_int_equal(zt_get_info(profiler).counts.unobserved_lists, 0);
     ok(zeEventDestroy(gate));
     check_work(w);
 }
@@ -571,7 +572,7 @@ static void test_execution_of_an_immediate_list_is_refused(void **state) {
     finish_immediate(w, w->immediate);
     collect_all(profiler);
     assert_counts(profiler, counted(1, 1, 0, 0, 0));
-    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 0);
+    assert_int_equal(zt_get_info(profiler).counts.unobserved_lists, 0);
     ok(zeEventDestroy(gate));
     check_work(w);
 }
@@ -617,7 +618,7 @@ static void test_executions_in_a_sample_function(void **state) {
     run(w, me.profiler, "then");
     collect_all(me.profiler);
     assert_counts(me.profiler, counted(2, 2, 0, 0, 0));
-    assert_int_equal(zt_get_counts(me.profiler).unobserved_lists, 0);
+    assert_int_equal(zt_get_info(me.profiler).counts.unobserved_lists, 0);
     check_work(w);
 }
 
@@ -651,8 +652,8 @@ static void test_overwritten_and_executed_in_a_sample_function(void **state) {
     w->launches += 3;
     collect_all(profiler);
     assert_counts(profiler, counted(3, 2, 1, 0, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 1);
-    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_OVERWRITTEN].count, 1);
+    assert_int_equal(zt_get_info(profiler).counts.unobserved_lists, 1);
     gpu.forget_findings(); /* queries that were not reset */
     destroy_held(held);
     check_work(w);
@@ -687,7 +688,7 @@ static void test_overwritten_times_of_an_unobserved_list(void **state) {
     ok(zt_collect(profiler, 0)); /* "first" */
     assert_int_equal(me.count, 0);
     assert_result(me.results[0], ZE_RESULT_SUCCESS);
-    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 1);
+    assert_int_equal(zt_get_info(profiler).counts.unobserved_lists, 1);
     ok(zeEventHostSignal(gate));
     finish_queue(w);
     for (int i = 2; i-- > 0;)
@@ -695,7 +696,7 @@ static void test_overwritten_times_of_an_unobserved_list(void **state) {
     w->launches += 3 + 4;
     collect_all(profiler);
     assert_counts(profiler, counted(7, 3, 4, 0, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 4);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_OVERWRITTEN].count, 4);
     assert_int_equal(region_info(profiler, "observed").count, 2);
     assert_int_equal(region_info(profiler, "unobserved").count, 0);
 
@@ -726,14 +727,14 @@ static void test_slots_exhausted(void **state) {
     }
     ok(zeCommandListClose(w->list));
     assert_counts(profiler, counted(50, 0, 0, 42, 8));
-    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_NO_SLOT), 42);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_NO_SLOT].count, 42);
     assert_int_equal(region_info(profiler, "many").dropped, 42);
     assert_int_equal(w->message_count, 1);
     assert_int_equal(heard(w, "max_slots"), 1);
     execute(w, profiler, w->list);
     w->launches += 50;
     collect_all(profiler);
-    assert_int_equal(zt_get_counts(profiler).collected, 8);
+    assert_int_equal(zt_get_info(profiler).counts.collected, 8);
     ok(zt_release(profiler, w->list));
     run(w, profiler, "then");
     collect_all(profiler);
@@ -754,7 +755,7 @@ static void test_slots_after_a_passing_failure(void **state) {
             append(w, profiler, w->list, "first");
         inject(functions[i], 1, ZE_RESULT_ERROR_NOT_AVAILABLE);
         append(w, profiler, w->list, "refused");
-        assert_int_equal(zt_get_counts(profiler).dropped, 1);
+        assert_int_equal(zt_get_info(profiler).counts.dropped, 1);
         pass_time(A_WHILE);
         for (int j = 0; j < 8; j++)
             append(w, profiler, w->list, "then");
@@ -784,7 +785,7 @@ static void test_refused_in_part(void **state) {
         collect_all(profiler);
     }
     assert_counts(profiler, counted(80, 40, 0, 40, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_APPEND_FAILED), 40);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_APPEND_FAILED].count, 40);
     assert_int_equal(region_info(profiler, "then").count, 40);
     check_work(w);
 }
@@ -876,7 +877,7 @@ static void test_refused_in_the_only_slot(void **state) {
     }
     collect_all(profiler);
     assert_counts(profiler, counted(20, 10, 0, 10, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_APPEND_FAILED), 10);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_APPEND_FAILED].count, 10);
     check_work(w);
 }
 
@@ -1039,7 +1040,7 @@ static void test_closed_with_a_dropped_region_on_an_unobserved_list(void **state
         collect_all(profiler);
         w->launches += 2;
     }
-    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 1);
+    assert_int_equal(zt_get_info(profiler).counts.unobserved_lists, 1);
     close_profiler(w, profiler);
     assert_int_equal(heard(w, "[DROPPED_RUNNING]"), 1);
     assert_true(gpu.live() > live);
@@ -1063,7 +1064,7 @@ static void test_closed_with_a_dropped_region_that_cannot_be_reset(void **state)
     ok(zt_collect(profiler, 0));
     w->launches += 2 * 2;
     assert_counts(profiler, counted(3, 2, 0, 1, 0));
-    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 1);
+    assert_int_equal(zt_get_info(profiler).counts.unobserved_lists, 1);
     inject("zetMetricQueryReset", 1, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY);
     gpu.reset_calls();
     close_profiler(w, profiler);
@@ -1231,7 +1232,7 @@ static void test_identity_after_every_step(void **state) {
     finish_immediate(w, w->immediate);
     zt_release(profiler, w->list);
     collect_all(profiler);
-    zt_counts counts = zt_get_counts(profiler);
+    zt_counts counts = zt_get_info(profiler).counts;
     assert_int_equal(counts.in_flight, 0);
     assert_true(counts.collected > 0 && counts.lost > 0);
     check_work(w);
@@ -1247,7 +1248,7 @@ static void test_never_delivered_is_lost_after_release(void **state) {
     check_identity(profiler);
     collect_all(profiler);
     assert_counts(profiler, counted(1, 0, 1, 0, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_NEVER_DELIVERED), 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_NEVER_DELIVERED].count, 1);
     check_work(w);
 }
 
@@ -1257,13 +1258,13 @@ static void test_an_event_that_cannot_be_queried(void **state) {
     zt_profiler *profiler = open_small(w, "ComputeBasic");
     append(w, profiler, w->list, "first");
     append(w, profiler, w->list, "failing");
-    for (int i = 0; i < 200 && zt_get_counts(profiler).lost == 0; i++) {
+    for (int i = 0; i < 200 && zt_get_info(profiler).counts.lost == 0; i++) {
         inject("zeEventQueryStatus", 2, ZE_RESULT_ERROR_UNKNOWN); /* that of "failing" */
         pass_time(UINT64_C(1000000000));
         ok(zt_collect(profiler, 0));
     }
     inject("zeEventQueryStatus", 0, ZE_RESULT_SUCCESS);
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_READ_FAILED), 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_READ_FAILED].count, 1);
     for (int i = 0; i < 3; i++) {
         append(w, profiler, w->list, "later");
         ok(zt_collect(profiler, 0));
@@ -1275,7 +1276,7 @@ static void test_an_event_that_cannot_be_queried(void **state) {
     collect_all(profiler);
     assert_int_equal(region_info(profiler, "first").count, 1);
     assert_int_equal(region_info(profiler, "later").count, 3);
-    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 0);
+    assert_int_equal(zt_get_info(profiler).counts.unobserved_lists, 0);
     assert_int_equal(gpu.findings(), 0);
     check_work(w);
 }
@@ -1334,7 +1335,7 @@ static void test_a_first_query_on_a_lost_device(void **state) {
     join_in_time(w, losing);
     zt_region region = zt_begin(profiler, w->immediate, "after");
     zt_end(&region);
-    assert_int_equal(zt_get_availability(profiler), ZT_DEVICE_LOST);
+    assert_int_equal(zt_get_info(profiler).availability, ZT_DEVICE_LOST);
     gpu.reset_calls();
     zt_close(profiler);
     assert_int_equal(calls("zeEventQueryStatus"), 0);

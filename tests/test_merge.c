@@ -59,8 +59,8 @@ static void assert_same_region(const zt_profiler *got, const zt_profiler *expect
     assert_int_equal(a.lost, b.lost);
     assert_int_equal(a.dropped, b.dropped);
     assert_same_stats(a.time_ns, b.time_ns);
-    assert_int_equal(zt_get_metric_count(got), zt_get_metric_count(expected));
-    for (uint32_t i = 0; i < zt_get_metric_count(got); i++) {
+    assert_int_equal(zt_get_info(got).metric_count, zt_get_info(expected).metric_count);
+    for (uint32_t i = 0; i < zt_get_info(got).metric_count; i++) {
         zt_stats left, right;
         ok(zt_get_stats(got, find_region(got, name), i, &left));
         ok(zt_get_stats(expected, find_region(expected, name), i, &right));
@@ -355,9 +355,9 @@ static void test_packed_and_unpacked(void **state) {
     zt_profiler *back = unpack(&packed);
     assert_same_region(back, profiler, "a \"name\",\n");
     assert_same_region(back, profiler, "another");
-    assert_counts(back, zt_get_counts(profiler));
-    assert_int_equal(zt_get_availability(back), ZT_AVAILABLE);
-    for (uint32_t i = 0; i < zt_get_metric_count(back); i++) {
+    assert_counts(back, zt_get_info(profiler).counts);
+    assert_int_equal(zt_get_info(back).availability, ZT_AVAILABLE);
+    for (uint32_t i = 0; i < zt_get_info(back).metric_count; i++) {
         const zt_metric *a = zt_get_metric(back, i), *b = zt_get_metric(profiler, i);
         assert_string_equal(a->name, b->name);
         assert_string_equal(a->group, b->group);
@@ -389,7 +389,7 @@ static void test_unpacked_measures_nothing(void **state) {
     ok(zt_collect(back, A_WHILE));
     ok(zt_release(back, w->list));
     assert_counts(back, counted(3, 3, 0, 0, 0));
-    assert_int_equal(zt_get_region_count(back), 1);
+    assert_int_equal(zt_get_info(back).region_count, 1);
     ok(zt_merge(back, profiler)); /* but merges, */
     ok(zt_merge(profiler, back)); /* both ways */
     assert_counts(profiler, counted(9, 9, 0, 0, 0));
@@ -404,8 +404,8 @@ static void test_an_empty_profiler_packs(void **state) {
     zt_profiler *times = open_profiler(w, &(zt_config){.groups = ""});
     pack packed = pack_of(times);
     zt_profiler *back = unpack(&packed);
-    assert_int_equal(zt_get_availability(back), ZT_TIMES_BY_CHOICE);
-    assert_int_equal(zt_get_region_count(back), 0);
+    assert_int_equal(zt_get_info(back).availability, ZT_TIMES_BY_CHOICE);
+    assert_int_equal(zt_get_info(back).region_count, 0);
     zt_close(back);
     free(packed.bytes);
 }
@@ -425,7 +425,7 @@ static void test_layout(void **state) {
         sum = (sum ^ packed.bytes[i]) * UINT64_C(0x100000001b3);
     assert_int_equal(size, packed.size);
     assert_true(sum == stated);
-    assert_int_equal(packed.bytes[24] | packed.bytes[25] << 8, zt_get_metric_count(profiler));
+    assert_int_equal(packed.bytes[24] | packed.bytes[25] << 8, zt_get_info(profiler).metric_count);
     free(packed.bytes);
 }
 
@@ -494,7 +494,7 @@ static void test_malicious_buffers(void **state) {
         packed.bytes[i] = (unsigned char)(before ^ 0xC5);
         mend_check_sum(&packed);
         if (zt_unpack(packed.bytes, packed.size, NULL, &back) == ZE_RESULT_SUCCESS)
-            for (uint32_t region = 0; region < zt_get_region_count(back); region++) {
+            for (uint32_t region = 0; region < zt_get_info(back).region_count; region++) {
                 zt_region_info info;
                 ok(zt_get_region(back, region, &info));
             }
@@ -555,7 +555,7 @@ static void test_deep_paths_are_not_believed(void **state) {
     w->launches++;
     finish_immediate(w, w->immediate);
     collect_all(profiler);
-    assert_int_equal(zt_get_path_count(profiler), DEEPEST + 1);
+    assert_int_equal(zt_get_info(profiler).path_count, DEEPEST + 1);
     pack packed = pack_of(profiler);
     ok(zt_unpack(packed.bytes, packed.size, NULL, &back));
     zt_close(back);
@@ -602,7 +602,7 @@ static void test_paths_are_not_believed(void **state) {
         packed.bytes[packed.size - 1 - i] ^= 0xC5;
         mend_check_sum(&packed);
         if (zt_unpack(packed.bytes, packed.size, NULL, &back) == ZE_RESULT_SUCCESS)
-            for (uint32_t path = 0; path < zt_get_path_count(back); path++) {
+            for (uint32_t path = 0; path < zt_get_info(back).path_count; path++) {
                 zt_path_info info;
                 ok(zt_get_path(back, path, &info));
                 assert_true(info.parent < path || info.parent == UINT32_MAX);
@@ -689,7 +689,7 @@ static void test_counts_are_not_believed(void **state) {
     const double weights[] = {NAN, INFINITY, -INFINITY, -1};
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
     run_varied(w, profiler, "one", 0, 2);
-    size_t columns = 1 + zt_get_metric_count(profiler);
+    size_t columns = 1 + zt_get_info(profiler).metric_count;
     pack packed = pack_of(profiler);
     unsigned char *before = (unsigned char *)malloc(packed.size), *one = figures_of(&packed, "one");
     memcpy(before, packed.bytes, packed.size);
@@ -1029,13 +1029,13 @@ static void test_unobserved_lists_are_gathered(void **state) {
     collect_all(profiler);
     execute_unprofiled(w, w->list);
     collect_all(profiler);
-    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 1);
+    assert_int_equal(zt_get_info(profiler).counts.unobserved_lists, 1);
     pack packed = pack_of(profiler);
     zt_profiler *back = unpack(&packed);
-    assert_int_equal(zt_get_counts(back).unobserved_lists, 1);
+    assert_int_equal(zt_get_info(back).counts.unobserved_lists, 1);
     ok(zt_merge(all, back));
     ok(zt_merge(all, profiler));
-    assert_int_equal(zt_get_counts(all).unobserved_lists, 2);
+    assert_int_equal(zt_get_info(all).counts.unobserved_lists, 2);
     zt_close(back);
     free(packed.bytes);
     ok(zt_release(profiler, w->list));
@@ -1149,7 +1149,7 @@ static void test_passes_merge_and_pack(void **state) {
     run_varied(w, a, "one", 0, 7);
     pack packed = pack_of(a);
     zt_profiler *back = unpack(&packed);
-    assert_int_equal(zt_get_pass_count(back), 2);
+    assert_int_equal(zt_get_info(back).pass_count, 2);
     int runs = 0;
     ZT_PASSES(back)
     runs++;
@@ -1168,14 +1168,14 @@ static void test_tiles_of_passes_pack(void **state) {
     world *w = *state;
     gpu.set_devices(1, 2);
     zt_profiler *a = open_two_passes(w);
-    assert_int_equal(zt_get_tile_count(a), 2);
+    assert_int_equal(zt_get_info(a).tile_count, 2);
     ZT_PASSES(a)
     run_varied(w, a, "one", 0, 2);
     pack packed = pack_of(a);
     zt_profiler *back = unpack(&packed);
-    assert_int_equal(zt_get_pass_count(back), 2);
+    assert_int_equal(zt_get_info(back).pass_count, 2);
     assert_same_region(back, a, "one");
-    for (uint32_t metric = 0; metric < zt_get_metric_count(a); metric++)
+    for (uint32_t metric = 0; metric < zt_get_info(a).metric_count; metric++)
         for (uint32_t tile = 0; tile < 2; tile++) {
             zt_stats got, expected;
             ok(zt_get_tile_stats(back, 0, tile, metric, &got));
@@ -1199,7 +1199,7 @@ static void test_kept_samples_without_times(void **state) {
     run_varied(w, a, "one", 0, 7);
     pack packed = pack_of(a);
     unsigned char *one = figures_of(&packed, "one");
-    unsigned char *times = one + COLUMN + (1 + zt_get_metric_count(a)) * COLUMN_SIZE;
+    unsigned char *times = one + COLUMN + (1 + zt_get_info(a).metric_count) * COLUMN_SIZE;
     put_u64(one, 7);
     put_u64(one + 8, 0); /* collected in the first pass */
     put_u64(one + COUNTS, 4);
@@ -1241,12 +1241,12 @@ static void test_tiles_and_the_whole(void **state) {
     world *w = *state;
     gpu.set_devices(1, 2);
     zt_profiler *profiler = open_groups(w, "ComputeBasic,HostScheduler");
-    assert_int_equal(zt_get_tile_count(profiler), 2);
+    assert_int_equal(zt_get_info(profiler).tile_count, 2);
     run_varied(w, profiler, "one", 0, 9);
     assert_counts(profiler, counted(9, 9, 0, 0, 0));
     assert_true(calls("zetMetricGroupCalculateMultipleMetricValuesExp") >= 18);
     uint32_t region = find_region(profiler, "one");
-    for (uint32_t metric = 0; metric < zt_get_metric_count(profiler); metric++) {
+    for (uint32_t metric = 0; metric < zt_get_info(profiler).metric_count; metric++) {
         zt_stats whole, tile[2];
         const zt_metric *of = zt_get_metric(profiler, metric);
         ok(zt_get_stats(profiler, region, metric, &whole));
@@ -1267,7 +1267,7 @@ static void test_tiles_and_the_whole(void **state) {
     assert_true(stats_of(profiler, "one", "WORK_ITEM_COUNT").sum == (28 + 1 + 2) * (double)WORK_ITEMS);
     pack packed = pack_of(profiler);
     zt_profiler *back = unpack(&packed);
-    assert_int_equal(zt_get_tile_count(back), 2);
+    assert_int_equal(zt_get_info(back).tile_count, 2);
     assert_same_region(back, profiler, "one");
     zt_close(back);
     free(packed.bytes);
@@ -1283,7 +1283,7 @@ static void test_a_lost_tile_is_a_lost_instance(void **state) {
         run(w, profiler, "one");
     collect_all(profiler);
     assert_counts(profiler, counted(6, 3, 3, 0, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_REPORT_LOST), 3);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_REPORT_LOST].count, 3);
     check_work(w);
 }
 
@@ -1301,8 +1301,8 @@ static void test_profilers_of_sub_devices(void **state) {
         ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
     for (int i = 0; i < 2; i++) {
         profilers[i] = open_on(w, subs[i], &config);
-        assert_int_equal(zt_get_availability(profilers[i]), ZT_AVAILABLE);
-        assert_int_equal(zt_get_tile_count(profilers[i]), 0);
+        assert_int_equal(zt_get_info(profilers[i]).availability, ZT_AVAILABLE);
+        assert_int_equal(zt_get_info(profilers[i]).tile_count, 0);
         ok(zeCommandListCreateImmediate(w->context, subs[i], &desc, &lists[i]));
     }
     for (int i = 0; i < 8; i++) {

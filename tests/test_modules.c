@@ -756,7 +756,7 @@ static void launch_new(world *w, uint32_t times) {
 }
 
 static uint64_t replaced(const zt_profiler *profiler) {
-    return zt_trace_get_counts(profiler).replaced;
+    return zt_get_info(profiler).launches.replaced;
 }
 
 static zt_profiler *trace_replaced(world *w, const char *kernels, ze_module_handle_t module,

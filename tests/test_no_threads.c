@@ -60,7 +60,7 @@ static void test_no_thread_collects(void **state) {
     }
     finish_immediate(w, w->immediate);
     assert_int_equal(zt_collect(profiler, A_WHILE), ZE_RESULT_SUCCESS);
-    assert_int_equal(zt_get_counts(profiler).collected, 100);
+    assert_int_equal(zt_get_info(profiler).counts.collected, 100);
     zt_close(profiler);
     check_work(w);
 }

@@ -74,7 +74,7 @@ static void test_opened_in_one_file_and_closed_in_another(void **state) {
         finish_immediate(w, w->immediate);
         ok(i % 2 ? other_collect(profiler, A_WHILE) : zt_collect(profiler, A_WHILE));
         assert_int_equal(other_counts(profiler).collected, 140);
-        assert_int_equal(zt_get_counts(profiler).collected, 140);
+        assert_int_equal(zt_get_info(profiler).counts.collected, 140);
         if (i % 2)
             other_close(profiler);
         else

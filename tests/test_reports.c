@@ -205,23 +205,23 @@ static void write_expected_region(const zt_profiler *profiler, uint32_t region, 
         put_expected_sum(file, info.name, "copied bytes", info.count, (double)info.bytes);
         put_expected_sum(file, info.name, "copied bytes a second", info.count, info.bytes_per_second);
     }
-    for (uint32_t p = 0; zt_get_pass_count(profiler) > 1 && p < zt_get_pass_count(profiler); p++) {
+    for (uint32_t p = 0; zt_get_info(profiler).pass_count > 1 && p < zt_get_info(profiler).pass_count; p++) {
         ok(zt_get_pass(profiler, region, p, &stats));
         snprintf(pass, sizeof pass, "%u", (unsigned)p);
         put_expected_line(file, info.name, NULL, "all", pass, &stats);
     }
-    for (uint32_t m = 0; m < zt_get_metric_count(profiler); m++) {
+    for (uint32_t m = 0; m < zt_get_info(profiler).metric_count; m++) {
         const zt_metric *metric = zt_get_metric(profiler, m);
         snprintf(pass, sizeof pass, "%u", (unsigned)metric->pass);
         ok(zt_get_stats(profiler, region, m, &stats));
         put_expected_line(file, info.name, metric, "all", pass, &stats);
-        for (uint32_t t = 0; t < zt_get_tile_count(profiler); t++) {
+        for (uint32_t t = 0; t < zt_get_info(profiler).tile_count; t++) {
             snprintf(tile, sizeof tile, "%u", (unsigned)t);
             ok(zt_get_tile_stats(profiler, region, t, m, &stats));
             put_expected_line(file, info.name, metric, tile, pass, &stats);
         }
     }
-    for (uint32_t m = 0; m < zt_get_streamed_count(profiler); m++) {
+    for (uint32_t m = 0; m < zt_get_info(profiler).streamed_count; m++) {
         zt_streamed streamed;
         ok(zt_get_streamed(profiler, region, m, &streamed));
         zt_stats as_stats = {streamed.rows, NAN, streamed.mean, NAN, NAN, streamed.peak, NAN, NAN};
@@ -236,14 +236,14 @@ static void write_expected_limit(const zt_profiler *profiler, FILE *file) {
     zt_region_info info;
     zt_limit_info limit;
     char name[256];
-    if (zt_get_region_count(profiler) == 0)
+    if (zt_get_info(profiler).region_count == 0)
         return;
     ok(zt_get_region(profiler, 0, &info));
     ok(zt_get_limit(profiler, 0, &limit));
     if (strpbrk(info.name, "\"\t\n") || strlen(info.name) > 100)
         return;
     snprintf(name, sizeof name, "region %s: limit", info.name);
-    put_expected_fact(file, name, zt_limit_name(limit.limit));
+    put_expected_fact(file, name, limit.name);
     snprintf(name, sizeof name, "region %s: limit: reason", info.name);
     put_expected_fact(file, name, limit.text);
 }
@@ -265,11 +265,11 @@ static void write_expected_overlap(const zt_profiler *profiler, FILE *file) {
 static void write_expected(const zt_profiler *profiler, const char *path) {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
-    for (uint32_t i = 0; i < zt_get_region_count(profiler); i++)
+    for (uint32_t i = 0; i < zt_get_info(profiler).region_count; i++)
         write_expected_region(profiler, i, file);
     write_expected_overlap(profiler, file);
     put_expected_fact(file, "zetools", ZETOOLS_VERSION);
-    put_expected_fact(file, "availability", zt_get_availability_text(profiler));
+    put_expected_fact(file, "availability", zt_get_info(profiler).availability_text);
     write_expected_limit(profiler, file);
     fclose(file);
 }
@@ -322,12 +322,12 @@ static void test_files_with_losses_and_drops(void **state) {
         ok(zt_release(profiler, w->list));
         reset_list(w->list);
     }
-    assert_true(zt_get_counts(profiler).lost > 0 && zt_get_counts(profiler).dropped > 0);
+    assert_true(zt_get_info(profiler).counts.lost > 0 && zt_get_info(profiler).counts.dropped > 0);
     check_reports(profiler);
-    assert_contains(written(profiler, ZT_FORMAT_TABLE), zt_cause_name(ZT_LOST_REPORT_LOST));
-    assert_contains(written(profiler, ZT_FORMAT_TABLE), zt_cause_name(ZT_DROPPED_NO_SLOT));
+    assert_contains(written(profiler, ZT_FORMAT_TABLE), zt_get_info(NULL).causes[ZT_LOST_REPORT_LOST].name);
+    assert_contains(written(profiler, ZT_FORMAT_TABLE), zt_get_info(NULL).causes[ZT_DROPPED_NO_SLOT].name);
     char line[128];
-    zt_counts counts = zt_get_counts(profiler);
+    zt_counts counts = zt_get_info(profiler).counts;
     snprintf(line, sizeof line, "\n\"\",\"lost: report lost\",\"\",\"profiler\",\"samples\",event,sum,%d,",
              (int)counts.lost);
     assert_contains(written(profiler, ZT_FORMAT_CSV), line);
@@ -416,7 +416,7 @@ static void test_files_of_passes(void **state) {
     }
     run(w, profiler, "in one");
     collect_all(profiler);
-    assert_int_equal(zt_get_pass_count(profiler), 2);
+    assert_int_equal(zt_get_info(profiler).pass_count, 2);
     check_reports(profiler);
     assert_contains(written(profiler, ZT_FORMAT_JSON), "\"differs\":\"missing");
 }
@@ -428,7 +428,7 @@ static void test_files_of_tiles(void **state) {
     run(w, profiler, "some");
     run(w, profiler, "other");
     collect_all(profiler);
-    assert_int_equal(zt_get_tile_count(profiler), 2);
+    assert_int_equal(zt_get_info(profiler).tile_count, 2);
     check_reports(profiler);
 }
 
@@ -751,7 +751,7 @@ static void test_columns_of_any_number(void **state) {
     zt_config config = config_of(w);
     char columns[4000] = "";
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
-    uint32_t count = zt_get_metric_count(profiler);
+    uint32_t count = zt_get_info(profiler).metric_count;
     for (uint32_t i = 0; i < count; i++) {
         strcat(columns, i ? "," : "");
         strcat(columns, zt_get_metric(profiler, i)->name);
@@ -902,7 +902,7 @@ static void test_more_columns_than_a_table_has(void **state) {
     int tables = 0;
     gpu.behave(SOFTGPU_B580_METRICS, 1);
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
-    uint32_t count = zt_get_metric_count(profiler);
+    uint32_t count = zt_get_info(profiler).metric_count;
     for (uint32_t i = 0; i < count; i++)
         strcat(strcat(columns, i ? "," : ""), zt_get_metric(profiler, i)->name);
     close_profiler(w, profiler);
@@ -1077,7 +1077,7 @@ static void test_own_time_that_is_not_known(void **state) {
     gpu.behave(SOFTGPU_REPORT_LOST, 3); /* a "kernel", of which "solve" is around */
     run_steps(w, profiler, 0);
     gpu.behave(SOFTGPU_REPORT_LOST, 0);
-    assert_true(zt_get_counts(profiler).lost > 0);
+    assert_true(zt_get_info(profiler).counts.lost > 0);
     const char *text = written(profiler, ZT_FORMAT_TABLE);
     assert_true(row_of(text, "solve").share > 0);
     assert_contains(unbroken(text), " not known, because samples are missing, regions overlap or ");
@@ -1140,7 +1140,7 @@ static void test_rows_are_sorted_by_time(void **state) {
     gpu.behave(SOFTGPU_REPORT_LOST, 1);
     run(w, profiler, "lost");
     collect_all(profiler);
-    assert_int_equal(zt_get_counts(profiler).lost, 1);
+    assert_int_equal(zt_get_info(profiler).counts.lost, 1);
     for (int i = 0; i < 3; i++)
         rows[i] = strstr(written(profiler, ZT_FORMAT_TABLE), names[i]);
     assert_true(rows[0] && rows[0] < rows[1] && rows[1] < rows[2]);
@@ -1387,7 +1387,7 @@ static void test_table_shows_why_there_are_no_metrics(void **state) {
     gpu.behave(SOFTGPU_NO_METRIC_LIBRARY, 1);
     zt_config config = config_of(w);
     zt_profiler *profiler = measure_region(w, &config);
-    text = zt_get_availability_text(profiler);
+    text = zt_get_info(profiler).availability_text;
     assert_contains(unbroken(written(profiler, ZT_FORMAT_TABLE)), "There are no metrics: ");
     assert_contains(unbroken(first_buffer.bytes), text);
     assert_in_range(look_at(first_buffer.bytes).widest, 60, 80);
@@ -1508,7 +1508,7 @@ static void test_notes_of_passes_and_availability(void **state) {
     config.groups = "NoSuchGroup";
     zt_profiler *without = open_profiler(w, &config);
     char note[512];
-    snprintf(note, sizeof note, "There are no metrics: %s", zt_get_availability_text(without));
+    snprintf(note, sizeof note, "There are no metrics: %s", zt_get_info(without).availability_text);
     expect_note(without, note, 1);
 }
 
@@ -1646,7 +1646,7 @@ static void test_instances(void **state) {
     assert_int_equal(
         strncmp(text, "=== Device #0 Metrics ===\n\nKernel,GlobalInstanceId,SubDeviceId,GpuTime[ns],", 75),
         0);
-    for (uint32_t i = 0; i < zt_get_metric_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).metric_count; i++) {
         const zt_metric *metric = zt_get_metric(profiler, i);
         int is_percent = strcmp(metric->units, "percent") == 0;
         char heading[600];
@@ -1655,9 +1655,9 @@ static void test_instances(void **state) {
         assert_contains(row, heading);
     }
     row = strchr(row, '\n') + 1;
-    row = check_row(row, "\"second\",2,0", samples.values[1], zt_get_metric_count(profiler));
-    row = check_row(row, "\"a \"\"b\"\", c\",3,0", samples.values[2], zt_get_metric_count(profiler));
-    row = check_row(row, "\"second\",4,0", samples.values[3], zt_get_metric_count(profiler));
+    row = check_row(row, "\"second\",2,0", samples.values[1], zt_get_info(profiler).metric_count);
+    row = check_row(row, "\"a \"\"b\"\", c\",3,0", samples.values[2], zt_get_info(profiler).metric_count);
+    row = check_row(row, "\"second\",4,0", samples.values[3], zt_get_info(profiler).metric_count);
     assert_string_equal(row, "");
     ok(zt_report(profiler, in_directory("run.Instances.csv")));
     assert_string_equal(read_whole(in_directory("run.Instances.csv")), text);
@@ -1705,7 +1705,7 @@ static void test_instances_of_tiles(void **state) {
     gpu.set_devices(1, 2);
     config.timeline = KEPT_SAMPLES;
     zt_profiler *profiler = measure_region(w, &config);
-    uint32_t count = zt_get_metric_count(profiler);
+    uint32_t count = zt_get_info(profiler).metric_count;
     for (uint32_t tile = 0; tile < 2; tile++) {
         for (uint32_t m = 0; m < count; m++) {
             zt_stats stats;
@@ -1822,11 +1822,11 @@ static void test_pages_while_samples_are_replaced(void **state) {
     for (int i = 0; i < KEPT_SAMPLES; i++) /* known when the report begins */
         run(w, measures_with, name);
     collect_all(measures_with);
-    uint64_t count = zt_get_counts(measures_with).collected;
+    uint64_t count = zt_get_info(measures_with).counts.collected;
     char expected[96];
     first_buffer.size = 0;
     ok(zt_write(measures_with, ZT_FORMAT_HTML, keep_newer, &first_buffer));
-    assert_int_equal(zt_get_counts(measures_with).collected, count + KEPT_SAMPLES);
+    assert_int_equal(zt_get_info(measures_with).counts.collected, count + KEPT_SAMPLES);
     snprintf(expected, sizeof expected,
              ",\n\"timeline\":{\"samples\":%llu,\"begin_ns\":0,\"end_ns\":0,\"spans\":[]}",
              (unsigned long long)count);
@@ -1893,10 +1893,10 @@ static void test_instances_of_passes(void **state) {
         run(w, profiler, "region");
     }
     collect_all(profiler);
-    uint32_t count = zt_get_metric_count(profiler);
+    uint32_t count = zt_get_info(profiler).metric_count;
     const char *row = strstr(written(profiler, ZT_FORMAT_INSTANCES), "\"region\"");
     assert_contains(first_buffer.bytes, ",MemoryProfile.GpuTime[ns],");
-    assert_int_equal(zt_get_pass_count(profiler), 2);
+    assert_int_equal(zt_get_info(profiler).pass_count, 2);
     assert_true(isnan(samples.values[0][count - 1]) && isnan(samples.values[1][0]));
     row = check_row(row, "\"region\",1,0", samples.values[0], count);
     row = check_row(row, "\"region\",2,0", samples.values[1], count);

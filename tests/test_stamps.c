@@ -25,7 +25,7 @@ static zt_profiler *trace_times(world *w) {
 }
 
 static void expect_launches(const zt_profiler *profiler, uint64_t measured, uint64_t serialised) {
-    zt_trace_counts counts = zt_trace_get_counts(profiler);
+    zt_trace_counts counts = zt_get_info(profiler).launches;
     assert_int_equal(counts.measured, measured);
     assert_int_equal(counts.serialised, serialised);
     assert_int_equal(counts.elsewhere, 0);
@@ -502,7 +502,7 @@ static void test_an_event_is_used_again(void **state) {
         ok(zeCommandQueueDestroy(queue));
     }
     collect_all(profiler);
-    uint64_t lost = zt_get_cause(profiler, ZT_LOST_EVENT);
+    uint64_t lost = zt_get_info(profiler).causes[ZT_LOST_EVENT].count;
     assert_true(lost <= 1);
     assert_counts(profiler, counted(measured, measured - lost, lost, 0, 0));
     assert_int_equal(region_info(profiler, "meet").time_ns.count, measured - lost);
@@ -566,7 +566,7 @@ static void test_a_pool_that_is_destroyed_beside_another(void **state) {
 static void expect_lost_event(zt_profiler *profiler, uint64_t begun, uint64_t collected) {
     collect_all(profiler);
     assert_counts(profiler, counted(begun, collected, begun - collected, 0, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_EVENT), begun - collected);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_EVENT].count, begun - collected);
 }
 
 static void execute_on(ze_command_queue_handle_t queue, ze_command_list_handle_t list) {
@@ -642,7 +642,7 @@ static void test_an_event_that_a_hook_destroyed(void **state) {
     ok(zeCommandListClose(list));
     execute_on(queue, list);
     collect_all(profiler);
-    int collected = event != destroyed || zt_get_counts(profiler).collected == 1;
+    int collected = event != destroyed || zt_get_info(profiler).counts.collected == 1;
     ok(zeCommandListDestroy(list));
     ok(zeEventDestroy(event));
     ok(zeEventPoolDestroy(pool));
@@ -846,19 +846,19 @@ static void test_an_event_that_the_host_signals_meanwhile(void **state) {
     ze_event_pool_handle_t pool = create_pool(w, 0);
     for (; !is_late && moments < MOST; moments++) {
         ze_event_handle_t event = event_in(pool, 0);
-        zt_counts before = zt_get_counts(profiler);
+        zt_counts before = zt_get_info(profiler).counts;
         interrupt_allocation(moments, signal_early, event);
         ze_command_list_handle_t list = launch_held(&r, event);
         is_late = !interrupted_allocation();
         assert_no_noted_failure();
         ok(zt_collect(profiler, 0));
-        uint64_t collected = zt_get_counts(profiler).collected;
+        uint64_t collected = zt_get_info(profiler).counts.collected;
         set_word(&r, GO);
         assert_int_equal(collected, before.collected);
         finish_and_destroy(w, list);
         collect_all(profiler);
         check_identity(profiler);
-        assert_int_equal(zt_get_counts(profiler).begun, before.begun + 1);
+        assert_int_equal(zt_get_info(profiler).counts.begun, before.begun + 1);
         ok(zeEventDestroy(event));
     }
     assert_in_range(moments, 3, MOST - 1); /* the last launch allocates less often than that */
@@ -900,7 +900,7 @@ static void test_an_event_that_another_launch_signals_meanwhile(void **state) {
             ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0),
                                      other = immediate_of(w, COMPUTE, 1, 0);
             second_launch second = {other, meeting(&r, 0, GO, LONG), event};
-            zt_counts before = zt_get_counts(profiler);
+            zt_counts before = zt_get_info(profiler).counts;
             clear_words(&r);
             interrupt_allocation(moments, launch_second, &second);
             inject("zeEventQueryKernelTimestamp", is_refused, ZE_RESULT_ERROR_UNKNOWN);
@@ -914,17 +914,17 @@ static void test_an_event_that_another_launch_signals_meanwhile(void **state) {
             await_word(&r, 1);
             ok(zeEventHostSynchronize(event, A_WHILE));
             ok(zt_collect(profiler, 0));
-            uint64_t collected = zt_get_counts(profiler).collected;
+            uint64_t collected = zt_get_info(profiler).counts.collected;
             set_word(&r, GO);
             assert_in_range(collected - before.collected, 0, 1);
             finish_and_destroy(w, list);
             finish_and_destroy(w, other);
             collect_all(profiler);
             check_identity(profiler);
-            zt_counts after = zt_get_counts(profiler);
+            zt_counts after = zt_get_info(profiler).counts;
             assert_int_equal(after.begun, before.begun + 2);
             assert_int_equal(after.collected + after.lost, before.collected + before.lost + 2);
-            assert_int_equal(after.lost, zt_get_cause(profiler, ZT_LOST_EVENT));
+            assert_int_equal(after.lost, zt_get_info(profiler).causes[ZT_LOST_EVENT].count);
             ok(zeKernelDestroy(second.kernel));
             ok(zeEventDestroy(event));
         }
@@ -1039,7 +1039,7 @@ static void test_earlier_time_stamps_that_are_not_known(void **state) {
     world *w = *state;
     zt_profiler *profiler = signal_twice(w, "zeEventQueryKernelTimestamp");
     assert_counts(profiler, counted(2, 1, 1, 0, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_EVENT), 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_EVENT].count, 1);
 }
 
 static void test_an_event_of_tiles_that_is_never_reset(void **state) {
@@ -1049,7 +1049,7 @@ static void test_an_event_of_tiles_that_is_never_reset(void **state) {
     tiles_of_event = ONE_AFTER_ANOTHER;
     zt_profiler *profiler = signal_twice(w, NULL);
     assert_counts(profiler, counted(2, 1, 1, 0, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_EVENT), 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_EVENT].count, 1);
 }
 
 /* On an immediate list, the next launch is measured by other means than its event then. */
@@ -1226,7 +1226,7 @@ static void copy_too_early(world *w, enum early_signal by, int during) {
     execute_on(queue, list);
     expect_lost_event(profiler, 3, 2);
     assert_true(region_info(profiler, "meet").time_ns.min > 0);
-    assert_int_equal(zt_get_counts(profiler).unobserved_lists, 0);
+    assert_int_equal(zt_get_info(profiler).counts.unobserved_lists, 0);
     ok(zeCommandListDestroy(list));
     ok(zeCommandListDestroy(other));
     ok(zeCommandQueueDestroy(queue));
@@ -1271,8 +1271,8 @@ static void test_an_event_that_its_list_resets_was_not_destroyed(void **state) {
     ok(zeCommandQueueSynchronize(queue, A_WHILE));
     collect_all(profiler);
     assert_counts(profiler, counted(4, 1, 3, 0, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_EVENT), 2);
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_EVENT].count, 2);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_OVERWRITTEN].count, 1);
     ok(zeCommandListDestroy(list));
     ok(zeCommandQueueDestroy(queue));
     ok(zeEventDestroy(event));
@@ -1844,7 +1844,7 @@ static void test_a_list_from_before_the_start_that_never_runs(void **state) {
     ok(zeCommandListDestroy(lists[0]));
     ok(zeCommandListDestroy(lists[1]));
     assert_in_range(gpu.calls("zeEventQueryStatus"), 0, 4);
-    assert_int_equal(zt_get_counts(profiler).collected, 0);
+    assert_int_equal(zt_get_info(profiler).counts.collected, 0);
     close_rig(&r);
 }
 
@@ -1865,7 +1865,7 @@ static void test_a_released_list_from_before_the_start(void **state) {
     ok(zt_trace_stop(profiler));
     collect_all(profiler);
     check_identity(profiler);
-    assert_int_equal(zt_get_counts(profiler).collected, 0);
+    assert_int_equal(zt_get_info(profiler).counts.collected, 0);
     close_rig(&r);
 }
 
@@ -1920,7 +1920,7 @@ static void test_a_list_is_released_beside_a_collection(void **state) {
     ok(zt_trace_stop(profiler));
     collect_all(profiler);
     check_identity(profiler);
-    assert_int_equal(zt_get_counts(profiler).in_flight, 0);
+    assert_int_equal(zt_get_info(profiler).counts.in_flight, 0);
     assert_int_equal(region_info(profiler, "meet").count, 0);
     close_profiler(w, profiler);
     close_rig(&r);
@@ -1969,7 +1969,7 @@ static void test_a_list_that_is_destroyed_in_a_sample_function(void **state) {
     assert_true(now_ns() - before < A_WHILE);
     collect_all(profiler);
     check_identity(profiler);
-    assert_int_equal(zt_get_counts(profiler).collected + zt_get_counts(profiler).lost, 2);
+    assert_int_equal(zt_get_info(profiler).counts.collected + zt_get_info(profiler).counts.lost, 2);
     ok(zt_trace_stop(profiler));
     ok(zeCommandListDestroy(first));
     ok(zeEventDestroy(me.event));
@@ -2001,7 +2001,7 @@ static void test_a_list_whose_launch_is_never_read(void **state) {
     pass_time(UINT64_C(2000000000));
     zt_collect(profiler, 0);
     assert_counts(profiler, counted(1, 0, 1, 0, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_NEVER_DELIVERED), 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_NEVER_DELIVERED].count, 1);
     close_rig(&r);
 }
 
@@ -2227,7 +2227,7 @@ static void signal_refused(world *w, int is_copy, uint32_t flags, uint32_t is_re
     assert_result(zeEventQueryStatus(event), is_refused ? ZE_RESULT_NOT_READY : ZE_RESULT_SUCCESS);
     collect_all(profiler);
     check_identity(profiler);
-    assert_int_equal(zt_get_counts(profiler).lost + zt_get_counts(profiler).dropped, 0);
+    assert_int_equal(zt_get_info(profiler).counts.lost + zt_get_info(profiler).counts.dropped, 0);
     assert_int_equal(region_info(profiler, is_copy ? "MemoryCopy" : "meet").time_ns.count, 1);
     ok(zeEventDestroy(event));
     ok(zeEventPoolDestroy(pool));
@@ -2257,7 +2257,7 @@ static void test_time_stamps_that_cannot_be_read(void **state) {
         pass_time(UINT64_C(1000000000));
     }
     assert_counts(profiler, counted(1, 0, 1, 0, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_READ_FAILED), 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_READ_FAILED].count, 1);
     ok(zeCommandListDestroy(list));
     check_work(w);
 }
@@ -2455,7 +2455,7 @@ static void overwrite_execution(rig *r, zt_profiler *profiler, ze_command_queue_
     ok(zeCommandQueueSynchronize(queue, A_WHILE));
     collect_all(profiler);
     assert_counts(profiler, counted(2, 1, 1, 0, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_OVERWRITTEN].count, 1);
 }
 
 static void test_executions_that_are_overwritten(void **state) {
@@ -2516,7 +2516,7 @@ static void test_executions_that_overlap_on_an_immediate_list(void **state) {
     ok(zeCommandQueueSynchronize(queue, A_WHILE));
     collect_all(profiler);
     assert_counts(profiler, counted(3, 0, 3, 0, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 3);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_OVERWRITTEN].count, 3);
     ok(zeCommandListReset(list));
     append_plain(&r, list, 1);
     execute_once(w, list);
@@ -2686,7 +2686,7 @@ static void test_time_stamps_of_tiles_that_cannot_be_read(void **state) {
         pass_time(UINT64_C(1000000000));
     }
     assert_counts(profiler, counted(1, 0, 1, 0, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_READ_FAILED), 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_READ_FAILED].count, 1);
     assert_contains(zt_get_last_error(profiler), "saxpy");
     ok(zeCommandListDestroy(list));
     check_work(w);
@@ -2759,7 +2759,7 @@ static void test_copies_and_fills(void **state) {
     collect_all(profiler);
     assert_int_equal(region_info(profiler, "MemoryCopy").time_ns.count, 1);
     assert_int_equal(region_info(profiler, "MemoryFill").time_ns.count, 1);
-    assert_int_equal(zt_trace_get_counts(profiler).serialised, 0);
+    assert_int_equal(zt_get_info(profiler).launches.serialised, 0);
     close_rig(&r);
 }
 
@@ -2797,7 +2797,7 @@ static void test_barriers_and_waits(void **state) {
     finish_and_destroy(w, in_order);
     finish_and_destroy(w, other);
     collect_all(profiler);
-    zt_trace_counts counts = zt_trace_get_counts(profiler);
+    zt_trace_counts counts = zt_get_info(profiler).launches;
     assert_int_equal(counts.launches, 6);
     assert_int_equal(counts.elsewhere, 1); /* the wait that is not in order */
     assert_int_equal(counts.serialised, 0);

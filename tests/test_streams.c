@@ -940,7 +940,7 @@ static void consume_slowly(world *w, int reader) {
     assert_true(counts.dropped > 0);
     assert_true(slow.rows <= counts.rows);
     check_identity(other.profiler);
-    assert_int_equal(zt_get_counts(other.profiler).collected, zt_get_counts(other.profiler).begun);
+    assert_int_equal(zt_get_info(other.profiler).counts.collected, zt_get_info(other.profiler).counts.begun);
     check_work(w);
     close_profiler(w, other.profiler);
 }
@@ -969,8 +969,8 @@ static void expect_no_metrics(world *w, const char *groups, const char *part) {
     zt_config config = config_of(w);
     config.groups = groups;
     zt_profiler *profiler = open_profiler(w, &config);
-    text = zt_get_availability_text(profiler);
-    assert_int_equal(zt_get_availability(profiler), ZT_IN_USE);
+    text = zt_get_info(profiler).availability_text;
+    assert_int_equal(zt_get_info(profiler).availability, ZT_IN_USE);
     assert_contains(text, part);
     run(w, profiler, "timed");
     collect_all(profiler);

@@ -39,7 +39,7 @@ static zt_profiler *open_traced(world *w, const zt_trace_config *config) {
 
 static void expect_launches(const zt_profiler *profiler, uint64_t measured, uint64_t filtered,
                             uint64_t elsewhere) {
-    zt_trace_counts counts = zt_trace_get_counts(profiler);
+    zt_trace_counts counts = zt_get_info(profiler).launches;
     assert_int_equal(counts.measured, measured);
     assert_int_equal(counts.filtered, filtered);
     assert_int_equal(counts.elsewhere, elsewhere);
@@ -203,11 +203,12 @@ static void test_copies_alone(void **state) {
     }
     finish_immediate(w, w->immediate);
     collect_all(profiler);
-    assert_counts(profiler, counted(zt_get_counts(profiler).begun, zt_get_counts(profiler).begun, 0, 0, 0));
+    assert_counts(profiler,
+                  counted(zt_get_info(profiler).counts.begun, zt_get_info(profiler).counts.begun, 0, 0, 0));
     assert_int_equal(region_info(profiler, "MemoryCopy").count, 4);
     assert_int_equal(region_info(profiler, "MemoryCopy").with_metrics, 2);
     assert_int_equal(find_region(profiler, "saxpy"), UINT32_MAX);
-    assert_int_equal(zt_get_kernel_count(profiler), 0);
+    assert_int_equal(zt_get_info(profiler).kernel_count, 0);
     zt_call_info timed;
     ok(zt_get_call(profiler, 0, &timed));
     assert_string_equal(timed.name, "zeCommandListAppendLaunchKernel");
@@ -411,7 +412,7 @@ static void test_times_alone_that_cannot_be_prepared(void **state) {
         double after = (double)now_ns();
         collect_all(profiler);
         assert_counts(profiler, counted(4, 4, 0, 0, 0));
-        assert_int_equal(zt_trace_get_counts(profiler).times_alone, 2);
+        assert_int_equal(zt_get_info(profiler).launches.times_alone, 2);
         assert_int_equal(zt_get_timeline(profiler).samples, 4);
         assert_int_equal(zt_get_timeline(profiler).lost_samples, 0);
         find_span(profiler, "saxpy", &begin, &end);
@@ -472,9 +473,9 @@ static void test_names_by_pattern(void **state) {
         launch(w, w->immediate);
         finish_immediate(w, w->immediate);
         collect_all(profiler);
-        if (zt_get_counts(profiler).collected != cases[i].measured)
+        if (zt_get_info(profiler).counts.collected != cases[i].measured)
             fail_msg("'%s' measures %u launches of saxpy", cases[i].names,
-                     (unsigned)zt_get_counts(profiler).collected);
+                     (unsigned)zt_get_info(profiler).counts.collected);
         close_profiler(w, profiler);
     }
     check_work(w);
@@ -1035,8 +1036,8 @@ static void expect_filtered(world *w, const char *names, uint32_t every, uint64_
     launch_both(w, &other, 12);
     collect_all(profiler);
     expect_launches(profiler, measured, 24 - measured, 0);
-    assert_int_equal(zt_trace_get_counts(profiler).times_alone, measured - saxpy - reduce);
-    assert_int_equal(zt_get_counts(profiler).collected, measured);
+    assert_int_equal(zt_get_info(profiler).launches.times_alone, measured - saxpy - reduce);
+    assert_int_equal(zt_get_info(profiler).counts.collected, measured);
     if (saxpy) {
         assert_int_equal(region_info(profiler, "saxpy").count, 12);
         assert_int_equal(region_info(profiler, "saxpy").with_metrics, saxpy);
@@ -1391,7 +1392,7 @@ static void expect_next_launch(world *w, zt_profiler *profiler, ze_kernel_handle
     finish_immediate(w, w->immediate);
     collect_all(profiler);
     assert_int_equal(region_info(profiler, "saxpy").count, 1);
-    assert_int_equal(zt_get_kernel_count(profiler), 1);
+    assert_int_equal(zt_get_info(profiler).kernel_count, 1);
     ok(zt_get_kernel(profiler, 0, &info));
     assert_string_equal(info.name, "saxpy");
     assert_int_equal(info.shape_count, 1);
@@ -1570,9 +1571,9 @@ static void test_a_list_is_executed_while_another_thread_waits(void **state) {
     w->launches += 3;
     collect_all(profiler);
     check_identity(profiler);
-    assert_int_equal(zt_get_counts(profiler).begun, 3);
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_OVERWRITTEN), 1);
-    assert_int_equal(zt_get_counts(profiler).collected, 2);
+    assert_int_equal(zt_get_info(profiler).counts.begun, 3);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_OVERWRITTEN].count, 1);
+    assert_int_equal(zt_get_info(profiler).counts.collected, 2);
     check_work(w);
     ok(zeCommandListDestroy(list));
     ok(zeEventDestroy(gate));
@@ -1769,7 +1770,7 @@ static void test_a_device_that_is_lost_elsewhere(void **state) {
 
 static zt_call_info call_info(const zt_profiler *profiler, const char *name) {
     zt_call_info info;
-    for (uint32_t i = 0; i < zt_get_call_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).call_count; i++) {
         ok(zt_get_call(profiler, i, &info));
         if (strcmp(info.name, name) == 0)
             return info;
@@ -1807,7 +1808,7 @@ static void test_calls_are_timed(void **state) {
     assert_int_equal(call_info(profiler, "zeEventHostSynchronize").errors, 0);
     assert_int_equal(call_info(profiler, "zeEventQueryStatus").count, 0);
     assert_int_equal(call_info(profiler, "zeCommandListReset").count, 0);
-    assert_int_equal(zt_get_call_count(profiler), 3);
+    assert_int_equal(zt_get_info(profiler).call_count, 3);
 }
 
 /* Answers and warnings are not counted as errors. */
@@ -2028,7 +2029,7 @@ static void test_a_first_call_on_two_threads(void **state) {
         interrupt_allocation(moments, query_done, w->done);
         zeEventQueryStatus(w->done);
         is_late = !interrupted_allocation();
-        assert_int_equal(zt_get_call_count(profiler), 1);
+        assert_int_equal(zt_get_info(profiler).call_count, 1);
         assert_int_equal(call_info(profiler, "zeEventQueryStatus").count, is_late ? 1 : 2);
         close_profiler(w, profiler);
     }
@@ -2190,7 +2191,7 @@ static void test_a_prologue_launches_a_known_kernel(void **state) {
     assert_counts(profiler, counted(2, 2, 0, 0, 0));
     assert_int_equal(region_info(profiler, "saxpy").count, 2);
     assert_int_equal(find_region(profiler, "reduce"), UINT32_MAX);
-    for (uint32_t i = 0; i < zt_get_kernel_count(profiler); i++) {
+    for (uint32_t i = 0; i < zt_get_info(profiler).kernel_count; i++) {
         ok(zt_get_kernel(profiler, i, &info));
         assert_string_equal(info.name, "saxpy");
     }
@@ -2347,7 +2348,7 @@ static void test_a_kernel_whose_name_is_not_known_at_first(void **state) {
     finish_immediate(w, w->immediate);
     collect_all(profiler);
     assert_int_equal(region_info(profiler, "saxpy +1").count, 1);
-    assert_int_equal(zt_get_kernel_count(profiler), 2);
+    assert_int_equal(zt_get_info(profiler).kernel_count, 2);
     ok(zt_get_kernel(profiler, 1, &info));
     assert_string_equal(info.name, "reduce");
     assert_int_equal(info.launches, 1);
@@ -2455,8 +2456,8 @@ static void test_a_null_profiler(void **state) {
     ok(zt_trace_start(NULL, NULL));
     ok(zt_trace_stop(NULL));
     ok(zt_get_call(NULL, 0, NULL));
-    assert_int_equal(zt_get_call_count(NULL), 0);
-    assert_int_equal(zt_trace_get_counts(NULL).launches, 0);
+    assert_int_equal(zt_get_info(NULL).call_count, 0);
+    assert_int_equal(zt_get_info(NULL).launches.launches, 0);
 }
 
 /* What was unpacked has no device. */
@@ -2478,7 +2479,7 @@ static void test_a_profiler_without_a_device(void **state) {
     launch(w, w->immediate);
     finish_immediate(w, w->immediate);
     ok(zt_trace_stop(unpacked));
-    assert_int_equal(zt_trace_get_counts(unpacked).launches, 0);
+    assert_int_equal(zt_get_info(unpacked).launches.launches, 0);
     assert_int_equal(region_info(unpacked, "packed").count, 1);
     zt_close(unpacked);
     check_work(w);
@@ -2593,7 +2594,7 @@ static void test_a_context_that_is_destroyed(void **state) {
     finish_immediate(w, w->immediate);
     collect_all(profiler);
     assert_counts(profiler, counted(2, 2, 0, 0, 0));
-    assert_int_equal(zt_get_call_count(profiler), 2);
+    assert_int_equal(zt_get_info(profiler).call_count, 2);
     check_work(w);
 }
 
@@ -2741,9 +2742,9 @@ static void test_a_stop_in_a_sample_function(void **state) {
     ok(zeEventHostSynchronize(event, A_WHILE));
     finish_immediate(w, list);
     collect_all(profiler);
-    assert_int_equal(zt_trace_get_counts(profiler).launches, 2);
+    assert_int_equal(zt_get_info(profiler).launches.launches, 2);
     assert_counts(profiler, counted(2, 1, 1, 0, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_LOST_EVENT), 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_LOST_EVENT].count, 1);
     check_work(w);
     ok(zeCommandListDestroy(list));
     ok(zeEventDestroy(event));
@@ -2822,7 +2823,7 @@ static void test_a_module_that_a_hook_destroyed(void **state) {
     collect_all(profiler);
     assert_int_equal(region_info(profiler, "reduce").count, 1);
     assert_int_equal(region_info(profiler, "saxpy").count, 1);
-    assert_int_equal(zt_get_kernel_count(profiler), 2);
+    assert_int_equal(zt_get_info(profiler).kernel_count, 2);
     ok(zt_get_kernel(profiler, 1, &info));
     assert_string_equal(info.name, "saxpy");
     assert_int_equal(info.launches, 1);
@@ -2892,7 +2893,7 @@ static void test_a_list_that_is_in_order(void **state) {
     finish_immediate(w, list);
     collect_all(profiler);
     assert_counts(profiler, counted(1, 1, 0, 0, 0));
-    assert_int_equal(zt_trace_get_counts(profiler).serialised, 1);
+    assert_int_equal(zt_get_info(profiler).launches.serialised, 1);
     check_work(w);
     ok(zeCommandListDestroy(list));
 }
@@ -2918,7 +2919,7 @@ static void test_lists_of_another_device(void **state) {
                                      NULL));
     finish_immediate(w, w->immediate);
     collect_all(profiler);
-    assert_int_equal(zt_trace_get_counts(profiler).measured, 1);
+    assert_int_equal(zt_get_info(profiler).launches.measured, 1);
     assert_int_equal(region_info(profiler, "MemoryFill").count, 1);
     ok(zeCommandListDestroy(list));
 }
@@ -2979,7 +2980,7 @@ static void test_a_launch_that_fails(void **state) {
     check_work(w);
     collect_all(profiler);
     assert_counts(profiler, counted(2, 1, 0, 1, 0));
-    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_APPEND_FAILED), 1);
+    assert_int_equal(zt_get_info(profiler).causes[ZT_DROPPED_APPEND_FAILED].count, 1);
 }
 
 static void test_two_tracers(void **state) {
@@ -3149,8 +3150,8 @@ static void test_memory_runs_out(void **state) {
         zt_collect(profiler, A_WHILE);
         check_identity(profiler);
         if (started)
-            assert_int_equal(zt_trace_get_counts(profiler).launches, 11);
-        complete = zt_get_counts(profiler).collected == 11 && budget > 0;
+            assert_int_equal(zt_get_info(profiler).launches.launches, 11);
+        complete = zt_get_info(profiler).counts.collected == 11 && budget > 0;
         zt_close(profiler);
         assert_true(given < 1000);
     }
@@ -3206,7 +3207,7 @@ static int work_without_one_allocation(world *w, zt_profiler *profiler, uint64_t
     find_if_there("zeCommandListEndGraphCaptureExt", &capture.end);
     find_if_there("zeGraphDestroyExt", &capture.destroy);
     find_if_there("zeEventCounterBasedCreate", &create);
-    zt_trace_counts before = zt_trace_get_counts(profiler);
+    zt_trace_counts before = zt_get_info(profiler).launches;
 
     uint64_t allocations = heap_allocations();
     fail_heap(nth, 0);
@@ -3247,8 +3248,8 @@ static int work_without_one_allocation(world *w, zt_profiler *profiler, uint64_t
     finish_immediate(w, w->immediate);
     collect_all(profiler);
     check_identity(profiler);
-    assert_int_equal(zt_get_counts(profiler).lost, 0);
-    zt_trace_counts after = zt_trace_get_counts(profiler);
+    assert_int_equal(zt_get_info(profiler).counts.lost, 0);
+    zt_trace_counts after = zt_get_info(profiler).launches;
     assert_int_equal(after.launches, before.launches + 7);
     assert_true(has_failed || after.measured == before.measured + 7);
 
@@ -3279,11 +3280,11 @@ static void test_one_allocation_fails(void **state) {
         zt_profiler *profiler = open_profiler(w, &config);
         ok(zt_trace_start(profiler, &trace));
         has_failed = work_without_one_allocation(w, profiler, ++nth);
-        uint64_t collected = zt_get_counts(profiler).collected;
+        uint64_t collected = zt_get_info(profiler).counts.collected;
         launch(w, w->immediate);
         finish_immediate(w, w->immediate);
         collect_all(profiler);
-        assert_int_equal(zt_get_counts(profiler).collected, collected + 1);
+        assert_int_equal(zt_get_info(profiler).counts.collected, collected + 1);
         close_profiler(w, profiler);
         assert_true(nth < 1000);
     } while (has_failed);
@@ -3309,11 +3310,11 @@ static void test_allocations_of_one_size_fail(void **state) {
         by_size.refused = next > 0 ? by_size.noted[next - 1] : 0;
         work_without_one_allocation(w, profiler, 0);
         by_size.is_noting = 0;
-        uint64_t collected = zt_get_counts(profiler).collected;
+        uint64_t collected = zt_get_info(profiler).counts.collected;
         launch(w, w->immediate);
         finish_immediate(w, w->immediate);
         collect_all(profiler);
-        assert_int_equal(zt_get_counts(profiler).collected, collected + 1);
+        assert_int_equal(zt_get_info(profiler).counts.collected, collected + 1);
         close_profiler(w, profiler);
     } while (next++ < by_size.count);
     assert_true(by_size.count > 5);
@@ -3411,7 +3412,7 @@ static void test_stopped_while_others_launch(void **state) {
     finish_workers(w, workers, 2);
     zt_collect(profiler, A_WHILE);
     check_identity(profiler);
-    assert_int_equal(zt_get_counts(profiler).dropped, 0);
+    assert_int_equal(zt_get_info(profiler).counts.dropped, 0);
 }
 
 /* While callbacks are registered anew, a launch has those of the old registration and of the new one: it is counted
@@ -3509,8 +3510,8 @@ static void test_stopped_while_a_command_is_named(void **state) {
     launch(w, w->immediate);
     finish_immediate(w, w->immediate);
     collect_all(profiler);
-    zt_trace_counts before = zt_trace_get_counts(profiler), after;
-    zt_counts samples = zt_get_counts(profiler);
+    zt_trace_counts before = zt_get_info(profiler).launches, after;
+    zt_counts samples = zt_get_info(profiler).counts;
     interrupt_allocation(0, stop_on_a_thread, profiler);
     ok(zeCommandListAppendMemoryCopy(w->immediate, w->ones, w->ones + 1, 4, w->done, 0, NULL));
     assert_true(interrupted_allocation());
@@ -3518,10 +3519,10 @@ static void test_stopped_while_a_command_is_named(void **state) {
     ok(zeEventHostSynchronize(w->done, A_WHILE));
     ok(zeEventHostReset(w->done));
     finish_immediate(w, w->immediate);
-    after = zt_trace_get_counts(profiler);
+    after = zt_get_info(profiler).launches;
     assert_int_equal(after.launches, before.launches);
     assert_int_equal(after.measured, before.measured);
-    assert_int_equal(zt_get_counts(profiler).begun, samples.begun);
+    assert_int_equal(zt_get_info(profiler).counts.begun, samples.begun);
     ok(zt_trace_stop(profiler));
     check_work(w);
 }
@@ -3761,7 +3762,7 @@ static void test_first_kernels_of_two_threads(void **state) {
             w->launches += 2;
             finish_immediate(w, w->immediate);
             collect_all(profiler);
-            assert_int_equal(zt_get_kernel_count(profiler), 1);
+            assert_int_equal(zt_get_info(profiler).kernel_count, 1);
             ok(zt_get_kernel(profiler, 0, &info));
             assert_int_equal(info.launches, 2);
             assert_int_equal(info.shape_count, 1);

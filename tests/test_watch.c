@@ -175,7 +175,7 @@ static void let_it_look(uint64_t times) {
 }
 
 static zt_watch_config config_of_watch(void) {
-    zt_watch_config config = zt_watch_config_default();
+    zt_watch_config config = {0};
     heard_hang.count = 0;
     config.hang_ns = 20 * MS;
     config.path = "";
@@ -190,7 +190,7 @@ static zt_profiler *open_watched(world *w, const zt_watch_config *watch) {
     config.groups = "";
     zt_profiler *profiler = open_profiler(w, &config);
     ok(zt_watch(profiler, watch));
-    assert_true(zt_watch_get_info(profiler).is_watching);
+    assert_true(zt_get_info(profiler).watch.is_watching);
     return profiler;
 }
 
@@ -227,7 +227,7 @@ static void a_hang_is_found_once(void **state) {
     let_it_look(30);
     assert_int_equal(hangs_heard(), 1);
     assert_int_equal(heard(w, "[HANG] zt_watch: 'stuck' has run for"), 1);
-    zt_watch_info info = zt_watch_get_info(profiler);
+    zt_watch_info info = zt_get_info(profiler).watch;
     assert_int_equal(info.hangs, 1);
     assert_counts_on(&of);
     ok(zt_watch_stop(profiler)); /* what is behind may be slow on a busy machine */
@@ -253,7 +253,7 @@ static void the_next_hang_is_another(void **state) {
         await_hang(i);
         finish_hang(w, profiler, &of);
     }
-    assert_int_equal(zt_watch_get_info(profiler).hangs, 3);
+    assert_int_equal(zt_get_info(profiler).watch.hangs, 3);
     assert_int_equal(heard(w, "[HANG]"), 3);
     close_profiler(w, profiler);
 }
@@ -520,7 +520,7 @@ static void launches_with_events_end(void **state) {
         collect_all(profiler);
         destroy_list_with_events(&with);
     }
-    assert_int_equal(zt_get_counts(profiler).lost, 0);
+    assert_int_equal(zt_get_info(profiler).counts.lost, 0);
     ok(zt_trace_stop(profiler));
     close_profiler(w, profiler);
     check_work(w);
@@ -549,7 +549,7 @@ static void launches_with_events_hang(void **state) {
         destroy_list_with_events(&with);
         unload_hang(w, NULL, &of);
     }
-    assert_int_equal(zt_get_counts(profiler).lost, 0);
+    assert_int_equal(zt_get_info(profiler).counts.lost, 0);
     ok(zt_trace_stop(profiler));
     close_profiler(w, profiler);
     check_work(w);
@@ -593,7 +593,7 @@ static void an_event_is_destroyed_meanwhile(void **state) {
         assert_false(destroyed_early);
         with.events[0] = NULL;
         collect_all(profiler);
-        assert_int_equal(zt_get_counts(profiler).collected, collected + 1);
+        assert_int_equal(zt_get_info(profiler).counts.collected, collected + 1);
         destroy_list_with_events(&with);
     }
     ok(zt_trace_stop(profiler));
@@ -760,7 +760,7 @@ static void nobody_is_called(void **state) {
     config.function = NULL;
     zt_profiler *profiler = open_watched(w, &config);
     work of = begin_hang(w, profiler, "stuck");
-    while (zt_watch_get_info(profiler).hangs == 0)
+    while (zt_get_info(profiler).watch.hangs == 0)
         assert_true(now_ns() < end);
     ok(zt_watch_stop(profiler));
     assert_int_equal(heard(w, "'stuck' has run for"), 1);
@@ -814,7 +814,7 @@ static void memory_is_short_at_the_start(void **state) {
         ze_result_t result = zt_watch(profiler, &config);
         last = heap_allocations() - before < i;
         fail_heap(0, 0);
-        zt_watch_info info = zt_watch_get_info(profiler);
+        zt_watch_info info = zt_get_info(profiler).watch;
         if (result != ZE_RESULT_SUCCESS) {
             assert_result(result, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
             assert_contains(zt_get_last_error(profiler), refused++ ? "the path of the report" : "the watch");
@@ -1091,12 +1091,10 @@ static void inert_and_refused(void **state) {
     zt_watch_config config = config_of_watch();
     ok(zt_watch(NULL, &config));
     ok(zt_watch_stop(NULL));
-    assert_false(zt_watch_get_info(NULL).is_watching);
+    assert_false(zt_get_info(NULL).watch.is_watching);
     zt_profiler *profiler = open_profiler(w, NULL);
     ok(zt_watch_stop(profiler));
-    assert_false(zt_watch_get_info(profiler).is_watching);
-    assert_int_equal(zt_watch_config_default().hang_ns, UINT64_C(10000000000));
-    assert_string_equal(zt_watch_config_default().path, "hang.%p.txt");
+    assert_false(zt_get_info(profiler).watch.is_watching);
     ok(zt_watch(profiler, &config));
     ok(zt_watch(profiler, &config)); /* replaces it */
     ok(zt_watch_stop(profiler));
@@ -1116,7 +1114,7 @@ static void an_unpacked_profiler_is_not_watched(void **state) {
     ok(zt_unpack(bytes, size, NULL, &unpacked));
     assert_result(zt_watch(unpacked, NULL), ZE_RESULT_ERROR_INVALID_NULL_HANDLE);
     assert_contains(zt_get_last_error(unpacked), "the device of the profiler");
-    assert_false(zt_watch_get_info(unpacked).is_watching);
+    assert_false(zt_get_info(unpacked).watch.is_watching);
     close_profiler(w, packed);
     zt_close(unpacked);
 }
@@ -1156,14 +1154,14 @@ static void the_function_does_not_return_in_time(void **state) {
     int is_close_refused = strstr(zt_get_last_error(profiler), "[WATCH_HANGS]") != NULL;
     __atomic_store_n(&ended, 1, __ATOMIC_SEQ_CST);
     pthread_join(passing, NULL);
-    assert_true(zt_watch_get_info(profiler).is_watching);
+    assert_true(zt_get_info(profiler).watch.is_watching);
     __atomic_store_n(&may_return, 1, __ATOMIC_SEQ_CST);
     assert_result(stopped, ZE_RESULT_NOT_READY);
     assert_result(replaced, ZE_RESULT_NOT_READY);
     assert_true(heard(w, "[WATCH_HANGS]") > 0);
     assert_true(is_close_refused);
     ok(zt_watch_stop(profiler));
-    assert_false(zt_watch_get_info(profiler).is_watching);
+    assert_false(zt_get_info(profiler).watch.is_watching);
     finish_hang(w, profiler, &of);
     collect_all(profiler);
     assert_int_equal(region_info(profiler, "stuck").count, 1);
@@ -1178,7 +1176,7 @@ static void call_inside(const zt_hang *hang, void *user) {
     assert_result(zt_watch(profiler_of_callback, NULL), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     assert_result(zt_watch_stop(profiler_of_callback), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     zt_close(profiler_of_callback);
-    assert_true(zt_watch_get_info(profiler_of_callback).hangs == 1);
+    assert_true(zt_get_info(profiler_of_callback).watch.hangs == 1);
     zt_collect(profiler_of_callback, 0);
     assert_string_equal(hang->region, "stuck");
     __atomic_store_n(&calls_inside, 1, __ATOMIC_SEQ_CST);
@@ -1220,7 +1218,7 @@ static void the_sample_function_must_not_watch(void **state) {
     collect_all(profiler);
     assert_result(result_inside_sample, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     assert_int_equal(heard(w, "[INSIDE_CALLBACK] zt_watch"), 1);
-    assert_false(zt_watch_get_info(profiler).is_watching);
+    assert_false(zt_get_info(profiler).watch.is_watching);
     close_profiler(w, profiler);
     check_work(w);
 }
@@ -1250,7 +1248,7 @@ static void the_log_must_not_end_the_watch(void **state) {
     assert_result(results_of_log[0], ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     assert_result(results_of_log[1], ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
     await_hang(1);
-    assert_true(zt_watch_get_info(profiler).is_watching);
+    assert_true(zt_get_info(profiler).watch.is_watching);
     finish_hang(w, profiler, &of);
     close_profiler(w, profiler);
 }

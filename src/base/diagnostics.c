@@ -86,7 +86,7 @@ ZT_API const char *zt_result_name(ze_result_t result) {
 #undef ZT__CASE
 #undef ZT__CASE_NEWER
 
-ZT_API const char *zt_cause_name(zt_cause cause) {
+ZT__PRIVATE const char *zt__cause_name(zt_cause cause) {
     static const char *const names[ZT_CAUSE_COUNT] = {
         "report error",
         "report lost",
@@ -252,8 +252,4 @@ ZT__PRIVATE const char *zt__get_last_error(zt__diagnostics *diagnostics) {
 ZT__PRIVATE void zt__keep_error(const zt__diagnostics *diagnostics, ze_result_t result) {
     zt__last_of_thread = diagnostics->last;
     zt__last_of_thread.result = result;
-}
-
-ZT_API const char *zt_version(void) {
-    return ZETOOLS_VERSION;
 }

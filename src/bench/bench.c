@@ -13,6 +13,7 @@
 #include "metrics/driver.h"
 #include "metrics/statistics.h"
 #include "regions/profiler.h"
+#include "results/results.h"
 
 /* ---- samples --------------------------------------------------------------------------------------------- */
 
@@ -121,7 +122,7 @@ static double zt__report_no_sample(const zt__bench *bench, const char *why) {
    reports that and returns NaN. */
 static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     zt_region_info before, after;
-    zt_counts counts_before = zt_get_counts(profiler), counts;
+    zt_counts counts_before = zt__get_counts(profiler), counts;
     uint32_t region = zt__find_region(profiler, bench->region);
     ze_result_t result;
     int failed;
@@ -130,7 +131,7 @@ static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
         zt_get_region(profiler, region, &before);
     }
     failed = bench->config.run(profiler, bench->config.user) != 0;
-    if (!bench->region && zt_get_region_count(profiler) > 0) {
+    if (!bench->region && zt__get_region_count(profiler) > 0) {
         zt_get_region(profiler, 0, &after);
         bench->region = after.name;
     }
@@ -141,7 +142,7 @@ static double zt__run_work(zt__bench *bench, zt_profiler *profiler) {
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report_no_sample(bench, zt_result_name(result));
     }
-    counts = zt_get_counts(profiler);
+    counts = zt__get_counts(profiler);
     if (counts.lost != counts_before.lost || counts.dropped != counts_before.dropped) {
         return zt__report_no_sample(bench, "a sample of a region was lost or dropped");
     }

@@ -2,7 +2,7 @@
 
 /* ---- sampling instructions ----------------------------------------------------------------------------- */
 
-/* How hot spots are sampled. Start from zt_hotspots_config_default(). */
+/* How hot spots are sampled. */
 struct zt_hotspots_config {
     uint32_t period_ns;  /* Nanoseconds between two samples; the driver rounds it. Default: 50 us. */
     size_t memory_limit; /* Bytes for samples that are read and not yet added up. Default: 8 MiB. */
@@ -15,23 +15,7 @@ struct zt_hotspots_config {
                                 of the library's own does. */
 };
 
-/* Samples, and what became of them: samples = matched + outside + ambiguous + no_room. */
-struct zt_hotspots_counts {
-    uint64_t samples;
-    uint64_t matched;   /* in a kernel */
-    uint64_t outside;   /* in none that the tracer knows: of other processes, or of kernels that were neither
-                           created nor launched while tracing */
-    uint64_t ambiguous; /* where two kernels lie, as far as the device reports addresses */
-    uint64_t no_room;   /* at more addresses than zt_hotspots_config.addresses, or without memory for them */
-    uint64_t discarded; /* reports or rows that could not be used: the driver calculated none, or no address
-                           or no counts. How many samples they had is not known */
-    uint64_t drops;     /* how often the device has dropped samples */
-};
-
 #ifndef ZETOOLS_DISABLE
-
-/* Returns a configuration with every field at its default. */
-ZT_API zt_hotspots_config zt_hotspots_config_default(void);
 
 /* Starts to sample instructions; see HOT SPOTS. The profiler must trace. Samples are added to those of
    earlier starts.
@@ -54,9 +38,6 @@ ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_co
    library's own thread does not end in 2 seconds; HANDLE_OBJECT_IN_USE inside the log function of a message
    about reading. */
 ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler);
-
-/* Returns how many samples there are so far, and what became of them. */
-ZT_API zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler);
 
 #endif
 
@@ -85,9 +66,6 @@ struct zt_hotspot_info {
 };
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the number of hot spots, that is, of different instructions with samples, so far. */
-ZT_API uint32_t zt_get_hotspot_count(const zt_profiler *profiler);
 
 /* Gets a hot spot by its index. Hot spots are in the order of their first sample. */
 ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info);

@@ -4,7 +4,7 @@
 struct zt_sample {
     const char *name;      /* of the region */
     uint32_t region;       /* its index, for zt_get_region */
-    uint32_t metric_count; /* as zt_get_metric_count */
+    uint32_t metric_count; /* as zt_info.metric_count */
     double gpu_time_ns;
     const double *values; /* in the order of zt_get_metric. NaN: not measured */
     uint32_t pass;        /* from 0. Metrics of other passes are not measured. With times alone: 0 */
@@ -106,10 +106,5 @@ ZT_API ze_result_t zt_find_group(ze_device_handle_t device, const char *name, ui
    Returns SUCCESS; DEPENDENCY_UNAVAILABLE if the driver's metric library is missing; UNKNOWN if `write`
    stopped it; otherwise the result of the call that failed. */
 ZT_API ze_result_t zt_write_groups(ze_device_handle_t device, int metrics, zt_write_fn write, void *user);
-
-/* ---- the library --------------------------------------------------------------------------------------- */
-
-/* Returns the version of the implementation, "major.minor.patch". */
-ZT_API const char *zt_version(void);
 
 #endif

@@ -32,7 +32,12 @@ typedef struct zt_allocator zt_allocator; /* the application's allocator */
 typedef struct zt_sample zt_sample;       /* one collected sample */
 
 /* results */
-typedef struct zt_counts zt_counts;           /* samples, and what became of them */
+typedef struct zt_info zt_info;                       /* what there is of a profiler, and what became of it */
+typedef struct zt_counts zt_counts;                   /* samples, and what became of them */
+typedef struct zt_cause_count zt_cause_count;         /* samples that were lost or dropped by one cause */
+typedef struct zt_trace_counts zt_trace_counts;       /* launches, and what became of them */
+typedef struct zt_hotspots_counts zt_hotspots_counts; /* samples of hot spots, and what became of them */
+typedef struct zt_watch_info zt_watch_info;           /* what a watch does, and what it has found */
 typedef struct zt_stats zt_stats;             /* statistics of a figure: mean, median, 95th percentile, ... */
 typedef struct zt_region_info zt_region_info; /* a region: its counts, times and parent */
 typedef struct zt_path_info zt_path_info;     /* a region inside certain others */
@@ -40,7 +45,7 @@ typedef struct zt_metric zt_metric;           /* a metric: its name, units and k
 typedef struct zt_limit_info zt_limit_info;   /* what probably limits a region, and why */
 typedef struct zt_timeline_info zt_timeline_info; /* what a timeline holds */
 typedef struct zt_overlap zt_overlap;             /* how samples cover the time of the device */
-typedef struct zt_passes zt_passes;               /* the state of one ZT_PASSES */
+typedef struct zt__pass_state zt__pass_state;     /* the state of one ZT_PASSES */
 
 #ifdef ZETOOLS_TRACER
 #define ZT__TRACER_DECLARED 1
@@ -49,14 +54,12 @@ typedef struct zt_passes zt_passes;               /* the state of one ZT_PASSES 
 typedef struct zt_trace_config zt_trace_config; /* what a tracer does */
 typedef struct zt_auto_config zt_auto_config;   /* how zt_auto traces and reports */
 typedef struct zt_hook zt_hook;                 /* callbacks of the application around one call */
-typedef struct zt_trace_counts zt_trace_counts; /* launches, and what became of them */
 typedef struct zt_kernel_info zt_kernel_info;   /* a kernel that was launched while tracing */
 typedef struct zt_kernel_shape zt_kernel_shape; /* its launches with the same work-groups */
 typedef struct zt_call_info zt_call_info;       /* a call that was timed */
 
 /* hot spots */
 typedef struct zt_hotspots_config zt_hotspots_config; /* how hot spots are sampled */
-typedef struct zt_hotspots_counts zt_hotspots_counts; /* their samples, and what became of them */
 typedef struct zt_hotspot_info zt_hotspot_info;       /* samples at one instruction of a kernel */
 typedef struct zt_stall zt_stall;                     /* why a thread did not execute its next instruction */
 #endif
@@ -80,7 +83,6 @@ typedef struct zt_bench_changes zt_bench_changes; /* how many benchmarks changed
 
 /* watching */
 typedef struct zt_watch_config zt_watch_config; /* how regions are watched */
-typedef struct zt_watch_info zt_watch_info;     /* what a watch does, and what it has found */
 typedef struct zt_hang zt_hang;                 /* what hangs */
 
 /* program debug */
@@ -122,7 +124,7 @@ struct zt_region {
    config    NULL: the defaults
    profiler  receives the profiler; NULL on failure
    Returns SUCCESS, also where metrics cannot be measured: regions then have times alone, and
-   zt_get_availability_text returns why. On failure, zt_get_last_error(NULL) has the message:
+   zt_info.availability_text is why. On failure, zt_get_last_error(NULL) has the message:
        OUT_OF_HOST_MEMORY  also when 256 profilers are open in the process
        DEVICE_LOST
        INVALID_ARGUMENT    with config.require_metrics, the device has no such groups or metrics

@@ -136,9 +136,6 @@ struct zt_streamed {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Returns the number of metrics of all streams that are, or were, attached to the profiler. */
-ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler);
-
 /* Returns a streamed metric by its index, or NULL if that is too high. */
 ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric);
 

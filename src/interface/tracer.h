@@ -45,30 +45,6 @@ struct zt_trace_config {
                                -zet-profile-flags and these; see MODULES. 0: as the application builds. */
 };
 
-/* Launches, and copies if they are measured: launches = measured + filtered + elsewhere. zt_counts has what
-   became of those that are measured. */
-struct zt_trace_counts {
-    uint64_t launches;
-    uint64_t measured;    /* a region was begun */
-    uint64_t filtered;    /* left out by the configuration */
-    uint64_t elsewhere;   /* on a list that the profiler cannot measure: of another context or device; of a
-                             copy engine, unless the profiler measures times alone; one that can be cloned or
-                             changed, or is captured into a graph */
-    uint64_t replaced;    /* kernels, and pointers to functions, that zt_replace has replaced */
-    uint64_t serialised;  /* of those measured: between queries or, on a list that is not in order, between
-                             barriers, so that they overlap with nothing. Without metrics, few are; see
-                             TRACED LAUNCHES */
-    uint64_t times_alone; /* of those measured, with a profiler that measures metrics: left out by `every` or
-                             `limit`, so that their samples have times and no metrics */
-};
-
-#ifndef ZETOOLS_DISABLE
-
-/* Returns how many launches were appended while tracing, since the first start. */
-ZT_API zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler);
-
-#endif
-
 /* ---- kernels ------------------------------------------------------------------------------------------- */
 
 /* The most different sizes and numbers of work-groups that are kept of a kernel. */
@@ -116,9 +92,6 @@ struct zt_kernel_info {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Returns the number of kernels that were launched while tracing, so far; see KERNELS. */
-ZT_API uint32_t zt_get_kernel_count(const zt_profiler *profiler);
-
 /* Gets a kernel by its index: what it is made of, how it was launched, and how much of the device it can
    fill. Kernels are in the order of their first launch. */
 ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info);
@@ -151,9 +124,6 @@ struct zt_call_info {
 };
 
 #ifndef ZETOOLS_DISABLE
-
-/* Returns the number of different calls that were timed so far. */
-ZT_API uint32_t zt_get_call_count(const zt_profiler *profiler);
 
 /* Gets a call by its index. Calls are in the order in which they were first made. Median and 95th percentile
    are exact up to 512 calls. */

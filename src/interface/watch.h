@@ -11,7 +11,7 @@ struct zt_hang {
 /* Called with each hang, on the thread of the watch. `user` is zt_watch_config.user. */
 typedef void (*zt_hang_fn)(const zt_hang *hang, void *user);
 
-/* How regions are watched. Start from zt_watch_config_default(). */
+/* How regions are watched. */
 struct zt_watch_config {
     uint64_t hang_ns;    /* A region that runs longer hangs, in nanoseconds; see WATCHING. At least 1 ms.
                             Default: 10 seconds. */
@@ -21,16 +21,7 @@ struct zt_watch_config {
     void *user;
 };
 
-/* What a watch does, and what it has found. */
-struct zt_watch_info {
-    int is_watching; /* not 0: there is a watch */
-    uint32_t hangs;  /* that were reported */
-};
-
 #ifndef ZETOOLS_DISABLE
-
-/* Returns a configuration with every field at its default. */
-ZT_API zt_watch_config zt_watch_config_default(void);
 
 /* Watches the regions of a profiler; see WATCHING. A second call replaces the configuration.
    config  NULL: the defaults
@@ -47,9 +38,6 @@ ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config
    HANDLE_OBJECT_IN_USE inside a log function.
    Not by two threads at once. */
 ZT_API ze_result_t zt_watch_stop(zt_profiler *profiler);
-
-/* Returns what the watch does, and what it has found. */
-ZT_API zt_watch_info zt_watch_get_info(const zt_profiler *profiler);
 
 #endif
 

@@ -66,7 +66,7 @@
 
        Metrics must be enabled in the driver. zt_open enables them if loader and driver can do so at run
        time. Otherwise set ZET_ENABLE_METRICS=1 in the environment before zeInit. Without metrics, regions
-       have GPU times, and zt_get_availability_text returns what is missing.
+       have GPU times, and zt_info.availability_text is what is missing.
 
    TERMS
 
@@ -88,8 +88,8 @@
        hot spot       an instruction of a kernel, with the samples that were taken there
        debugger       a session with one device and one process that uses it, to stop and examine threads
 
-       zt_get_ functions return what a profiler and its tracer have measured. zt_..._name returns the name
-       of a value, zt_..._config_default a configuration. Names that begin with zt__ or ZT__ are private.
+       zt_get_ functions return what a profiler and its tracer have measured; zt_get_info has how many there
+       are of everything. Names that begin with zt__ or ZT__ are private.
 
    REGIONS
 
@@ -170,7 +170,7 @@
 
        begun = collected + lost + dropped + in_flight, at any time. A lost sample ran, but its data is
        missing or invalid. A dropped one was not measured: there was no slot or memory, or a call failed.
-       Both are counted by cause (zt_get_cause) and are not in the statistics.
+       Both are counted by cause (zt_info.causes) and are not in the statistics.
 
        A collected sample has a GPU time and, if they are measured, metrics. Launches outside of
        zt_trace_config.every and limit have times alone. zt_region_info.count and time_ns are of all samples
@@ -304,7 +304,7 @@
        hang         zt_watch, zt_watch_stop and zt_close
        benchmark    zt_close, ZT_PASSES, zt_bench and zt_compare with its profiler
        hook         zt_trace_start, zt_trace_stop and zt_close
-       allocator    functions that do more than return a value, as zt_get_counts does
+       allocator    functions that do more than return a value, as zt_get_info does
 
        INSIDE CALLBACKS has the threads on which callbacks run, and calls that behave differently there.
 

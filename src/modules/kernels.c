@@ -121,7 +121,7 @@ ZT__PRIVATE void zt__count_kernel(zt_profiler *profiler, zt__kernel *kernel, con
 
 /* ---- results --------------------------------------------------------------------------------------------- */
 
-ZT_API uint32_t zt_get_kernel_count(const zt_profiler *profiler) {
+ZT__PRIVATE uint32_t zt__get_kernel_count(const zt_profiler *profiler) {
     zt_profiler *locked = zt__mutable(profiler);
     uint32_t count;
     if (!profiler) {

@@ -13,6 +13,7 @@
 #include "regions/configuration.h"
 #include "reports/facts.h"
 #include "reports/notes.h"
+#include "results/results.h"
 #include "tracer/dispatcher.h"
 #include "tracer/sampling.h"
 #include "tracer/starting.h"
@@ -80,7 +81,7 @@ static void zt__end_auto(void) {
             }
             zt__write_reports(device->profiler, zt__automatic.report,
                               zt__add(&zt__get_process()->automatic, 1), 1);
-            if (zt_get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table states why */
+            if (zt__get_region_count(device->profiler) == 0 && !is_table_seen) { /* a table states why */
                 zt__document document;
                 memset(&document, 0, sizeof document);
                 document.profiler = device->profiler;

@@ -58,13 +58,9 @@ static ze_result_t zt__enter_pass(zt_profiler *profiler, uint32_t index) {
     return result;
 }
 
-ZT_API uint32_t zt_get_pass_count(const zt_profiler *profiler) {
-    return profiler ? profiler->pass_count : 1;
-}
-
-ZT_API zt_passes zt_passes_begin(zt_profiler *profiler) {
-    zt_passes passes = {NULL, 0, 0};
-    if (zt_get_pass_count(profiler) > 1 && profiler->device &&
+ZT_API zt__pass_state zt__begin_passes(zt_profiler *profiler) {
+    zt__pass_state passes = {NULL, 0, 0};
+    if (profiler && profiler->pass_count > 1 && profiler->device &&
         !zt__refuse_inside_callback(profiler, "ZT_PASSES")) {
         passes.profiler = profiler;
     }
@@ -72,7 +68,7 @@ ZT_API zt_passes zt_passes_begin(zt_profiler *profiler) {
 }
 
 /* A pass that cannot be entered is skipped, but the statement runs at least once. */
-ZT_API int zt_passes_next(zt_passes *passes) {
+ZT_API int zt__next_pass(zt__pass_state *passes) {
     while (passes->profiler && passes->next < passes->profiler->pass_count) {
         if (zt__enter_pass(passes->profiler, passes->next++) == ZE_RESULT_SUCCESS) {
             passes->runs++;
@@ -82,11 +78,11 @@ ZT_API int zt_passes_next(zt_passes *passes) {
     if (passes->runs++ == 0) {
         return 1;
     }
-    zt_passes_end(passes);
+    zt__end_passes(passes);
     return 0;
 }
 
-ZT_API void zt_passes_end(zt_passes *passes) {
+ZT_API void zt__end_passes(zt__pass_state *passes) {
     if (passes->profiler) {
         zt__enter_pass(passes->profiler, 0);
         passes->profiler = NULL;

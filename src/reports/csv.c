@@ -3,17 +3,20 @@
 #include "reports/csv.h"
 
 #include "base/compiler.h"
+#include "base/diagnostics.h"
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/text.h"
 #include "base/writer.h"
 #include "metrics/groups.h"
 #include "metrics/statistics.h"
+#include "modules/kernels.h"
 #include "regions/columns.h"
 #include "regions/profiler.h"
 #include "reports/facts.h"
 #include "reports/notes.h"
 #include "results/advice.h"
+#include "results/attribution.h"
 #include "results/results.h"
 #include "results/roles.h"
 #include "results/timeline.h"
@@ -164,7 +167,7 @@ static void zt__write_csv_region(zt__document *document) {
             zt__write_csv_line(writer, &line);
         }
     }
-    for (metric = 0; metric < zt_get_streamed_count(profiler); metric++) {
+    for (metric = 0; metric < zt__get_streamed_count(profiler); metric++) {
         zt_stats stats; /* a row is what a sample is for other metrics, and the peak is the maximum */
         zt__csv_line streamed_line = {name, NULL, &stats, "all", "stream", 0, NULL};
         zt_streamed streamed;
@@ -181,7 +184,7 @@ static void zt__write_csv_region(zt__document *document) {
     zt__write_csv_count(writer, name, "lost", "samples", region->lost);
     zt__write_csv_count(writer, name, "dropped", "samples", region->dropped);
     zt__find_limit(profiler, &document->advice, document->record, &limit);
-    zt__write_csv_text(writer, name, "limit", "", zt_limit_name(limit.limit));
+    zt__write_csv_text(writer, name, "limit", "", zt__limit_name(limit.limit));
     zt__write_csv_text(writer, name, "limit: reason", "", limit.text);
 }
 
@@ -215,7 +218,7 @@ static void zt__write_csv_traced(zt__document *document) {
     zt__hot_row *rows;
     char group[32], text[4096 + 64];
     uint32_t i, j, count;
-    for (i = 0; i < zt_get_kernel_count(profiler); i++) { /* a line for each number, and for each shape */
+    for (i = 0; i < zt__get_kernel_count(profiler); i++) { /* a line for each number, and for each shape */
         zt_kernel_info info;
         zt__kernel_values list;
         zt_get_kernel(profiler, i, &info);
@@ -299,7 +302,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     zt__write_csv_text(writer, "", "core clock", "MHz", facts->core_clock_mhz ? text : "");
     snprintf(text, sizeof text, "%llu", (unsigned long long)facts->timer_hz);
     zt__write_csv_text(writer, "", "timer", "Hz", facts->timer_hz ? text : "");
-    zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
+    zt__write_csv_text(writer, "", "availability", "", zt__get_availability_text(profiler));
     zt__prepare_advice(profiler, &document->advice);
     for (i = 0; i < document->region_count; i++) {
         zt__read_region(document, i);
@@ -314,7 +317,7 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     /* what became of all samples, and how they cover the time of the device, if a timeline is kept */
     overlap = zt__read_overlap(document);
     times = zt__list_overlap(overlap);
-    counts = zt_get_counts(profiler);
+    counts = zt__get_counts(profiler);
     zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
     zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
     zt__write_csv_count(writer, "", "lost", "samples", counts.lost);
@@ -330,9 +333,9 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
                           (double)overlap->missing);
     }
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        uint64_t count = zt_get_cause(profiler, (zt_cause)i);
+        uint64_t count = zt__get_cause(profiler, (zt_cause)i);
         snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                 zt_cause_name((zt_cause)i));
+                 zt__cause_name((zt_cause)i));
         if (count) {
             zt__write_csv_count(writer, "", text, "samples", count);
         }

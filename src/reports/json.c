@@ -3,6 +3,7 @@
 #include "reports/json.h"
 
 #include "base/compiler.h"
+#include "base/diagnostics.h"
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/platform.h"
@@ -10,12 +11,15 @@
 #include "base/writer.h"
 #include "metrics/groups.h"
 #include "metrics/statistics.h"
+#include "modules/kernels.h"
 #include "regions/columns.h"
 #include "regions/profiler.h"
 #include "reports/facts.h"
 #include "reports/notes.h"
 #include "results/advice.h"
+#include "results/attribution.h"
 #include "results/ranking.h"
+#include "results/results.h"
 #include "results/roles.h"
 #include "results/timeline.h"
 #include "tracer/hotspots.h"
@@ -190,7 +194,7 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
     zt__find_limit(profiler, &document->advice, document->record, &limit);
     zt__read_figures(profiler, &document->advice, document->record, figures);
     zt__write_text(writer, ",\n\"limit\":{");
-    zt__write_json_text(writer, "what", zt_limit_name(limit.limit));
+    zt__write_json_text(writer, "what", zt__limit_name(limit.limit));
     zt__write_json_text(writer, "why", limit.text);
     zt__write_json_text(writer, "add", limit.missing);
     zt__write_text(writer, "}");
@@ -282,9 +286,9 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
     const zt__peaks *peaks = &document->advice.peaks;
     const zt_overlap *overlap = zt__read_overlap(document);
     zt__writer *writer = &document->writer;
-    zt_counts counts = zt_get_counts(profiler);
+    zt_counts counts = zt__get_counts(profiler);
     uint32_t i, metrics = profiler->metric_count;
-    json->streamed_count = zt_get_streamed_count(profiler);
+    json->streamed_count = zt__get_streamed_count(profiler);
     json->is_repeated = (uint8_t *)zt__allocate(allocator, (size_t)metrics + json->streamed_count + 1, 1);
     json->figures = zt__read_means(profiler, document->region_count);
     json->columns = (zt__ranked_column *)zt__allocate(allocator, (size_t)metrics + ZT__DERIVED_COLUMNS,
@@ -324,14 +328,14 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
     zt__write_json_known(writer, "core_clock_mhz", facts->core_clock_mhz);
     zt__write_json_known(writer, "timer_hz", (double)facts->timer_hz);
     zt__write_text(writer, "}");
-    zt__write_json_text(writer, "availability", zt_get_availability_text(profiler));
+    zt__write_json_text(writer, "availability", zt__get_availability_text(profiler));
     zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
     zt__write_text(writer, ",\n\"counts\":{");
     zt__write_json_counts(writer, &counts);
     zt__write_json_count(writer, "unobserved_lists", counts.unobserved_lists);
     zt__write_text(writer, "},\n\"causes\":{");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
-        zt__write_json_count(writer, zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
+        zt__write_json_count(writer, zt__cause_name((zt_cause)i), zt__get_cause(profiler, (zt_cause)i));
     }
     zt__write_text(writer, "}");
     if (profiler->timeline) {
@@ -493,7 +497,7 @@ static void zt__write_json_traced(zt__document *document) {
     zt_hotspots_counts counts;
     zt__hot_row *rows;
     char group[ZET_MAX_METRIC_GROUP_NAME];
-    uint32_t i, j, count = zt_get_kernel_count(profiler), period_ns;
+    uint32_t i, j, count = zt__get_kernel_count(profiler), period_ns;
     zt__write_text(writer, ",\n\"kernels\":[");
     for (i = 0; i < count; i++) {
         zt_kernel_info info;
@@ -687,7 +691,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
         }
     }
     zt__write_text(writer, "],\n\"paths\":[");
-    paths = zt_get_path_count(profiler);
+    paths = zt__get_path_count(profiler);
     for (i = 0; i < paths; i++) {
         zt_path_info path;
         zt_get_path(profiler, i, &path);

@@ -3,6 +3,7 @@
 #include "reports/notes.h"
 
 #include "base/compiler.h"
+#include "base/diagnostics.h"
 #include "base/numbers.h"
 #include "base/platform.h"
 #include "base/shared.h"
@@ -12,6 +13,7 @@
 #include "reports/facts.h"
 #include "results/results.h"
 #include "tracer/hotspots.h"
+#include "tracer/results.h"
 #include "tracer/tracer.h"
 
 static ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__note_fn note,
@@ -53,7 +55,7 @@ static void zt__note_missing(zt__document *document, zt__note_fn note, uint64_t 
 ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
-    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    zt_trace_counts counts = zt__get_launch_counts(document->profiler);
     const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
     if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
@@ -83,7 +85,7 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
 
 ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
 #ifdef ZETOOLS_TRACER
-    zt_trace_counts counts = zt_trace_get_counts(document->profiler);
+    zt_trace_counts counts = zt__get_launch_counts(document->profiler);
     const zt__tracer *tracer = zt__load(&document->profiler->tracer);
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
@@ -178,16 +180,16 @@ static void zt__note_hotspots(zt__document *document, zt__note_fn note) {
 
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
-    zt_availability availability = zt_get_availability(profiler);
-    zt_counts counts = zt_get_counts(profiler);
+    zt_availability availability = zt__get_availability(profiler);
+    zt_counts counts = zt__get_counts(profiler);
     uint64_t all = 0, with_metrics = 0, states[ZT__SLOT_STATE_COUNT], waiting;
     uint32_t i, unknown = 0, hotspots = 0;
     char text[256];
 #ifdef ZETOOLS_TRACER
     zt__tracer *tracer = zt__load(&profiler->tracer);
-    uint64_t unknown_launches, replaced = zt_trace_get_counts(profiler).replaced;
+    uint64_t unknown_launches, replaced = zt__get_launch_counts(profiler).replaced;
     uint32_t failures;
-    hotspots = zt_get_hotspot_count(profiler);
+    hotspots = zt__get_hotspot_count(profiler);
 #endif
     if (document->shown_count == 0 && hotspots == 0) {
         zt__note_why_empty(document, note);
@@ -219,7 +221,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     }
 #endif
     if (availability != ZT_AVAILABLE && availability != ZT_TIMES_BY_CHOICE) {
-        zt__add_note(document, note, "There are no metrics: %s", zt_get_availability_text(profiler));
+        zt__add_note(document, note, "There are no metrics: %s", zt__get_availability_text(profiler));
     }
     for (i = 0; i < document->region_count; i++) {
         unknown += (uint32_t)zt__is_nan(document->nesting[i].own_ns);
@@ -259,8 +261,8 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      "Call zt_collect when the work is done.");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
-                 zt_cause_name((zt_cause)i));
-        zt__note_missing(document, note, zt_get_cause(profiler, (zt_cause)i), text,
+                 zt__cause_name((zt_cause)i));
+        zt__note_missing(document, note, zt__get_cause(profiler, (zt_cause)i), text,
                          i < ZT_LOST_NEVER_DELIVERED ? "The device flagged the data as unusable."
                                                      : zt__remedies[i - ZT_LOST_NEVER_DELIVERED]);
     }

@@ -4,6 +4,7 @@
 #include "reports/openmetrics.h"
 
 #include "base/compiler.h"
+#include "base/diagnostics.h"
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/platform.h"
@@ -13,6 +14,7 @@
 #include "regions/columns.h"
 #include "regions/profiler.h"
 #include "reports/facts.h"
+#include "results/attribution.h"
 #include "results/results.h"
 #include "results/timeline.h"
 #include "tracer/results.h"
@@ -339,7 +341,7 @@ static void zt__write_metric_families(zt__document *document, zt__family_kind ki
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
     int is_streamed = kind >= ZT__STREAMED_MEAN, is_begun;
-    uint32_t i, k, count = is_streamed ? zt_get_streamed_count(profiler) : profiler->metric_count;
+    uint32_t i, k, count = is_streamed ? zt__get_streamed_count(profiler) : profiler->metric_count;
     zt__metric_family *families = NULL;
     if (count > 0 && (kind != ZT__OF_TILES || profiler->tile_count > 0)) {
         families = (zt__metric_family *)zt__allocate(allocator, count, sizeof *families);
@@ -404,7 +406,7 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
                             "GPU time of the samples of a region with metrics, of each pass", 0};
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
-    zt_counts counts = zt_get_counts(profiler);
+    zt_counts counts = zt__get_counts(profiler);
     uint32_t i, kind;
     zt_stats stats;
 #ifdef ZETOOLS_TRACER
@@ -416,13 +418,13 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     zt__begin_sample(writer, &info, "_info");
     zt__write_label(writer, "version", ZETOOLS_VERSION);
     zt__write_label(writer, "device", profiler->device_name);
-    zt__write_label(writer, "availability", zt_get_availability_text(profiler));
+    zt__write_label(writer, "availability", zt__get_availability_text(profiler));
     zt__end_count(writer, 1);
     zt__begin_family(writer, &collected);
     zt__print(writer, "%s_total %llu\n", collected.name, (unsigned long long)counts.collected);
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         zt__write_counter_sample(writer, i < ZT_DROPPED_NO_SLOT ? &lost : &dropped, "cause",
-                                 zt_cause_name((zt_cause)i), zt_get_cause(profiler, (zt_cause)i));
+                                 zt__cause_name((zt_cause)i), zt__get_cause(profiler, (zt_cause)i));
     }
     zt__begin_family(writer, &in_flight);
     zt__print(writer, "%s %llu\n", in_flight.name, (unsigned long long)counts.in_flight);

@@ -15,6 +15,7 @@
 #include "reports/notes.h"
 #include "reports/tracer_tables.h"
 #include "results/advice.h"
+#include "results/attribution.h"
 #include "results/ranking.h"
 #include "results/results.h"
 #include "results/roles.h"
@@ -142,7 +143,7 @@ static int zt__order_rows(const zt__document *document, zt__region_table *table)
 /* Returns whether a name in config.columns is that of a time or count, which have columns of their own, or of
    a metric that attached streams have alone, for the trace. */
 static int zt__is_other_column(const zt_profiler *profiler, const char *name) {
-    uint32_t i, streamed = zt_get_streamed_count(profiler);
+    uint32_t i, streamed = zt__get_streamed_count(profiler);
     if (strcmp(name, "count") == 0 || strcmp(name, "share") == 0) {
         return 1;
     }
@@ -284,7 +285,7 @@ static uint32_t zt__count_metric_columns(const zt__figure_table *table) {
    is not shown, why, and what to do. */
 static void zt__write_footer(zt__document *document, const zt__region_table *table) {
     zt_profiler *profiler = document->profiler;
-    zt_availability availability = zt_get_availability(profiler);
+    zt_availability availability = zt__get_availability(profiler);
     const char *list = profiler->columns, *text;
     char name[ZET_MAX_METRIC_NAME], note[ZET_MAX_METRIC_NAME + sizeof(zt__nearest) + 64];
     const zt_overlap *overlap = zt__read_overlap(document);

@@ -54,7 +54,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     }
     document->profiler = locked;
     document->room = zt__get_room(write == zt__write_to_file && user == stdout);
-    document->region_count = zt_get_region_count(profiler);
+    document->region_count = zt__get_region_count(profiler);
     zt__begin_writing(&document->writer, write, user);
     document->stats = (zt_stats *)zt__allocate(allocator, profiler->row_length, sizeof *document->stats);
     document->nesting =

@@ -154,6 +154,12 @@ static void zt__name_missing(const zt__advice *advice, const uint8_t unmeasured[
     }
 }
 
+ZT__PRIVATE const char *zt__limit_name(zt_limit limit) {
+    static const char *const names[] = {"unknown", "memory bandwidth", "latency", "compute", "XMX", "launch",
+                                        "host",    "occupancy",        "cache"};
+    return (unsigned)limit < ZT__COUNT_OF(names) ? names[limit] : "unknown";
+}
+
 /* Applies the rules to the figures of a region. `info` is empty. */
 static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__ROLE_COUNT],
                             zt_limit_info *info) {
@@ -187,7 +193,7 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
     if (rule) {
         info->limit = rule->limit;
         zt__name_missing(advice, unmeasured, info);
-        zt__append(info->text, sizeof info->text, "Probably %s: %s", zt_limit_name(rule->limit),
+        zt__append(info->text, sizeof info->text, "Probably %s: %s", zt__limit_name(rule->limit),
                    rule->reason);
         for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
             zt__append_figure(info, rule->conditions[i].role, figures);
@@ -251,17 +257,13 @@ ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt
     ze_result_t result;
     if (info) {
         memset(info, 0, sizeof *info);
+        info->name = zt__limit_name(info->limit);
     }
     record = zt__get_record(profiler, "zt_get_limit", region, "info", info, &result);
     if (record) {
         zt__prepare_advice(profiler, &advice);
         zt__find_limit(zt__mutable(profiler), &advice, record, info);
+        info->name = zt__limit_name(info->limit);
     }
     return result;
-}
-
-ZT_API const char *zt_limit_name(zt_limit limit) {
-    static const char *const names[] = {"unknown", "memory bandwidth", "latency", "compute", "XMX", "launch",
-                                        "host",    "occupancy",        "cache"};
-    return (unsigned)limit < ZT__COUNT_OF(names) ? names[limit] : "unknown";
 }

@@ -214,7 +214,7 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
 
 /* ---- public --------------------------------------------------------------------------------------------- */
 
-ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler) {
+ZT__PRIVATE uint32_t zt__get_streamed_count(const zt_profiler *profiler) {
     uint32_t count;
     if (!profiler) {
         return 0;
@@ -227,7 +227,7 @@ ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler) {
 
 ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) {
     zt__stream_data *data = NULL;
-    if (metric >= zt_get_streamed_count(profiler)) { /* it is 0 for NULL */
+    if (metric >= zt__get_streamed_count(profiler)) { /* it is 0 for NULL */
         return NULL;
     }
     do { /* what is counted belongs to a stream that is attached */
@@ -251,7 +251,7 @@ ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region,
     if (!record) {
         return result;
     }
-    if (metric >= zt_get_streamed_count(profiler)) {
+    if (metric >= zt__get_streamed_count(profiler)) {
         return zt__report_index(profiler, call, "streamed", metric);
     }
     zt__lock(&zt__mutable(profiler)->mutex);

@@ -63,8 +63,8 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
    0 without memory: then no figure has changed, so nothing is merged in part. */
 static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
     const zt_allocator *allocator = &into->config.allocator;
-    uint32_t path_count = zt_get_path_count(from); /* first, so that their regions are counted, too */
-    uint32_t i, region_count = zt_get_region_count(from);
+    uint32_t path_count = zt__get_path_count(from); /* first, so that their regions are counted, too */
+    uint32_t i, region_count = zt__get_region_count(from);
     zt__merged_region *merged, *end,
         *regions = (zt__merged_region *)zt__allocate(allocator, region_count + 1u, sizeof *regions);
     zt__merged_path *paths = (zt__merged_path *)zt__allocate(allocator, path_count + 1u, sizeof *paths);

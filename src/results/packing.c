@@ -153,8 +153,8 @@ static void zt__transfer_short_text(zt__packer *packer, char *text, size_t room)
 /* Transfers what is known about profiler, device and program. */
 static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uint32_t *region_count) {
     const uint32_t max_metrics = UINT32_MAX / (2 * ZT__MAX_TILES); /* the number of columns fits in 32 bits */
-    uint32_t i, cause_count = ZT_CAUSE_COUNT, availability = (uint32_t)zt_get_availability(profiler);
-    const char *why = availability == ZT_AVAILABLE ? "" : zt_get_availability_text(profiler);
+    uint32_t i, cause_count = ZT_CAUSE_COUNT, availability = (uint32_t)zt__get_availability(profiler);
+    const char *why = availability == ZT_AVAILABLE ? "" : zt__get_availability_text(profiler);
     uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
     zt__facts *facts = &profiler->facts;
     zt__lock(&profiler->mutex);
@@ -392,8 +392,8 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         return zt__report(&locked->diagnostics, COLLECTOR_BUSY, ZE_RESULT_NOT_READY, "zt_pack");
     }
     packer.size = buffer ? *size : 0;
-    paths = zt_get_path_count(profiler); /* before that of the regions, so that it has all their regions */
-    regions = zt_get_region_count(profiler);
+    paths = zt__get_path_count(profiler); /* before that of the regions, so that it has all their regions */
+    regions = zt__get_region_count(profiler);
     zt__transfer_profiler(&packer, locked, &regions);
     zt__transfer_metrics(&packer, locked);
     for (i = 0; i < regions; i++) {

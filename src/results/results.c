@@ -16,7 +16,7 @@
 
 /* ---- counts and descriptions ----------------------------------------------------------------------------- */
 
-ZT_API zt_counts zt_get_counts(const zt_profiler *profiler) {
+ZT__PRIVATE zt_counts zt__get_counts(const zt_profiler *profiler) {
     zt_profiler *locked = zt__mutable(profiler);
     zt_counts counts;
     memset(&counts, 0, sizeof counts);
@@ -29,19 +29,16 @@ ZT_API zt_counts zt_get_counts(const zt_profiler *profiler) {
     return counts;
 }
 
-ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) {
+ZT__PRIVATE uint64_t zt__get_cause(const zt_profiler *profiler, zt_cause cause) {
     zt_profiler *locked = zt__mutable(profiler);
     uint64_t count;
-    if (!profiler || (unsigned)cause >= ZT_CAUSE_COUNT) {
-        return 0;
-    }
     zt__lock(&locked->mutex);
     count = profiler->causes[cause];
     zt__unlock(&locked->mutex);
     return count;
 }
 
-ZT_API uint32_t zt_get_region_count(const zt_profiler *profiler) {
+ZT__PRIVATE uint32_t zt__get_region_count(const zt_profiler *profiler) {
     zt_profiler *locked = zt__mutable(profiler);
     uint32_t count;
     if (!profiler) {
@@ -53,16 +50,8 @@ ZT_API uint32_t zt_get_region_count(const zt_profiler *profiler) {
     return count;
 }
 
-ZT_API uint32_t zt_get_metric_count(const zt_profiler *profiler) {
-    return profiler ? profiler->metric_count : 0;
-}
-
 ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) {
     return profiler && metric < profiler->metric_count ? &profiler->metrics[metric] : NULL;
-}
-
-ZT_API uint32_t zt_get_tile_count(const zt_profiler *profiler) {
-    return profiler ? profiler->tile_count : 0;
 }
 
 static const char *zt__metric_name_at(const void *metrics, uint32_t index) {
@@ -229,7 +218,7 @@ ZT__PRIVATE void zt__add_bytes(const zt__region_record *record, zt_region_info *
         zt__is_positive(record->bytes_ns) ? (double)record->bytes / record->bytes_ns * 1e9 : zt__nan();
 }
 
-ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler) {
+ZT__PRIVATE uint32_t zt__get_path_count(const zt_profiler *profiler) {
     zt_profiler *locked = zt__mutable(profiler);
     uint32_t count;
     if (!profiler) {
@@ -414,7 +403,7 @@ ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, 
 ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) {
     const zt_metric *described = zt_get_metric(profiler, metric);
     zt_stats stats, time;
-    if (!described || region >= zt_get_region_count(profiler) ||
+    if (!described || region >= zt__get_region_count(profiler) ||
         zt_get_stats(profiler, region, metric, &stats) != ZE_RESULT_SUCCESS ||
         zt_get_pass(profiler, region, described->pass, &time) != ZE_RESULT_SUCCESS) {
         return zt__nan();
@@ -462,7 +451,7 @@ ZT__PRIVATE int zt__copy_statistics(zt_profiler *profiler, const zt__sample_layo
 
 /* ---- availability and errors ----------------------------------------------------------------------------- */
 
-ZT_API zt_availability zt_get_availability(const zt_profiler *profiler) {
+ZT__PRIVATE zt_availability zt__get_availability(const zt_profiler *profiler) {
     if (!profiler) {
         return ZT_AVAILABILITY_UNKNOWN;
     }
@@ -472,8 +461,8 @@ ZT_API zt_availability zt_get_availability(const zt_profiler *profiler) {
     return profiler->availability;
 }
 
-ZT_API const char *zt_get_availability_text(const zt_profiler *profiler) {
-    switch (zt_get_availability(profiler)) {
+ZT__PRIVATE const char *zt__get_availability_text(const zt_profiler *profiler) {
+    switch (zt__get_availability(profiler)) {
     case ZT_AVAILABLE:
         return "[AVAILABLE] metrics are measured.";
     case ZT_AVAILABILITY_UNKNOWN:

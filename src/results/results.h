@@ -9,12 +9,27 @@
 #include "metrics/statistics.h"
 #include "regions/profiler.h"
 
+/* Returns how many samples there are in each state. */
+ZT__PRIVATE zt_counts zt__get_counts(const zt_profiler *profiler);
+
+/* Returns how many samples of a profiler were lost or dropped by one cause. */
+ZT__PRIVATE uint64_t zt__get_cause(const zt_profiler *profiler, zt_cause cause);
+
+/* As in zt_info. */
+ZT__PRIVATE uint32_t zt__get_region_count(const zt_profiler *profiler);
+
+ZT__PRIVATE uint32_t zt__get_path_count(const zt_profiler *profiler);
+
+ZT__PRIVATE zt_availability zt__get_availability(const zt_profiler *profiler);
+
+ZT__PRIVATE const char *zt__get_availability_text(const zt_profiler *profiler);
+
 /* Returns the index of a metric. If there is none, returns UINT32_MAX and reports the nearest names, which
    are also stored in `nearest` unless that is NULL. */
 ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const zt_metric *metrics,
                                      uint32_t count, const char *name, zt__nearest *nearest);
 
-/* Reports an index that is too high, and names zt_get_<what>_count, which returns the count. Without a profiler
+/* Reports an index that is too high, and names <what>_count of zt_info, which has the count. Without a profiler
    returns SUCCESS, as public functions do. */
 ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char *call, const char *what,
                                          uint32_t index);

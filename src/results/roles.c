@@ -10,6 +10,7 @@
 #include "metrics/statistics.h"
 #include "regions/columns.h"
 #include "regions/profiler.h"
+#include "results/attribution.h"
 #include "results/overlap.h"
 #include "results/results.h"
 #include "results/roofline.h"
@@ -71,7 +72,7 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
 }
 
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
-    uint32_t i, streamed = zt_get_streamed_count(profiler);
+    uint32_t i, streamed = zt__get_streamed_count(profiler);
     uint64_t begin_ns = UINT64_MAX, end_ns = 0;
     double used = 0;
     zt__intervals intervals;

@@ -254,13 +254,6 @@ ZT__PRIVATE ze_result_t zt__stop_sampling(zt_profiler *profiler, const char *cal
     return ZE_RESULT_SUCCESS;
 }
 
-ZT_API zt_hotspots_config zt_hotspots_config_default(void) {
-    zt_hotspots_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_hotspots_config(&config);
-    return config;
-}
-
 ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config) {
     const char *call = "zt_hotspots_start";
     zt__loaded *loaded = profiler ? (zt__loaded *)zt__load(&profiler->loaded) : NULL;
@@ -299,7 +292,7 @@ ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_co
         return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
     }
     if (!hotspots->stream) {
-        hotspots->config = config ? *config : zt_hotspots_config_default();
+        zt__copy_config(&hotspots->config, config, sizeof hotspots->config);
         zt__fill_hotspots_config(&hotspots->config);
     }
     result = zt__start_sampling(hotspots, loaded);

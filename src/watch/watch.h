@@ -43,4 +43,7 @@ typedef struct zt__watch {
     char text[ZT__WATCH_TEXT];
 } zt__watch;
 
+/* As in zt_info. */
+ZT__PRIVATE zt_watch_info zt__get_watch_info(const zt_profiler *profiler);
+
 #endif

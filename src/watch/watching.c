@@ -134,18 +134,12 @@ static void zt__fill_watch_config(zt_watch_config *config) {
     }
 }
 
-ZT_API zt_watch_config zt_watch_config_default(void) {
-    zt_watch_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_watch_config(&config);
-    return config;
-}
-
 ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config) {
     const char *call = "zt_watch";
-    zt_watch_config complete = config ? *config : zt_watch_config_default();
+    zt_watch_config complete;
     const zt_allocator *allocator;
     zt__watch *watch;
+    zt__copy_config(&complete, config, sizeof complete);
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
@@ -199,7 +193,7 @@ ZT_API ze_result_t zt_watch_stop(zt_profiler *profiler) {
     return zt__end_watch(profiler) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
 }
 
-ZT_API zt_watch_info zt_watch_get_info(const zt_profiler *profiler) {
+ZT__PRIVATE zt_watch_info zt__get_watch_info(const zt_profiler *profiler) {
     zt_watch_info info;
     const zt__watch *watch = profiler ? zt__load(&profiler->watch) : NULL;
     memset(&info, 0, sizeof info);

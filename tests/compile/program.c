@@ -124,17 +124,17 @@ static void everything_accepts_no_profiler(zt_profiler *profiler) {
     EXPECT(zt_collect(profiler, 1000) == 0);
     EXPECT(zt_name_list(profiler, NULL, "name") == 0);
     EXPECT(zt_release(profiler, NULL) == 0);
-    zt_counts counts = zt_get_counts(profiler);
+    zt_counts counts = zt_get_info(profiler).counts;
     EXPECT(counts.begun + counts.collected + counts.lost + counts.dropped + counts.in_flight == 0);
-    EXPECT(zt_get_cause(profiler, ZT_LOST_NEVER_DELIVERED) == 0);
-    EXPECT(zt_cause_name(ZT_DROPPED_NO_SLOT) != NULL);
-    EXPECT(zt_get_region_count(profiler) == 0);
-    EXPECT(zt_get_metric_count(profiler) == 0);
+    EXPECT(zt_get_info(profiler).causes[ZT_LOST_NEVER_DELIVERED].count == 0);
+    EXPECT(zt_get_info(NULL).causes[ZT_DROPPED_NO_SLOT].name != NULL);
+    EXPECT(zt_get_info(profiler).region_count == 0);
+    EXPECT(zt_get_info(profiler).metric_count == 0);
     EXPECT(zt_get_metric(profiler, 0) == NULL);
     EXPECT(zt_find_metric(profiler, "GpuTime") == UINT32_MAX);
     (void)zt_get_region(profiler, 0, &info);
     (void)zt_get_path(profiler, 0, &path);
-    EXPECT(info.parent == UINT32_MAX && path.parent == UINT32_MAX && zt_get_path_count(profiler) == 0);
+    EXPECT(info.parent == UINT32_MAX && path.parent == UINT32_MAX && zt_get_info(profiler).path_count == 0);
     (void)zt_get_stats(profiler, 0, 0, &stats);
     (void)zt_get_latency(profiler, 0, ZT_LATENCY_LAUNCH, &stats);
     EXPECT(zt_get_overlap(profiler).samples == 0);
@@ -142,8 +142,8 @@ static void everything_accepts_no_profiler(zt_profiler *profiler) {
     EXPECT(info.name != NULL && info.name[0] == 0);
     EXPECT(zt_report(profiler, "-") == 0);
     EXPECT(zt_write(profiler, ZT_FORMAT_JSON, write_nothing, NULL) == 0);
-    text = zt_get_availability_text(profiler);
-    EXPECT(zt_get_availability(profiler) == ZT_AVAILABILITY_UNKNOWN);
+    text = zt_get_info(profiler).availability_text;
+    EXPECT(zt_get_info(profiler).availability == ZT_AVAILABILITY_UNKNOWN);
     EXPECT(text != NULL);
     text = zt_get_last_error(profiler);
     zt_close(profiler);
@@ -158,13 +158,8 @@ static void passes_run_their_body_once(zt_profiler *profiler) {
         runs++;
     }
     EXPECT(runs == 1);
-    EXPECT(zt_get_pass_count(profiler) == 1);
-    EXPECT(zt_get_tile_count(profiler) == 0);
-
-    zt_passes passes = zt_passes_begin(profiler);
-    EXPECT(zt_passes_next(&passes) != 0);
-    EXPECT(zt_passes_next(&passes) == 0);
-    zt_passes_end(&passes);
+    EXPECT(zt_get_info(profiler).pass_count == 1);
+    EXPECT(zt_get_info(profiler).tile_count == 0);
 
     zt_stats stats;
     memset(&stats, 0, sizeof stats);
@@ -187,8 +182,7 @@ static void limits_of_no_profiler(zt_profiler *profiler) {
     zt_limit_info limit;
     memset(&limit, 1, sizeof limit);
     EXPECT(zt_get_limit(profiler, 0, &limit) == 0);
-    EXPECT(limit.limit == ZT_LIMIT_UNKNOWN && !limit.text[0] && !limit.missing[0]);
-    EXPECT(zt_limit_name(ZT_LIMIT_HOST) != NULL);
+    EXPECT(limit.limit == ZT_LIMIT_UNKNOWN && limit.name != NULL && !limit.text[0] && !limit.missing[0]);
     EXPECT(zt_set_peaks(profiler, 1, 1, NULL) == 0);
     EXPECT(zt_set_operations(profiler, "region", 1) == 0);
 }
@@ -226,7 +220,6 @@ static void benchmarks_of_no_profiler(zt_profiler *profiler) {
 }
 
 static void the_rest_has_no_profiler(void) {
-    EXPECT(strcmp(zt_version(), ZETOOLS_VERSION) == 0);
     EXPECT(ZETOOLS_VERSION_MAJOR + ZETOOLS_VERSION_MINOR + ZETOOLS_VERSION_PATCH > 0);
 #ifdef NO_LEVEL_ZERO
     EXPECT(zt_result_name(0) != NULL);
@@ -287,7 +280,7 @@ static void timelines_accept_no_profiler(zt_profiler *profiler) {
     zt_streamed streamed = {0, 0, 0};
     zt_timeline_info info = zt_get_timeline(profiler);
     EXPECT(info.samples + info.rows + info.lost_samples + info.lost_rows + info.pairs == 0);
-    EXPECT(zt_get_streamed_count(profiler) == 0);
+    EXPECT(zt_get_info(profiler).streamed_count == 0);
     EXPECT(zt_get_streamed_metric(profiler, 0) == NULL);
     EXPECT(zt_get_streamed(profiler, 0, 0, &streamed) == 0);
     EXPECT(streamed.rows == 0);
@@ -300,12 +293,13 @@ static void the_tracer_accepts_no_profiler(zt_profiler *profiler) {
     zt_trace_config config;
     zt_auto_config automatic;
     zt_call_info info;
-    zt_hotspots_config sampling = zt_hotspots_config_default();
+    zt_hotspots_config sampling;
     zt_hotspot_info hotspot;
     zt_kernel_info kernel;
     zt_hook hook = {"zeKernelCreate", NULL, NULL, NULL};
     memset(&config, 0, sizeof config);
     memset(&automatic, 0, sizeof automatic);
+    memset(&sampling, 0, sizeof sampling);
     memset(&info, 0, sizeof info);
     memset(&kernel, 0, sizeof kernel);
     memset(&hotspot, 0, sizeof hotspot);
@@ -319,18 +313,18 @@ static void the_tracer_accepts_no_profiler(zt_profiler *profiler) {
     EXPECT(zt_replace(profiler, "gemm*", NULL, "gemm") == 0);
     EXPECT(zt_trace_start(profiler, &config) == 0);
     EXPECT(zt_trace_stop(profiler) == 0);
-    EXPECT(zt_trace_get_counts(profiler).launches == 0);
-    EXPECT(zt_get_call_count(profiler) == 0);
+    EXPECT(zt_get_info(profiler).launches.launches == 0);
+    EXPECT(zt_get_info(profiler).call_count == 0);
     EXPECT(zt_get_call(profiler, 0, &info) == 0 && info.count == 0);
     EXPECT(info.name != NULL && info.name[0] == 0);
     EXPECT(zt_hotspots_start(profiler, &sampling) == 0);
     EXPECT(zt_hotspots_find_lines(profiler) == 0);
     EXPECT(zt_hotspots_stop(profiler) == 0);
-    EXPECT(zt_hotspots_get_counts(profiler).samples == 0);
-    EXPECT(zt_get_hotspot_count(profiler) == 0);
+    EXPECT(zt_get_info(profiler).hotspots.samples == 0);
+    EXPECT(zt_get_info(profiler).hotspot_count == 0);
     EXPECT(zt_get_hotspot(profiler, 0, &hotspot) == 0 && hotspot.samples == 0);
     EXPECT(hotspot.kernel != NULL && hotspot.kernel[0] == 0);
-    EXPECT(zt_get_kernel_count(profiler) == 0);
+    EXPECT(zt_get_info(profiler).kernel_count == 0);
     EXPECT(zt_get_kernel(profiler, 0, &kernel) == 0 && kernel.launches == 0);
     EXPECT(kernel.name != NULL && kernel.name[0] == 0 && kernel.region == UINT32_MAX);
     (void)zt_auto(&automatic);
@@ -348,8 +342,9 @@ static void a_debugger_may_be_null(void) {
     zt_debug_fn function = NULL;
     zt_debug_thread_info thread;
     uint32_t count = 1, word = 1;
-    zt_watch_config watch = zt_watch_config_default();
+    zt_watch_config watch;
     memset(&config, 0, sizeof config);
+    memset(&watch, 0, sizeof watch);
     config.no_lines = 1;
     (void)zt_debug_open(NULL, 0, &config, &debugger);
     EXPECT(debugger == NULL);
@@ -365,7 +360,7 @@ static void a_debugger_may_be_null(void) {
     EXPECT(zt_debug_close(debugger) == 0);
     EXPECT(zt_watch(NULL, &watch) == 0);
     EXPECT(zt_watch_stop(NULL) == 0);
-    EXPECT(!zt_watch_get_info(NULL).is_watching);
+    EXPECT(!zt_get_info(NULL).watch.is_watching);
 #endif
 }
 
