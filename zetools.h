@@ -222,13 +222,13 @@
        The tracer observes executions, resets and destructions of lists, so zt_execute, zt_reset and
        zt_release are not needed. It works through the tracing layer of the loader, which zt_trace_start
        enables. With loaders before 1.15.7, set ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit.
+       One tracer runs at a time in a process; zt_auto traces all devices. A second start is refused.
 
        With metrics, a launch overlaps with nothing. With times alone (config.groups = "") it overlaps as
        without the tracer, with the exceptions in TRACED LAUNCHES. TRACED LISTS has what is not measured.
 
-       zt_trace_config has more: copies, host times of calls, files of MODULES, and hooks, which are
-       callbacks of the application around calls (see HOOKS). KERNELS has what is reported of each kernel.
-       REPLACEMENTS shows how kernels of another module take the place of the application's.
+       zt_trace_config has copies, host times of calls, files of MODULES, and hooks around calls (see HOOKS),
+       too. KERNELS has what is reported of each kernel; REPLACEMENTS, how others take their place.
 
    AUTOMATIC TRACING
 
@@ -327,7 +327,7 @@
    PROCESSES
 
        A process may contain several copies of this header, in plugins and libraries. They find each other
-       by the environment variable ZETOOLS_PROCESS_3, which the first call of the library sets: no other
+       by the environment variable ZETOOLS_PROCESS_4, which the first call of the library sets: no other
        thread may use the environment during that call, and nobody may change the variable. See COPIES OF
        THE HEADER.
 
@@ -670,8 +670,9 @@ ZT_API void zt_close(zt_profiler *profiler);
                                is no number
        INVALID_SIZE            there are more than 16 hooks
        NOT_READY               a call of an earlier trace is still in progress
-       HANDLE_OBJECT_IN_USE    the profiler traces already, or this is inside a hook of any profiler
-   Not by two threads for one profiler at once. */
+       HANDLE_OBJECT_IN_USE    a tracer runs in the process already: of this or another profiler, or of zt_auto;
+                               or this is inside a hook
+   Of several threads that call it at once, one succeeds. */
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
 
 /* Stops tracing and the sampling of hot spots. What was measured stays. Recorded lists may still be executed,
@@ -4667,6 +4668,7 @@ typedef struct zt__process {
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
+    uint32_t tracers;                          /* that are live: 0 or 1. Atomic */
     uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto, so far.
                                                   Atomic */
 } zt__process;
@@ -4711,7 +4713,7 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void);
 
 /* The block that all copies of this header in a process share, and what belongs to a thread. */
 
-#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_3"
+#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_4"
 
 static zt__process *zt__known_process; /* atomic */
 
@@ -4961,7 +4963,9 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     X(TRACING_OFF, "%s: no callback was called (%s), so the loader's tracing layer is off. Set "             \
                    "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
                    "libze_tracing_layer.")                                                                   \
-    X(TRACING_ALREADY, "zt_trace_start: this profiler is already tracing. Call zt_trace_stop() first.")      \
+    X(TRACING_ALREADY, "%s: this process is traced already, and one tracer runs at a time: that of a "       \
+                       "profiler, or of zt_auto, which traces all devices. Call zt_trace_stop() first, or "  \
+                       "start without zt_auto.")                                                             \
     X(NO_SUCH_CALL, "%s: '%.64s' is not a call that can be traced. Nearest: %s.")                            \
     X(BAD_HOOKS, "%s: config.hooks is NULL, or has more than %u. Pass fewer.")                               \
     X(INSIDE_HOOK, "%s was called from a callback of the tracer, which it would have to wait for. Call it "  \
@@ -21739,9 +21743,7 @@ typedef struct zt__tracer {
     zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto, for those of the thread */
     uint64_t wait_timeout_ns;
 
-    struct zt__tracer *next; /* the next live tracer; guarded by the dispatcher's mutex */
-    int is_live;             /* atomic */
-    uint32_t starting;       /* 1: a thread starts it. Atomic */
+    int is_live; /* atomic */
 
     /* The configuration, which changes only while the tracer is not live. */
     uint8_t measured[ZT__CALL_COUNT]; /* launches and copies that become regions */
@@ -22001,7 +22003,7 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
 
 /* ==== tracer/frames.h =================================================================================== */
 
-/* A call in progress, as a tracer observes it. */
+/* A call in progress, as the tracer observes it. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -22016,17 +22018,16 @@ typedef enum zt__frame_state {
     ZT__FRAME_ABANDONED /* the call is in the driver, and the tracer was destroyed */
 } zt__frame_state;
 
-/* A call in progress, as one tracer observes it. A call has a frame for each tracer. Frames are used
-   again but never freed, because a call may end after its tracer was destroyed. */
+/* A call in progress. Frames are used again but never freed, because a call may end after its tracer was
+   destroyed. */
 typedef struct zt__frame {
-    struct zt__frame *next_of_all;     /* in use or not */
-    struct zt__frame *next, *previous; /* of the same call, in the order of the tracers */
-    zt__frame_state state;             /* atomic */
+    struct zt__frame *next; /* of all frames, in use or not */
+    zt__frame_state state;  /* atomic */
     zt__tracer *tracer;
     zt__call call;
     void *parameters; /* of the call: a ze_..._params_t */
 
-    uint64_t begin_ns;              /* 0: no tracer times the call */
+    uint64_t begin_ns;              /* 0: the call is not timed */
     void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
 
     /* What was done before the call, and is ended or undone after it. */
@@ -22112,10 +22113,6 @@ ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handl
 
 /* The driver may destroy events of the pool that the application has not destroyed. */
 ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame);
-
-/* Returns the frame of an outer tracer that has put an event of its own in place of the application's, or
-   NULL. */
-ZT__PRIVATE const zt__frame *zt__find_outer_signal(const zt__frame *frame);
 
 /* Called before a command that signals an event is appended, and before the tracer chooses how to measure it.
    Saves what another launch has left in the event. */
@@ -22402,20 +22399,8 @@ ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
     zt__forget_handle(tracer, &tracer->pools, pool);
 }
 
-ZT__PRIVATE const zt__frame *zt__find_outer_signal(const zt__frame *frame) {
-    const zt__frame *outer = frame->previous;
-    while (outer && !outer->signal) {
-        outer = outer->previous;
-    }
-    return outer;
-}
-
 /* Returns the event of the application that a command signals, or NULL. */
 static ze_event_handle_t zt__find_signalled(const zt__frame *frame, const zt__command *command) {
-    const zt__frame *outer = zt__find_outer_signal(frame);
-    if (outer) {
-        return outer->signalled;
-    }
     return frame->signal ? frame->signalled : command->signal ? *command->signal : NULL;
 }
 
@@ -23617,9 +23602,7 @@ typedef struct zt__selected_command {
 /* Returns how a command without metrics is measured: by the first of these that fits. No mutex is held,
    because the driver may be queried.
 
-     a list that is not known, no signal (a wait),    SURROUNDING_COMMANDS
-     or a tracer before this one has put its event
-     in place of the application's
+     a list that is not known, or no signal (a wait)  SURROUNDING_COMMANDS
      no event of the application                      EVENT_STAMPS, of the event of the slot
      one with time stamps that can be kept, on a      KEPT_EVENT_STAMPS: nothing is appended
      list that is not in order, or of a pool with
@@ -23645,7 +23628,7 @@ static zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_p
     const zt__known_list *list = &selected->list;
     zt__known_event event, *known;
     int can_be_kept;
-    if (list->kind == ZT__LIST_UNKNOWN || !signal || zt__find_outer_signal(frame)) {
+    if (list->kind == ZT__LIST_UNKNOWN || !signal) {
         return ZT__SURROUNDING_COMMANDS;
     }
     if (!*signal) {
@@ -23932,13 +23915,13 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame) {
 
 /* ==== tracer/dispatcher.h =============================================================================== */
 
-/* From a callback of the loader to the tracers: prologue and epilogue. */
+/* From a callback of the loader to the tracer: prologue and epilogue. */
 
 #ifdef ZETOOLS_TRACER
 
-/* The loader calls a prologue before and an epilogue after each traced call of the process. One dispatcher
-   receives these callbacks and passes them to the live tracers: one for each profiler that traces, and one
-   for zt_auto, which has a profiler for each context and device. The page LOCKS has their locks. */
+/* The loader calls a prologue before and an epilogue after each traced call of the process, for the live tracer.
+   There is one at a time, whichever copy of this header it is of: that of a profiler, or of zt_auto, which has a
+   profiler for each context and device. The page LOCKS has its locks. */
 
 /* What is done before and after a call of a kind; see ZT__KINDS. */
 typedef struct zt__kind_steps {
@@ -23948,8 +23931,7 @@ typedef struct zt__kind_steps {
 } zt__kind_steps;
 
 /* Callbacks are registered with a tracer object of the loader, which cannot be changed once it was enabled. So
-   a change of the traced calls needs another object, which is enabled before the old one is disabled. A call in
-   between may come from both, and is dispatched once. Disabled objects are retired, never destroyed, at two
+   a change of the traced calls needs another object. Disabled objects are retired, never destroyed, at two
    kilobytes each, because zelTracerDestroy waits without limit for the calls that other threads are in. */
 typedef struct zt__dispatcher {
     /* guarded by zt__dispatch_setup: */
@@ -23962,11 +23944,10 @@ typedef struct zt__dispatcher {
     int handles_fork;
 
     /* guarded by zt__dispatch_mutex: */
-    zt__tracer *tracers; /* the live ones, in the order of their start; changed with both locks */
-    uint32_t tracer_count;
-    zt__frame *frames; /* all, in use or not */
+    zt__tracer *tracer; /* the live one, or NULL; changed with both locks */
+    zt__frame *frames;  /* all, in use or not */
 
-    uint8_t observed[ZT__CALL_COUNT]; /* by a live tracer. Atomic; changed with both locks */
+    uint8_t observed[ZT__CALL_COUNT]; /* by the live tracer. Atomic; changed with both locks */
 } zt__dispatcher;
 
 /* The loader does not pass which call it is, so each call has its own functions. */
@@ -23991,7 +23972,7 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer);
 
 /* ==== tracer/dispatcher.c =============================================================================== */
 
-/* From a callback of the loader to the tracers: prologue and epilogue. */
+/* From a callback of the loader to the tracer: prologue and epilogue. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -24007,7 +23988,7 @@ ZT__PRIVATE zt__mutex zt__dispatch_setup = ZT__MUTEX_INITIALIZER;
 
 ZT__PRIVATE zt__mutex zt__dispatch_mutex = ZT__MUTEX_INITIALIZER;
 
-/* The first frame of the traced call that this thread is in, or NULL. */
+/* The frame of the traced call that this thread is in, or NULL. */
 ZT__PRIVATE ZT__THREAD_LOCAL zt__frame *zt__current_call;
 
 /* The registration from which zt__callbacks_come expects a callback on this thread, or 0. */
@@ -24015,121 +23996,98 @@ ZT__PRIVATE ZT__THREAD_LOCAL uintptr_t zt__awaited_registration;
 
 ZT__PRIVATE int zt__is_inside_hook(void) {
     const zt__frame *frame = zt__current_call;
-    while (frame && zt__load(&frame->state) != ZT__FRAME_CALLBACK) {
-        frame = frame->next;
-    }
-    return frame != NULL;
+    return frame && zt__load(&frame->state) == ZT__FRAME_CALLBACK;
 }
 
 /* ---- before a call -------------------------------------------------------------------------------------- */
 
-/* Begins a call, with a frame for each live tracer that observes it. Frames come from malloc, because they
-   may outlive the application's allocator. While one is allocated, the mutex is unlocked, and tracers may
-   start. Returns the first frame, or NULL if there is none. */
+/* Begins a call of the live tracer, with a frame. Frames come from malloc, because they may outlive the
+   application's allocator. Returns NULL if the call is not observed, or without memory. */
 static zt__frame *zt__begin_call(zt__call call, void *parameters) {
-    zt__frame *first = NULL, *last = NULL, *frame;
+    zt__frame *frame, *added = NULL;
     zt__tracer *tracer;
-    zt__lock(&zt__dispatch_mutex);
     for (;;) {
-        uint32_t unused = 0;
-        for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
-            unused += zt__load(&frame->state) == ZT__FRAME_UNUSED;
+        zt__lock(&zt__dispatch_mutex);
+        if (added) {
+            added->next = zt__dispatch.frames;
+            zt__dispatch.frames = added;
         }
-        if (unused >= zt__dispatch.tracer_count) {
+        tracer = zt__dispatch.tracer;
+        frame = zt__dispatch.frames;
+        while (frame && zt__load(&frame->state) != ZT__FRAME_UNUSED) {
+            frame = frame->next;
+        }
+        if (frame || !tracer || !tracer->observed[call]) {
             break;
         }
-        zt__unlock(&zt__dispatch_mutex);
-        frame = (zt__frame *)zt__allocate(&zt__default_allocator, 1, sizeof *frame);
-        if (!frame) {
+        zt__unlock(&zt__dispatch_mutex); /* while a frame is allocated, the tracer may stop */
+        added = (zt__frame *)zt__allocate(&zt__default_allocator, 1, sizeof *added);
+        if (!added) {
             return NULL;
         }
-        zt__lock(&zt__dispatch_mutex);
-        frame->next_of_all = zt__dispatch.frames;
-        zt__dispatch.frames = frame;
     }
-    frame = zt__dispatch.frames;
-    for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
-        if (!tracer->observed[call]) {
-            continue;
-        }
-        while (zt__load(&frame->state) != ZT__FRAME_UNUSED) {
-            frame = frame->next_of_all;
-        }
-        zt__store(&frame->state, ZT__FRAME_CALLBACK);
-        frame->tracer = tracer;
-        frame->call = call;
-        frame->parameters = parameters;
-        zt__store(&frame->has_region, 0);
-        frame->wait_count = NULL;
-        frame->build.place = NULL;
-        frame->build.trial = ZE_RESULT_SUCCESS;
-        frame->signal = NULL;
-        frame->has_kept_event = 0;
-        frame->kernel_before_hooks = NULL;
-        frame->pool_desc = NULL;
-        memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
-        frame->next = NULL;
-        frame->previous = last;
-        if (last) {
-            last->next = frame;
-        } else {
-            first = frame;
-        }
-        last = frame;
+    if (!tracer || !tracer->observed[call]) {
+        zt__unlock(&zt__dispatch_mutex);
+        return NULL;
     }
+    zt__store(&frame->state, ZT__FRAME_CALLBACK);
+    frame->tracer = tracer;
+    frame->call = call;
+    frame->parameters = parameters;
+    zt__store(&frame->has_region, 0);
+    frame->wait_count = NULL;
+    frame->build.place = NULL;
+    frame->build.trial = ZE_RESULT_SUCCESS;
+    frame->signal = NULL;
+    frame->has_kept_event = 0;
+    frame->kernel_before_hooks = NULL;
+    frame->pool_desc = NULL;
+    memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
     zt__unlock(&zt__dispatch_mutex);
-    return first;
+    return frame;
 }
 
 static void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
     zt__call_kind kind = zt__kind_of_call(call);
-    zt__frame *first, *frame;
-    uint64_t begin_ns;
+    zt__tracer *tracer;
+    zt__frame *frame;
     uint32_t i;
-    int is_timed = 0;
     *instance = NULL;
     if (zt__awaited_registration == registration) {
         zt__awaited_registration = 0;
     }
-    /* A thread is in one traced call at a time: the loader does not call back for calls inside of it. So
-       if there is one already, this is the same call, from the second of two enabled registrations. */
+    /* A thread is in one traced call at a time: the loader does not call back for calls inside of it. */
     if (!zt__load(&zt__dispatch.observed[call]) || zt__get_depth() > 0 || zt__current_call) {
         return;
     }
-    first = zt__begin_call(call, parameters);
-    if (!first) {
+    frame = zt__begin_call(call, parameters);
+    if (!frame) {
         return;
     }
-    *instance = first;
-    zt__current_call = first;
+    *instance = frame;
+    zt__current_call = frame;
     zt__change_depth(1);
-    for (frame = first; frame; frame = frame->next) {
-        zt__tracer *tracer = frame->tracer;
-        is_timed |= tracer->timed[call];
-        if (kind == ZT__KIND_LAUNCH) {
-            zt__command command;
-            zt__read_command(call, parameters, &command);
-            frame->kernel_before_hooks = command.kernel;
-        } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
-            frame->kernel_before_hooks = *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel;
-            zt__note_kernel_destroy(tracer, frame->kernel_before_hooks);
+    tracer = frame->tracer;
+    if (kind == ZT__KIND_LAUNCH) {
+        zt__command command;
+        zt__read_command(call, parameters, &command);
+        frame->kernel_before_hooks = command.kernel;
+    } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
+        frame->kernel_before_hooks = *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel;
+        zt__note_kernel_destroy(tracer, frame->kernel_before_hooks);
+    }
+    for (i = 0; i < tracer->hook_count; i++) {
+        const zt__traced_hook *hook = &tracer->hooks[i];
+        if (hook->call == call && hook->prologue) {
+            hook->prologue(parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
         }
-        for (i = 0; i < tracer->hook_count; i++) {
-            const zt__traced_hook *hook = &tracer->hooks[i];
-            if (hook->call == call && hook->prologue) {
-                hook->prologue(parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
-            }
-        }
-        if (zt__steps_of_kind[kind].before) {
-            zt__steps_of_kind[kind].before(frame);
-        }
+    }
+    if (zt__steps_of_kind[kind].before) {
+        zt__steps_of_kind[kind].before(frame);
     }
     zt__change_depth(-1);
-    begin_ns = is_timed ? zt__now_ns() : 0;
-    for (frame = first; frame; frame = frame->next) {
-        frame->begin_ns = begin_ns;
-        zt__store(&frame->state, ZT__FRAME_DRIVER);
-    }
+    frame->begin_ns = tracer->timed[call] ? zt__now_ns() : 0;
+    zt__store(&frame->state, ZT__FRAME_DRIVER);
 }
 
 /* ---- after a call --------------------------------------------------------------------------------------- */
@@ -24161,77 +24119,69 @@ static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns
     }
 }
 
-static void zt__epilogue(ze_result_t result, void **instance) {
-    zt__frame *first = (zt__frame *)*instance, *last = NULL, *frame, *next;
-    uint64_t end_ns;
-    if (!first || first != zt__current_call) {
+/* Signals the event of the application that zt__begin_by_event has replaced by that of a slot, because the
+   application may wait for it. If the tracer was destroyed meanwhile, the slot is still there. */
+static void zt__signal_replaced_event(zt__frame *frame, ze_result_t result) {
+    ze_event_handle_t own = *frame->signal, event = frame->signalled;
+    ze_result_t signalled = ZE_RESULT_NOT_READY;
+    int has_tracer = zt__load(&frame->state) == ZT__FRAME_CALLBACK;
+    *frame->signal = event;
+    frame->signal = NULL;
+    if (result != ZE_RESULT_SUCCESS || !event) {
         return;
     }
-    end_ns = first->begin_ns ? zt__now_ns() : 0;
-    zt__lock(&zt__dispatch_mutex);
-    for (frame = first; frame; frame = frame->next) {
-        if (frame->state == ZT__FRAME_DRIVER) { /* else its tracer was destroyed */
-            zt__store(&frame->state, ZT__FRAME_CALLBACK);
+    if (frame->copied_stamps) {
+        signalled = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps, NULL,
+                                                             event, 1, &own);
+    } else if (frame->is_in_order) {
+        signalled = zeCommandListAppendSignalEvent(frame->list, event);
+    }
+    if (signalled != ZE_RESULT_SUCCESS) { /* on a copy engine; or the driver has refused the other */
+        signalled = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
+        if (has_tracer) {
+            ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
         }
-        last = frame;
+    }
+    if (signalled != ZE_RESULT_SUCCESS && has_tracer) {
+        zt__check(frame->tracer->diagnostics, signalled, "zeCommandListAppendBarrier",
+                  "An event of the application will not be signalled.");
+    }
+}
+
+static void zt__epilogue(ze_result_t result, void **instance) {
+    zt__frame *frame = (zt__frame *)*instance;
+    uint64_t end_ns;
+    if (!frame || frame != zt__current_call) {
+        return;
+    }
+    end_ns = frame->begin_ns ? zt__now_ns() : 0;
+    zt__lock(&zt__dispatch_mutex);
+    if (frame->state == ZT__FRAME_DRIVER) { /* else its tracer was destroyed */
+        zt__store(&frame->state, ZT__FRAME_CALLBACK);
     }
     zt__unlock(&zt__dispatch_mutex);
     zt__change_depth(1);
 
-    /* First, signal the events of the application that zt__begin_by_event has replaced by those of slots,
-       because the application may wait for them. A tracer that was destroyed meanwhile is not needed: its
-       slot is still there. */
-    for (frame = last; frame; frame = frame->previous) {
-        ze_event_handle_t own, event = frame->signalled;
-        ze_result_t signalled = ZE_RESULT_NOT_READY;
-        if (!frame->signal) {
-            continue;
-        }
-        own = *frame->signal;
-        *frame->signal = event;
-        frame->signal = NULL;
-        if (result != ZE_RESULT_SUCCESS || !event) {
-            continue;
-        }
-        if (frame->copied_stamps) {
-            signalled = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps,
-                                                                 NULL, event, 1, &own);
-        } else if (frame->is_in_order) {
-            signalled = zeCommandListAppendSignalEvent(frame->list, event);
-        }
-        if (signalled != ZE_RESULT_SUCCESS) { /* on a copy engine; or the driver has refused the other */
-            signalled = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
-            if (zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
-                ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
-            }
-        }
-        if (signalled != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
-            zt__check(frame->tracer->diagnostics, signalled, "zeCommandListAppendBarrier",
-                      "An event of the application will not be signalled.");
-        }
+    /* Parameters are the application's: they are restored also if the tracer was destroyed. */
+    if (frame->signal) {
+        zt__signal_replaced_event(frame, result);
     }
-
-    for (frame = last; frame; frame = frame->previous) {
-        if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
-            *frame->wait_count = frame->waits;
-        }
-        if (frame->pool_desc) {
-            *frame->pool_desc = frame->given_pool;
-        }
-        if (frame->build.place) { /* likewise */
-            *frame->build.place = frame->build.before;
-            zt__free(&zt__default_allocator, frame->build.changed);
-        }
-        if (frame->state == ZT__FRAME_CALLBACK) {
-            zt__after_call(frame, result, end_ns);
-        }
+    if (frame->wait_count) {
+        *frame->wait_count = frame->waits;
+    }
+    if (frame->pool_desc) {
+        *frame->pool_desc = frame->given_pool;
+    }
+    if (frame->build.place) {
+        *frame->build.place = frame->build.before;
+        zt__free(&zt__default_allocator, frame->build.changed);
+    }
+    if (frame->state == ZT__FRAME_CALLBACK) {
+        zt__after_call(frame, result, end_ns);
     }
     zt__change_depth(-1);
     zt__current_call = NULL;
-    for (frame = first; frame; frame = next) {
-        next = frame->next; /* before another thread uses the frame */
-        zt__store(&frame->state, ZT__FRAME_UNUSED);
-    }
+    zt__store(&frame->state, ZT__FRAME_UNUSED);
 }
 
 /* ---- callbacks of the loader ---------------------------------------------------------------------------- */
@@ -24262,7 +24212,7 @@ ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_mea
     const zt__frame *frame;
     int found = 0;
     zt__lock(&zt__dispatch_mutex);
-    for (frame = zt__dispatch.frames; frame && !found; frame = frame->next_of_all) {
+    for (frame = zt__dispatch.frames; frame && !found; frame = frame->next) {
         zt__frame_state state = zt__load(&frame->state);
         found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER) &&
                 (!only_measured || zt__load(&frame->has_region));
@@ -24275,10 +24225,10 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
     zt__frame *frame;
     int is_running = 0;
     zt__lock(&zt__dispatch_mutex);
-    for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
+    for (frame = zt__dispatch.frames; frame; frame = frame->next) {
         is_running |= frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_CALLBACK;
     }
-    for (frame = zt__dispatch.frames; frame && !is_running; frame = frame->next_of_all) {
+    for (frame = zt__dispatch.frames; frame && !is_running; frame = frame->next) {
         if (frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_DRIVER) {
             zt__store(&frame->state, ZT__FRAME_ABANDONED);
         }
@@ -24295,12 +24245,11 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
 
 #ifdef ZETOOLS_TRACER
 
-/* Registers callbacks for the calls that live tracers observe, for those that `starting` (or NULL) observes,
-   and for zeDriverGet, by which it is tested whether callbacks come; as far as the loader can trace them. If
-   that fails, the previous registration stays. zt__dispatch_setup is held. */
-ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting);
+/* Registers callbacks for the calls that a tracer observes, and for zeDriverGet, by which it is tested whether
+   callbacks come; as far as the loader can trace them. zt__dispatch_setup is held. */
+ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *tracer);
 
-/* Called when the last tracer stops. If the loader cannot disable the layer, callbacks still come. The
+/* Called when the tracer stops. If the loader cannot disable the layer, callbacks still come. The
    registration is then retired, unless too many already were. zt__dispatch_setup is held. */
 ZT__PRIVATE void zt__disable_layer(void);
 
@@ -24308,7 +24257,7 @@ ZT__PRIVATE void zt__disable_layer(void);
    may have held the locks do not exist in it. */
 ZT__PRIVATE void zt__forget_tracers(void);
 
-/* Adds a tracer to the live ones, or removes it. zt__dispatch_setup is held. */
+/* Makes a tracer the live one, or no longer. zt__dispatch_setup is held. */
 ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live);
 
 #endif
@@ -24338,7 +24287,7 @@ static void zt__retire(zel_tracer_handle_t handle) {
     zt__dispatch.retired[zt__dispatch.retired_count++ % ZT__MAX_RETIRED] = handle;
 }
 
-ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
+ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *tracer) {
     static uintptr_t last_registration;
     ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
     uint8_t calls[ZT__CALL_COUNT];
@@ -24346,9 +24295,7 @@ ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     zel_tracer_desc_t desc;
     ze_result_t result;
     uint32_t call;
-    for (call = 0; call < ZT__CALL_COUNT; call++) {
-        calls[call] = zt__dispatch.observed[call] || (starting && starting->observed[call]);
-    }
+    memcpy(calls, tracer->observed, sizeof calls);
     calls[ZT__CALL_DriverGet] = 1;
     if (zt__dispatch.handle && memcmp(zt__dispatch.registered, calls, sizeof calls) == 0) {
         return zt__callbacks_come(zt__dispatch.registration) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
@@ -24408,44 +24355,27 @@ ZT__PRIVATE void zt__disable_layer(void) {
 ZT__PRIVATE void zt__forget_tracers(void) {
     static const zt__mutex unlocked = ZT__MUTEX_INITIALIZER;
     zt__frame *frame;
-    zt__tracer *tracer;
+    zt__tracer *tracer = zt__dispatch.tracer;
     zt__dispatch_setup = unlocked;
     zt__dispatch_mutex = unlocked;
-    for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
+    if (tracer) {
         tracer->is_live = tracer->loaded.is_observed = 0;
         tracer->mutex = tracer->modules.mutex = unlocked;
     }
-    zt__dispatch.tracers = NULL;
-    zt__dispatch.tracer_count = 0;
+    zt__dispatch.tracer = NULL;
     memset(zt__dispatch.observed, 0, sizeof zt__dispatch.observed);
-    for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
+    for (frame = zt__dispatch.frames; frame; frame = frame->next) {
         frame->state = ZT__FRAME_UNUSED;
     }
     zt__current_call = NULL;
 }
 
 ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live) {
-    zt__tracer **place = &zt__dispatch.tracers;
     uint32_t call;
     zt__lock(&zt__dispatch_mutex);
-    while (*place && *place != tracer) {
-        place = &(*place)->next;
-    }
-    if (is_live) {
-        tracer->next = NULL;
-        *place = tracer;
-        zt__dispatch.tracer_count++;
-    } else {
-        *place = tracer->next;
-        zt__dispatch.tracer_count--;
-    }
+    zt__dispatch.tracer = is_live ? tracer : NULL;
     for (call = 0; call < ZT__CALL_COUNT; call++) {
-        uint8_t is_observed = 0;
-        const zt__tracer *live;
-        for (live = zt__dispatch.tracers; live; live = live->next) {
-            is_observed |= live->observed[call];
-        }
-        zt__store(&zt__dispatch.observed[call], is_observed);
+        zt__store(&zt__dispatch.observed[call], is_live ? tracer->observed[call] : (uint8_t)0);
     }
     zt__store(&tracer->is_live, is_live);
     zt__store(&tracer->loaded.is_observed, is_live);
@@ -24655,7 +24585,8 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
 
 /* ---- starting and stopping ------------------------------------------------------------------------------ */
 
-ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given,
+/* Makes a tracer live, of which the process has none. */
+static ze_result_t zt__start_only_tracer(zt__tracer *tracer, const zt_trace_config *given,
                                          uint32_t timeline) {
     zt_trace_config config = given ? *given : zt_trace_config_default();
     const char *kernels = zt__get_variable("ZT_KERNELS"), *copies = zt__get_variable("ZT_COPIES"),
@@ -24696,22 +24627,38 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     if (!zt__dispatch.handles_fork) {
         zt__dispatch.handles_fork = zt__call_after_fork(zt__forget_tracers);
     }
-    if (!zt__dispatch.tracers) {
-        zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
-        if (enable_layer && enable_layer() == ZE_RESULT_SUCCESS) {
-            zt__find_loader_symbol("zelDisableTracingLayer", (void *)&zt__dispatch.disable_layer);
-        }
+    zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
+    if (enable_layer && enable_layer() == ZE_RESULT_SUCCESS) {
+        zt__find_loader_symbol("zelDisableTracingLayer", (void *)&zt__dispatch.disable_layer);
     }
     result = zt__register_calls(tracer);
     if (result == ZE_RESULT_SUCCESS) {
         zt__set_live(tracer, 1);
-    } else if (!zt__dispatch.tracers) {
+    } else {
         zt__disable_layer();
     }
     zt__unlock(&zt__dispatch_setup);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report(tracer->diagnostics, TRACING_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
                           zt__starting_call(tracer), zt_result_name(result));
+    }
+    return result;
+}
+
+ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given,
+                                         uint32_t timeline) {
+    zt__process *process = zt__get_process();
+    ze_result_t result;
+    if (!process) {
+        return zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the tracer");
+    }
+    if (!zt__increment_if(&process->tracers, 0)) {
+        return zt__report(tracer->diagnostics, TRACING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          zt__starting_call(tracer));
+    }
+    result = zt__start_only_tracer(tracer, given, timeline);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__store(&process->tracers, 0u);
     }
     return result;
 }
@@ -24747,12 +24694,8 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
     zt__lock(&zt__dispatch_setup);
     if (zt__load(&tracer->is_live)) {
         zt__set_live(tracer, 0);
-        if (!zt__dispatch.tracers) {
-            zt__disable_layer();
-        } else if (zt__dispatch.retired_count < ZT__MAX_RETIRED) {
-            /* Ends callbacks for calls that no other tracer needs. If this fails, they cost time. */
-            zt__register_calls(NULL);
-        }
+        zt__disable_layer();
+        zt__store(&zt__get_process()->tracers, 0u);
     }
     zt__unlock(&zt__dispatch_setup);
     wait = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
@@ -24823,13 +24766,12 @@ static zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char *cal
 
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config) {
     zt__tracer *tracer;
-    ze_result_t result = ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
-    int is_first;
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
     if (zt__is_inside_hook()) {
-        return zt__report(&profiler->diagnostics, INSIDE_HOOK, result, "zt_trace_start");
+        return zt__report(&profiler->diagnostics, INSIDE_HOOK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          "zt_trace_start");
     }
     if (!profiler->device) {
         return zt__report_null_handle(&profiler->diagnostics, "zt_trace_start", "the profiler's device");
@@ -24838,19 +24780,10 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
     if (!tracer) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
-    is_first = zt__increment_if(&tracer->starting, 0);
-    if (!is_first || zt__load(&tracer->is_live)) {
-        zt__report(&profiler->diagnostics, TRACING_ALREADY, result);
-    } else {
-        if (config && (config->every > 1 || config->limit)) {
-            zt__prepare_times_alone(profiler);
-        }
-        result = zt__start_tracer(tracer, config, profiler->config.timeline);
+    if (config && (config->every > 1 || config->limit)) {
+        zt__prepare_times_alone(profiler);
     }
-    if (is_first) {
-        zt__store(&tracer->starting, 0);
-    }
-    return result;
+    return zt__start_tracer(tracer, config, profiler->config.timeline);
 }
 
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
@@ -34211,7 +34144,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        Copies of this header are in plugins, in libraries with hidden symbols or loaded with RTLD_LOCAL, and
        in files with ZETOOLS_STATIC. They must agree on which metric groups are active, and must not
-       calculate metrics at the same time. The number in the name ZETOOLS_PROCESS_3 is the layout of what
+       calculate metrics at the same time, and one tracer runs in all of them. The number in the name ZETOOLS_PROCESS_4 is the layout of what
        they share: copies with different layouts do not find each other. On Windows, the DLL that makes the
        first call is not unloaded before the process ends.
 */
@@ -34255,8 +34188,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        of the process                activation and calculation of metric groups          yes     no
        setup, of a copy of the       finding what all copies share                        no      no
        header
-       setup, of the dispatcher      starting and stopping tracers                        yes     no
-       of the dispatcher             live tracers, and frames of calls; a frame becomes   no      no
+       setup, of the dispatcher      starting and stopping a tracer                       yes     no
+       of the dispatcher             the live tracer, frames of calls; a frame becomes    no      no
                                      CALLBACK or ABANDONED under it
        of a thread, of the list of   waking, starting and stopping the library's own      no      no
        threads                       threads
@@ -34386,4 +34319,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: c3a7d952152dcf5f */
+/* Joined from src/ by src/join.py: a7c375e5424508bd */

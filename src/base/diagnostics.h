@@ -120,7 +120,9 @@
     X(TRACING_OFF, "%s: no callback was called (%s), so the loader's tracing layer is off. Set "             \
                    "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
                    "libze_tracing_layer.")                                                                   \
-    X(TRACING_ALREADY, "zt_trace_start: this profiler is already tracing. Call zt_trace_stop() first.")      \
+    X(TRACING_ALREADY, "%s: this process is traced already, and one tracer runs at a time: that of a "       \
+                       "profiler, or of zt_auto, which traces all devices. Call zt_trace_stop() first, or "  \
+                       "start without zt_auto.")                                                             \
     X(NO_SUCH_CALL, "%s: '%.64s' is not a call that can be traced. Nearest: %s.")                            \
     X(BAD_HOOKS, "%s: config.hooks is NULL, or has more than %u. Pass fewer.")                               \
     X(INSIDE_HOOK, "%s was called from a callback of the tracer, which it would have to wait for. Call it "  \

@@ -223,8 +223,9 @@ ZT_API void zt_close(zt_profiler *profiler);
                                is no number
        INVALID_SIZE            there are more than 16 hooks
        NOT_READY               a call of an earlier trace is still in progress
-       HANDLE_OBJECT_IN_USE    the profiler traces already, or this is inside a hook of any profiler
-   Not by two threads for one profiler at once. */
+       HANDLE_OBJECT_IN_USE    a tracer runs in the process already: of this or another profiler, or of zt_auto;
+                               or this is inside a hook
+   Of several threads that call it at once, one succeeds. */
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
 
 /* Stops tracing and the sampling of hot spots. What was measured stays. Recorded lists may still be executed,

@@ -111,9 +111,7 @@ typedef struct zt__tracer {
     zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto, for those of the thread */
     uint64_t wait_timeout_ns;
 
-    struct zt__tracer *next; /* the next live tracer; guarded by the dispatcher's mutex */
-    int is_live;             /* atomic */
-    uint32_t starting;       /* 1: a thread starts it. Atomic */
+    int is_live; /* atomic */
 
     /* The configuration, which changes only while the tracer is not live. */
     uint8_t measured[ZT__CALL_COUNT]; /* launches and copies that become regions */
