@@ -23942,6 +23942,7 @@ static zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_p
         ze_event_pool_flags_t flags = 0;
         event.has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
                            tracer->get_pool(*signal, &pool) != ZE_RESULT_SUCCESS ||
+                           !pool || /* counter-based: drivers crash when they are asked for its flags */
                            tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
                            (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
         zt__lock(&tracer->mutex);
@@ -35635,4 +35636,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: caae3131702af555 */
+/* Joined from src/ by src/join.py: 74b871f4788703ce */

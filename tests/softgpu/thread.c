@@ -109,6 +109,8 @@ static sg_execution begin(sg_lane *lane, sg_flight *flight) {
     root->holding += !flight->command->is_kernel;
     note_gone_events(flight->command);
     sg_busy_begin(&execution);
+    if (flight->command->signal.event && event_is_there(&flight->command->signal))
+        sg_event_start(flight->command->signal.event, execution.start);
     return execution;
 }
 
