@@ -10154,11 +10154,20 @@ ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_
     /* Durations are cut to 62 bits, so that a sum of two is below 2^63, whatever the time stamps are. */
     uint64_t first, mask = profiler->kernel_tick_mask & UINT64_MAX >> 2;
     int64_t begin = 0, end = 0; /* ticks since `first` */
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    ze_result_t result;
     memset(tiles, 0, sizeof tiles);
+    *call = "zeEventQueryStatus"; /* the other two succeed before the time stamps are there */
+    result = zeEventQueryStatus(event);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
     if (count > 1) {
         *call = "zeEventQueryTimestampsExp";
         result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
+        if (result == ZE_RESULT_SUCCESS && count > 0 && count < profiler->tiles_stamped) {
+            /* Drivers write nothing if there are fewer. */
+            result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
+        }
         count = count < profiler->tiles_stamped ? count : profiler->tiles_stamped;
     }
     if (profiler->tiles_stamped == 1 || (result == ZE_RESULT_SUCCESS && count == 0)) {
@@ -15719,7 +15728,7 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
         ze_result_t result = ZE_RESULT_SUCCESS;
         uint64_t place, free_reports, reports, now;
         size_t room, size;
-        int is_misaligned, is_read;
+        int is_misaligned, is_read, has_gap;
         if (zt__is_device_lost(stream->diagnostics)) {
             return 0;
         }
@@ -15764,6 +15773,9 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
             zt__store(&stream->failure, (int)result);
             return 0;
         }
+        /* Intel's driver may return UNKNOWN once for reports that the device dropped. */
+        has_gap = result == ZE_RESULT_WARNING_DROPPED_DATA ||
+                  zt__load(&stream->failure) == (int)ZE_RESULT_ERROR_UNKNOWN;
         zt__store(&stream->failure, (int)ZE_RESULT_SUCCESS);
         if (!is_read) {
             return 0;
@@ -15775,7 +15787,7 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
         zt__lock(&stream->data->mutex);
         /* If the device dropped reports, those that it returns are valid all the same. The gap is then before
            one of them, or before the first of the next read. */
-        if (result == ZE_RESULT_WARNING_DROPPED_DATA) {
+        if (has_gap) {
             stream->counts.gaps++;
             if (stream->gap_first == UINT64_MAX) {
                 stream->gap_first = stream->written;
@@ -15787,7 +15799,7 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
         stream->written_ns = now;
         stream->counts.reports += reports;
         zt__unlock(&stream->data->mutex);
-        if (result == ZE_RESULT_WARNING_DROPPED_DATA && !stream->is_of_instructions) {
+        if (has_gap && !stream->is_of_instructions) {
             zt__report(stream->diagnostics, STREAM_GAP, result);
         }
     }
@@ -21654,8 +21666,9 @@ enum {
     ZT__MAX_RETIRED = 1024, /* tracer objects of the loader. Beyond it, a stop does not change them */
     ZT__KEPT_CALLS = 512,   /* of each call, for quantiles */
     /* Flags that older headers lack. */
-    ZT__LIST_FLAG_IN_ORDER = 1 << 3,  /* ZE_COMMAND_LIST_FLAG_IN_ORDER, since Level Zero 1.9 */
-    ZT__POOL_FLAG_MAPPED = 1 << 3,    /* ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP, since Level Zero 1.4 */
+    ZT__LIST_FLAG_IN_ORDER = 1 << 3, /* ZE_COMMAND_LIST_FLAG_IN_ORDER, since Level Zero 1.9 */
+    ZT__POOL_FLAG_MAPPED = 1 << 3,   /* ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP, since Level Zero 1.4 */
+    ZT__POOL_FLAGS_STAMPED = ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | ZT__POOL_FLAG_MAPPED,
     ZT__LIST_FLAG_CLONEABLE = 1 << 4, /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, since Level Zero 1.9 */
     ZT__QUEUE_FLAG_IN_ORDER = 1 << 1, /* ZE_COMMAND_QUEUE_FLAG_IN_ORDER, since Level Zero 1.9 */
     /* ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP and _HOST_TIMESTAMP */
@@ -22179,7 +22192,7 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
     known = (zt__known_pool *)zt__find_or_add_record(&tracer->loaded, &tracer->pools, **p->pphEventPool,
                                                      sizeof *known);
     if (known) {
-        known->has_stamps = ((*p->pdesc)->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;
+        known->has_stamps = ((*p->pdesc)->flags & ZT__POOL_FLAGS_STAMPED) != 0;
         known->may_be_kept = tracer->keeps_events && zt__pool_allows_keeping(*p->pdesc);
     }
     zt__unlock(&tracer->mutex);
@@ -23647,8 +23660,9 @@ static zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_p
         ze_event_pool_flags_t flags = 0;
         event.has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
                            tracer->get_pool(*signal, &pool) != ZE_RESULT_SUCCESS ||
+                           !pool || /* counter-based: drivers crash when they are asked for its flags */
                            tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
-                           (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+                           (flags & ZT__POOL_FLAGS_STAMPED);
         zt__lock(&tracer->mutex);
         known = zt__remember_event(tracer, *signal);
         if (known) {
@@ -34319,4 +34333,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: a7c375e5424508bd */
+/* Joined from src/ by src/join.py: 964c28fb9992fd1b */

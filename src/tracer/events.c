@@ -63,7 +63,7 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
     known = (zt__known_pool *)zt__find_or_add_record(&tracer->loaded, &tracer->pools, **p->pphEventPool,
                                                      sizeof *known);
     if (known) {
-        known->has_stamps = ((*p->pdesc)->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;
+        known->has_stamps = ((*p->pdesc)->flags & ZT__POOL_FLAGS_STAMPED) != 0;
         known->may_be_kept = tracer->keeps_events && zt__pool_allows_keeping(*p->pdesc);
     }
     zt__unlock(&tracer->mutex);
