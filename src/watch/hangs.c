@@ -254,7 +254,7 @@ static void zt__log_hang(zt__watch *watch, const zt_hang *hang, const char *path
         zt__append(text, sizeof text, "The report is in %.256s.", path);
     }
     zt__lock(&watch->profiler->mutex);
-    diagnostics->logged[ZT__HANG] = 0; /* each one is logged */
+    memset(diagnostics->logged[ZT__HANG], 0, sizeof diagnostics->logged[ZT__HANG]); /* each one is logged */
     zt__unlock(&watch->profiler->mutex);
     zt__report(diagnostics, HANG, ZE_RESULT_NOT_READY, text);
 }
