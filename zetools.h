@@ -222,13 +222,13 @@
        The tracer observes executions, resets and destructions of lists, so zt_execute, zt_reset and
        zt_release are not needed. It works through the tracing layer of the loader, which zt_trace_start
        enables. With loaders before 1.15.7, set ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit.
+       One tracer runs at a time in a process; zt_auto traces all devices. A second start is refused.
 
        With metrics, a launch overlaps with nothing. With times alone (config.groups = "") it overlaps as
        without the tracer, with the exceptions in TRACED LAUNCHES. TRACED LISTS has what is not measured.
 
-       zt_trace_config has more: copies, host times of calls, files of MODULES, and hooks, which are
-       callbacks of the application around calls (see HOOKS). KERNELS has what is reported of each kernel.
-       REPLACEMENTS shows how kernels of another module take the place of the application's.
+       zt_trace_config has copies, host times of calls, files of MODULES, and hooks around calls (see HOOKS),
+       too. KERNELS has what is reported of each kernel; REPLACEMENTS, how others take their place.
 
    AUTOMATIC TRACING
 
@@ -372,7 +372,7 @@
                                 only declares them
        ZETOOLS_DISABLE          in each file whose calls are to disappear: all functions are empty, no code
                                 is left, and Level Zero is not needed. zt_execute and zt_reset make only the
-                                calls of Level Zero. Figures are 0, and not NaN. Pass no profiler and no
+                                calls of Level Zero. Figures are NaN, benchmarks fail. Pass no profiler and no
                                 structure of the library between files with it and without
        ZETOOLS_TRACER           in each file that uses the tracer or hot spots, and in the one of
                                 ZETOOLS_IMPLEMENTATION. Off by default, because it adds code for every call
@@ -420,7 +420,10 @@
 #ifndef ZETOOLS_DISABLE
 #include <level_zero/ze_api.h>
 #define ZT__HAVE_LEVEL_ZERO 1
-#elif defined(__has_include)
+#else
+#include <math.h> /* NAN */
+#endif
+#if defined(ZETOOLS_DISABLE) && defined(__has_include)
 #if __has_include(<level_zero/ze_api.h>)
 #include <level_zero/ze_api.h>
 #define ZT__HAVE_LEVEL_ZERO 1
@@ -672,8 +675,9 @@ ZT_API void zt_close(zt_profiler *profiler);
                                is no number
        INVALID_SIZE            there are more than 16 hooks
        NOT_READY               a call of an earlier trace is still in progress
-       HANDLE_OBJECT_IN_USE    the profiler traces already, or this is inside a hook of any profiler
-   Not by two threads for one profiler at once. */
+       HANDLE_OBJECT_IN_USE    a tracer runs in the process already: of this or another profiler, or of zt_auto;
+                               or this is inside a hook
+   Of several threads that call it at once, one succeeds. */
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
 
 /* Stops tracing and the sampling of hot spots. What was measured stays. Recorded lists may still be executed,
@@ -705,7 +709,8 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 /* ---- what all configurations have ---------------------------------------------------------------------- */
 
-/* Called with the first message of each kind, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...".
+/* Called once with each message, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...". Messages that differ in
+   numbers alone are one, and at most eight of a kind are logged.
    result  a ze_result_t: that of the call that failed, or the one that describes the message best
    text    the identifier of the kind, what happened and what to do
    user    `log_user` of the configuration */
@@ -957,8 +962,8 @@ struct zt_limit_info {
     zt_limit limit;
     const char *name;  /* the same as a text: "memory bandwidth", "latency", ... */
     char text[320];    /* sentences with the figures that show it, or with what is missing */
-    char missing[256]; /* metrics that were not measured and might show another limit, as for
-                          zt_config.metrics; "": none is known. The device need not have them */
+    char missing[256]; /* metrics that were not measured and might show another limit, of one group of the
+                          device, which the text may name; "": none is known */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -1777,7 +1782,7 @@ struct zt_debug_config {
                                  threads of the device that are about to stop. Default: 1 second. */
     size_t module_limit;      /* Bytes of modules that are kept for zt_debug_where. Default: 64 MiB. */
     int no_lines;             /* Not 0: zt_debug_where runs no program to find source lines. */
-    zt_log_fn log; /* Receives each kind of message once. NULL: none, or standard error with ZT_LOG. */
+    zt_log_fn log;            /* Receives each message once. NULL: none, or standard error with ZT_LOG. */
     void *log_user;
     zt_allocator allocator; /* Functions that are NULL: malloc and free. */
 };
@@ -2132,6 +2137,10 @@ static inline ZT__UNUSED int zt__begin_body(zt_region *region) {
 
 #ifdef __cplusplus
 
+#ifdef ZETOOLS_STATIC
+namespace { /* as the functions that they call: each copy of the library has its own */
+#endif
+
 /* A region that lasts as long as the object. It cannot be copied or moved. */
 struct zt_scope {
     zt_region region;
@@ -2150,6 +2159,10 @@ struct zt__all_passes {
     zt__all_passes(const zt__all_passes &) = delete;
     zt__all_passes &operator=(const zt__all_passes &) = delete;
 };
+
+#ifdef ZETOOLS_STATIC
+} /* namespace */
+#endif
 
 #define ZT__REGION(scope, profiler, list, name)                                                              \
     for (zt_scope scope(profiler, list, name); zt__begin_body(&scope.region);)
@@ -2184,7 +2197,8 @@ struct zt__all_passes {
 
 #ifdef ZETOOLS_DISABLE
 
-/* Each function returns what stands for nothing, with figures of 0, and fills in empty structures. */
+/* Each function returns what stands for nothing, and fills in empty structures. Figures are NaN, so that no
+   comparison with one holds; a benchmark returns UNSUPPORTED_FEATURE. */
 
 #ifdef ZT__HAVE_LEVEL_ZERO
 #define ZT__RESULT ze_result_t
@@ -2192,6 +2206,7 @@ struct zt__all_passes {
 #define ZT__RESULT int
 #endif
 #define ZT__SUCCESS ((ZT__RESULT)0)
+#define ZT__UNSUPPORTED ((ZT__RESULT)0x78000003)
 #define ZT__OFF static inline ZT__UNUSED
 
 /* The parameters have the names of those of the functions that they replace, and are not used. */
@@ -2216,10 +2231,33 @@ ZT__OFF ZT__RESULT zt__clear(void *memory, size_t size) {
         return empty;                                                                                        \
     }
 
+ZT__OFF ZT__RESULT zt__clear_stats(zt_stats *stats) {
+    if (stats) {
+        stats->count = 0;
+        stats->sum = stats->mean = stats->stddev = stats->min = stats->max = stats->median = stats->p95 = NAN;
+    }
+    return ZT__SUCCESS;
+}
+
+ZT__OFF void zt__clear_bench(zt_bench_result *result) {
+    size_t i;
+    zt__clear(result, sizeof *result);
+    result->region = UINT32_MAX;
+    result->ended_by = "";
+    result->median = result->low = result->high = result->quartile1 = result->quartile3 = NAN;
+    result->min = result->max = result->precision = result->tolerance = NAN;
+    result->bytes_per_second = result->items_per_second = result->frequency_mhz = NAN;
+    result->counter_median = result->perturbation = NAN;
+    for (i = 0; i < ZT_BENCH_SAMPLES; i++) {
+        result->samples[i] = NAN;
+    }
+}
+
 /* clang-format off */
 ZT__OFF ZT__RESULT zt_open(const void *context, const void *device, const zt_config *config,
     zt_profiler **profiler) { return ZT__CLEAR(profiler); }
-ZT__OFF const char *zt_get_last_error(const zt_profiler *profiler) { return ""; }
+ZT__OFF const char *zt_get_last_error(const zt_profiler *profiler)
+    { return "ZETOOLS_DISABLE is defined: nothing is measured."; }
 ZT__OFF zt_region zt_begin(zt_profiler *profiler, const void *list, const char *name) ZT__EMPTY(zt_region)
 ZT__OFF void zt_end(zt_region *region) {}
 ZT__OFF ZT__RESULT zt_release(zt_profiler *profiler, const void *list) { return ZT__SUCCESS; }
@@ -2248,18 +2286,20 @@ ZT__OFF zt_info zt_get_info(const zt_profiler *profiler)
 ZT__OFF ZT__RESULT zt_get_last_result(const zt_profiler *profiler) { return ZT__SUCCESS; }
 ZT__OFF const char *zt_result_name(int result) { return ""; }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; info->parent = UINT32_MAX; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->parent = UINT32_MAX; zt__clear_stats(&info->time_ns);
+      info->own_ns = info->total_ns = info->bytes_per_second = NAN; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info)
-    { ZT__CLEAR(info); if (info) { info->parent = UINT32_MAX; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->parent = UINT32_MAX; info->total_ns = info->own_ns = NAN; }
+      return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
-    zt_stats *stats) { return ZT__CLEAR(stats); }
+    zt_stats *stats) { return zt__clear_stats(stats); }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-    zt_stats *stats) { return ZT__CLEAR(stats); }
-ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) { return 0; }
+    zt_stats *stats) { return zt__clear_stats(stats); }
+ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) { return NAN; }
 ZT__OFF ZT__RESULT zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
-    uint32_t metric, zt_stats *stats) { return ZT__CLEAR(stats); }
+    uint32_t metric, zt_stats *stats) { return zt__clear_stats(stats); }
 ZT__OFF ZT__RESULT zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info)
     { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
@@ -2267,16 +2307,18 @@ ZT__OFF ZT__RESULT zt_set_peaks(zt_profiler *profiler, double bytes_per_second, 
 ZT__OFF ZT__RESULT zt_set_operations(zt_profiler *profiler, const char *region, double operations)
     { return ZT__SUCCESS; }
 ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) ZT__EMPTY(zt_timeline_info)
-ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler) ZT__EMPTY(zt_overlap)
+ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler)
+    { zt_overlap empty; zt__clear(&empty, sizeof empty); empty.span_ns = empty.busy_ns = empty.kernel_ns = NAN;
+      empty.copy_ns = empty.both_ns = empty.idle_ns = NAN; return empty; }
 ZT__OFF ZT__RESULT zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass, zt_stats *time_ns)
-    { return ZT__CLEAR(time_ns); }
+    { return zt__clear_stats(time_ns); }
 ZT__OFF ZT__RESULT zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user)
     { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_name_list(zt_profiler *profiler, const void *list, const char *name)
     { return ZT__SUCCESS; }
 #ifdef ZETOOLS_TRACER
 ZT__OFF ZT__RESULT zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = UINT32_MAX; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = UINT32_MAX; info->occupancy = NAN; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_replace(zt_profiler *profiler, const char *kernels, const void *module,
     const char *name) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info)
@@ -2296,12 +2338,14 @@ ZT__OFF zt_stream_info zt_stream_get_info(const zt_stream *stream)
 ZT__OFF uint32_t zt_stream_find_metric(const zt_stream *stream, const char *name) { return UINT32_MAX; }
 ZT__OFF const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF ZT__RESULT zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-    zt_streamed *streamed) { return ZT__CLEAR(streamed); }
+    zt_streamed *streamed)
+    { ZT__CLEAR(streamed); if (streamed) { streamed->mean = streamed->peak = NAN; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result)
-    { ZT__CLEAR(result); if (result) { result->region = UINT32_MAX; result->ended_by = ""; } return ZT__SUCCESS; }
+    { if (result) { zt__clear_bench(result); } return ZT__UNSUPPORTED; }
 ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
     zt_comparison *result)
-    { ZT__CLEAR(result); if (result) { result->a.ended_by = result->b.ended_by = ""; } return ZT__SUCCESS; }
+    { ZT__CLEAR(result); if (result) { zt__clear_bench(&result->a); zt__clear_bench(&result->b);
+      result->ratio = result->low = result->high = NAN; } return ZT__UNSUPPORTED; }
 ZT__OFF ZT__RESULT zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
     uint32_t count, zt_write_fn write, void *user) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_report_benches(const zt_profiler *profiler, const zt_bench_result *results,
@@ -2315,7 +2359,7 @@ ZT__OFF ZT__RESULT zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_co
 ZT__OFF ZT__RESULT zt_hotspots_stop(zt_profiler *profiler) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_hotspots_find_lines(zt_profiler *profiler) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info)
-    { ZT__CLEAR(info); if (info) { info->kernel = info->file = ""; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->kernel = info->file = ""; info->share = NAN; } return ZT__SUCCESS; }
 #endif
 ZT__OFF ZT__RESULT zt_merge(zt_profiler *into, const zt_profiler *from) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_pack(const zt_profiler *profiler, void *buffer, size_t *size)
@@ -2945,8 +2989,8 @@ ZT__PRIVATE int zt__read_variable(const char *name, char *text, size_t size);
 /* Sets a variable of the environment. One that is set already keeps its value, unless `replaces`. */
 ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int replaces);
 
-/* Returns whether the user may do what is reserved for privileged ones. */
-ZT__PRIVATE int zt__is_privileged(void);
+/* Returns how a process gets permission to use counters, or NULL if the system reserves them for nobody. */
+ZT__PRIVATE const char *zt__find_permission_remedy(void);
 
 /* Stores the command line, with blanks between the arguments. */
 ZT__PRIVATE void zt__read_program(char *program, size_t room);
@@ -3202,8 +3246,28 @@ ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int repla
     setenv(name, value, replaces);
 }
 
-ZT__PRIVATE int zt__is_privileged(void) {
-    return geteuid() == 0;
+ZT__PRIVATE const char *zt__find_permission_remedy(void) {
+    static const struct {
+        const char *path, *remedy;
+    } files[] = {
+        {"/proc/sys/dev/xe/observation_paranoid",
+         "As root, write 0 to /proc/sys/dev/xe/observation_paranoid, or run with CAP_PERFMON."},
+        {"/proc/sys/dev/i915/perf_stream_paranoid",
+         "As root, write 0 to /proc/sys/dev/i915/perf_stream_paranoid, or run with CAP_PERFMON."},
+    };
+    const char *remedy = NULL;
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(files); i++) {
+        FILE *file = fopen(files[i].path, "re");
+        int number;
+        if (file) {
+            if (fscanf(file, "%d", &number) != 1 || number != 0) {
+                remedy = files[i].remedy;
+            }
+            fclose(file);
+        }
+    }
+    return remedy;
 }
 
 ZT__PRIVATE void zt__read_program(char *program, size_t room) {
@@ -3272,19 +3336,36 @@ static void zt__unblock_write_signals(const zt__write_signals *signals) {
     errno = reason;
 }
 
+/* Waits until a descriptor has room. Returns 0 if it has none after 10 seconds. */
+static int zt__await_room(int descriptor) {
+    enum { LONGEST_MS = 10000 };
+    const uint64_t begin = zt__now_ns();
+    struct pollfd writable = {descriptor, POLLOUT, 0};
+    uint64_t passed_ms = 0;
+    int ready;
+    do {
+        ready = poll(&writable, 1, (int)(LONGEST_MS - passed_ms));
+        passed_ms = (zt__now_ns() - begin) / 1000000;
+    } while (ready < 0 && errno == EINTR && passed_ms < LONGEST_MS);
+    return ready > 0;
+}
+
 /* Returns 0 if all was written. What the application has written to `file` is flushed first. A C library
    discards it if a signal interrupts the flush, so this waits until there is room: a pipe then has enough for
-   the usual buffer. */
+   the usual buffer. A terminal or a pipe that does not block is waited for likewise. */
 static int zt__write_to_descriptor(FILE *file, int descriptor, const char *next, size_t size) {
-    struct pollfd writable = {descriptor, POLLOUT, 0};
-    while (poll(&writable, 1, -1) < 0 && errno == EINTR) {
-    }
+    zt__await_room(descriptor);
     if (fflush(file) != 0) {
         return 1;
     }
     while (size > 0) {
         ssize_t written = write(descriptor, next, size);
-        if (written < 0 && errno != EINTR) {
+        if (written < 0 && errno == EAGAIN) {
+            if (!zt__await_room(descriptor)) {
+                errno = EAGAIN;
+                return 1;
+            }
+        } else if (written < 0 && errno != EINTR) {
             return 1;
         }
         next += written > 0 ? written : 0;
@@ -3916,14 +3997,19 @@ ZT__PRIVATE const char *zt__file_name(const char *path) {
 
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
     /* A suffix stands before those that it ends with. */
+#ifdef ZETOOLS_NO_PAGE
+    enum { PAGE_SHOWS_TIMELINE = 0 };
+#else
+    enum { PAGE_SHOWS_TIMELINE = 1 };
+#endif
     static const zt__suffix suffixes[] = {
         {".instances.csv", ZT_FORMAT_INSTANCES, 1},
         {".folded", ZT_FORMAT_FOLDED, 0},
         {".trace.json", ZT_FORMAT_TRACE, 1},
         {".json", ZT_FORMAT_JSON, 0},
         {".csv", ZT_FORMAT_CSV, 0},
-        {".html", ZT_FORMAT_HTML, 1},
-        {".htm", ZT_FORMAT_HTML, 1},
+        {".html", ZT_FORMAT_HTML, PAGE_SHOWS_TIMELINE},
+        {".htm", ZT_FORMAT_HTML, PAGE_SHOWS_TIMELINE},
         {".prom", ZT_FORMAT_OPENMETRICS, 0},
         {".txt", ZT_FORMAT_TABLE, 0},
     };
@@ -4016,6 +4102,71 @@ ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
         snprintf(path->text, sizeof path->text, "%.*s.%u%s", (int)length, given.text, (unsigned)n,
                  given.text + length);
     }
+}
+
+/* ==== base/files.h ====================================================================================== */
+
+/* Files that are written whole: beside the name, and then renamed. */
+
+/* Writes the content of a file. UNKNOWN: the file does not take it, and errno has the reason. Other failures are
+   reported by the function itself. */
+typedef ze_result_t (*zt__content_fn)(const void *content, FILE *file);
+
+/* Writes to `file`, and then calls `end` with it: fclose, or fflush for a standard stream. `file` may be NULL: it could
+   not be opened. Returns what `write` returns; UNKNOWN with the reason in errno, if the file could not be written. */
+ZT__PRIVATE ze_result_t zt__write_content(FILE *file, int (*end)(FILE *), zt__content_fn write,
+                                          const void *content);
+
+/* Writes a file beside the one of this name and renames it, so that nobody reads an incomplete one. The file has the
+   access rights of the one that it replaces. Returns as zt__write_content. */
+ZT__PRIVATE ze_result_t zt__replace_file(const char *path, zt__content_fn write, const void *content);
+
+/* ==== base/files.c ====================================================================================== */
+
+/* Files that are written whole: beside the name, and then renamed. */
+
+ZT__PRIVATE ze_result_t zt__write_content(FILE *file, int (*end)(FILE *), zt__content_fn write,
+                                          const void *content) {
+    ze_result_t result;
+    unsigned console;
+    int reason;
+    if (!file) {
+        return ZE_RESULT_ERROR_UNKNOWN;
+    }
+    console = zt__begin_utf8(file);
+    errno = 0;
+    result = write(content, file);
+    reason = errno;
+    if (end(file) != 0 && result == ZE_RESULT_SUCCESS) {
+        result = ZE_RESULT_ERROR_UNKNOWN;
+        reason = errno;
+    }
+    zt__end_utf8(console);
+    errno = reason;
+    return result;
+}
+
+ZT__PRIVATE ze_result_t zt__replace_file(const char *path, zt__content_fn write, const void *content) {
+    const char *name = zt__file_name(path);
+    char beside[4096 + 64];
+    zt__file_properties before;
+    int reason, has_before = zt__get_file_properties(path, &before);
+    FILE *part;
+    ze_result_t result;
+    /* A long name is cut, because the name of a file has 255 bytes at the most. */
+    snprintf(beside, sizeof beside, "%.*s%.128s.%ld.%lx.part", (int)(name - path), path, name,
+             zt__get_process_id(), (unsigned long)zt__this_thread());
+    part = zt__create_file(beside, path, has_before ? &before : NULL);
+    result = zt__write_content(part, fclose, write, content);
+    if (result == ZE_RESULT_SUCCESS && !zt__rename_file(beside, path)) {
+        result = ZE_RESULT_ERROR_UNKNOWN;
+    }
+    if (part && result != ZE_RESULT_SUCCESS) {
+        reason = errno;
+        zt__remove_file(beside);
+        errno = reason;
+    }
+    return result;
 }
 
 /* ==== base/threads.h ==================================================================================== */
@@ -4531,6 +4682,7 @@ typedef struct zt__process {
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
+    uint32_t tracers;                          /* that are live: 0 or 1. Atomic */
     uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto, so far.
                                                   Atomic */
 } zt__process;
@@ -4703,8 +4855,11 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(METRIC_LIBRARY_MISSING, "zetMetricGroupGet: the device lists no counters (%u groups in all). The "     \
                               "driver's metric libraries are missing: install Intel Metrics Discovery and "  \
                               "Metrics Library (libigdmd, libigdml) of the driver's version.")               \
-    X(NO_PERMISSION, "%s failed: %s. The system reserves metrics for privileged users. As root, write 0 to " \
-                     "%s, or run with CAP_PERFMON.")                                                         \
+    X(NO_PERMISSION, "%s failed: %s. This process has no permission to use metrics. %s")                     \
+    X(NO_PERMISSION_OR_IN_USE, "%s failed: %s. Either this process has no permission to use metrics, or "    \
+                               "the counters are in use by another process or by a stream or query of this " \
+                               "program's own: the driver's answer is the same. %s Or close the other "      \
+                               "user, then open again.")                                                     \
     X(COUNTERS_IN_USE, "%s failed: %s. The device's counters are in use by %s. Close it, then open again.")  \
     X(METRICS_UNAVAILABLE, "%s failed: %s. Metrics cannot be measured on this device; regions have times.")  \
     X(TIMES_BY_CHOICE, "zt_open: no metric groups are requested; regions have only times. Name some in "     \
@@ -4729,6 +4884,9 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
     X(REGION_OPEN, "zt_collect: region '%.64s' is not ended, so it is not collected. Call zt_end() for it.") \
+    X(TIMED_OUT,                                                                                             \
+      "%s: samples are still in flight after the timeout of %llu ns. Wait for the work before, or "          \
+      "allow more time: timeouts are in nanoseconds.")                                                       \
     X(OVERWRITTEN, "%s: a list was executed again before its last execution had finished. The samples of "   \
                    "that are overwritten and counted as lost. Execute several lists in turn, or wait for "   \
                    "the list before: zt_execute does, up to config.wait_timeout_ns.")                        \
@@ -4794,7 +4952,9 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(TRACING_OFF, "%s: no callback was called (%s), so the loader's tracing layer is off. Set "             \
                    "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
                    "libze_tracing_layer.")                                                                   \
-    X(TRACING_ALREADY, "zt_trace_start: this profiler is already tracing. Call zt_trace_stop() first.")      \
+    X(TRACING_ALREADY, "%s: this process is traced already, and one tracer runs at a time: that of a "       \
+                       "profiler, or of zt_auto, which traces all devices. Call zt_trace_stop() first, or "  \
+                       "start without zt_auto.")                                                             \
     X(NO_SUCH_CALL, "%s: '%.64s' is not a call that can be traced. Nearest: %s.")                            \
     X(BAD_HOOKS, "%s: config.hooks is NULL, or has more than %u. Pass fewer.")                               \
     X(INSIDE_HOOK, "%s was called from a callback of the tracer, which it would have to wait for. Call it "  \
@@ -4832,8 +4992,8 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(MODULE_NOT_SAVED, "%s failed: %s. Files of modules are missing in '%.512s'. %s")                       \
     /* of program debug */                                                                                   \
     X(DEBUG_UNSUPPORTED,                                                                                     \
-      "zetDeviceGetDebugProperties: this device cannot be debugged. Pass the root device in place of a "     \
-      "sub-device; otherwise this needs another device, or a newer driver.")                                 \
+      "zetDeviceGetDebugProperties: this device cannot be debugged: the kernel's i915 or xe driver lacks "   \
+      "eudebug, or it is a sub-device. Pass the root device, or install a kernel with eudebug.")             \
     X(DEBUG_SWITCHED_OFF, "%s: %s. The system has switched program debug off. As root, write 1 to %s, and "  \
                           "start the program again.")                                                        \
     X(DEBUG_NOT_ENABLED,                                                                                     \
@@ -4906,11 +5066,16 @@ typedef enum zt__message {
 ZT__MESSAGES(X)
 #undef X
 
+/* How many different messages of a kind are logged. */
+enum { ZT__LOGGED_OF_KIND = 8 };
+
 /* The messages of a profiler or stream. */
 typedef struct zt__diagnostics {
     zt__mutex *mutex; /* of the profiler or stream */
     zt__message_text last;
-    uint8_t logged[ZT__MESSAGE_COUNT]; /* not 0: a message of this kind was logged, which is done once */
+    /* Of each message that was logged, a hash of its text without digits, which is not 0: a message that differs from it
+       in numbers alone is not logged again. */
+    uint64_t logged[ZT__MESSAGE_COUNT][ZT__LOGGED_OF_KIND];
     zt_log_fn log;
     void *log_user;
     int device_lost; /* atomic */
@@ -4923,8 +5088,9 @@ typedef struct zt__log_call {
 } zt__log_call;
 
 /* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of the thread
-   and of a profiler, stream or debugger, and logs it if it is the first of its kind. If `diagnostics` is NULL,
-   prints it if ZT_LOG asks for that. Returns `result`, which is not SUCCESS. The log function
+   and of a profiler, stream or debugger, and logs it unless it was logged before, or eight others of its kind
+   were. If `diagnostics` is NULL, prints it if ZT_LOG asks for that. Returns `result`, which is not SUCCESS.
+   The log function
    is a callback: no mutex may be held. */
 #define zt__report(diagnostics, identifier, ...)                                                             \
     zt__report_message(diagnostics, ZT__##identifier, zt__format_##identifier, __VA_ARGS__)
@@ -5120,12 +5286,33 @@ ZT__PRIVATE ZT__THREAD_LOCAL const zt__log_call *zt__log_calls;
 
 static ZT__THREAD_LOCAL zt__message_text zt__last_of_thread; /* whatever it is about */
 
+/* Returns whether a message is to be logged, and adds it to those of its kind that were. */
+static int zt__is_new(uint64_t logged[ZT__LOGGED_OF_KIND], const char *text) {
+    char key[sizeof(zt__message_text)];
+    size_t used = 0;
+    uint64_t hash;
+    uint32_t i;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9') {
+            key[used++] = *text;
+        }
+    }
+    hash = zt__hash(key, used) | 1;
+    for (i = 0; i < ZT__LOGGED_OF_KIND && logged[i] && logged[i] != hash; i++) {
+    }
+    if (i == ZT__LOGGED_OF_KIND || logged[i]) {
+        return 0;
+    }
+    logged[i] = hash;
+    return 1;
+}
+
 ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format, unsigned result,
                        ...) {
     zt__message_text now;
     zt__log_call call;
-    int is_first; /* of its kind */
+    int is_new;
     va_list arguments;
     va_start(arguments, result);
     vsnprintf(now.text, sizeof now.text, format, arguments);
@@ -5140,10 +5327,9 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     }
     zt__lock(diagnostics->mutex);
     diagnostics->last = now;
-    is_first = !diagnostics->logged[message];
-    diagnostics->logged[message] |= (uint8_t)is_first;
+    is_new = zt__is_new(diagnostics->logged[message], now.text);
     zt__unlock(diagnostics->mutex);
-    if (is_first && diagnostics->log) {
+    if (is_new && diagnostics->log) {
         call.diagnostics = diagnostics;
         call.outer = zt__log_calls;
         zt__log_calls = &call;
@@ -5187,6 +5373,10 @@ ZT__PRIVATE ze_result_t zt__check(zt__diagnostics *diagnostics, ze_result_t resu
     }
     if (zt__means_device_loss(result)) {
         return zt__report_device_loss(diagnostics, result, call);
+    }
+    if (result == ZE_RESULT_ERROR_INVALID_NULL_HANDLE) { /* the library passes none */
+        remedy = "A context, device or list was destroyed before the profiler or stream that uses it. Close "
+                 "that first; call zt_release before a list is destroyed.";
     }
     return zt__report(diagnostics, CALL_FAILED, result, call, zt_result_name(result), remedy);
 }
@@ -5476,15 +5666,8 @@ ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int repla
     }
 }
 
-ZT__PRIVATE int zt__is_privileged(void) {
-    TOKEN_ELEVATION elevation = {0};
-    DWORD size = 0;
-    HANDLE token;
-    if (OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token)) {
-        GetTokenInformation(token, TokenElevation, &elevation, sizeof elevation, &size);
-        CloseHandle(token);
-    }
-    return elevation.TokenIsElevated != 0;
+ZT__PRIVATE const char *zt__find_permission_remedy(void) {
+    return "Run as administrator.";
 }
 
 ZT__PRIVATE void zt__read_program(char *program, size_t room) {
@@ -6635,20 +6818,14 @@ ZT__PRIVATE int zt__share_counters(ze_device_handle_t a, ze_device_handle_t b) {
 ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_device_handle_t device,
                                                int is_streamed, ze_result_t result, const char *call,
                                                const zt__counter_holder *holder) {
-    const char *name = zt_result_name(result);
-    /* Without permission, drivers return different results from different calls. */
-    int may_be_forbidden =
-        result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
+    const char *name = zt_result_name(result), *remedy = zt__find_permission_remedy();
+    /* Drivers return these without permission, and also while another process uses the counters. */
+    const int is_ambiguous =
         (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
         (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
-    /* Where the system keeps whether it reserves counters for privileged users. */
-    static const char *const paths[] = {"/proc/sys/dev/xe/observation_paranoid",
-                                        "/proc/sys/dev/i915/perf_stream_paranoid"};
-    char files[160];
-    zt__counter_holder other;
+    zt__counter_holder own;
     zt__process *process;
-    uint32_t i, found = 0;
-    int all_may = 1; /* the system reserves counters for nobody */
+    uint32_t i;
     if (zt__means_device_loss(result)) {
         zt__report_device_loss(diagnostics, result, call);
         return ZT_DEVICE_LOST;
@@ -6661,36 +6838,19 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         zt__report(diagnostics, METRICS_NOT_ENABLED, result, call, name);
         return ZT_NOT_ENABLED;
     }
-    snprintf(files, sizeof files, "%s (xe) or %s (i915), whichever there is", paths[0], paths[1]);
-    for (i = 0; i < ZT__COUNT_OF(paths) && may_be_forbidden; i++) {
-        FILE *file = zt__open_file(paths[i], ZT__TO_READ);
-        int value, is_number;
-        if (!file) {
-            continue;
-        }
-        is_number = fscanf(file, "%d", &value) == 1;
-        fclose(file);
-        if (!is_number) {
-            snprintf(files, sizeof files, "%s", paths[i]);
-        } else if (value != 0 || !found) {
-            snprintf(files, sizeof files, "%s (now %d)", paths[i], value);
-        }
-        all_may &= is_number && value == 0;
-        found++;
-    }
-    if (may_be_forbidden && !(found && all_may) && !zt__is_privileged()) {
-        zt__report(diagnostics, NO_PERMISSION, result, call, name, files);
+    if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) {
+        zt__report(diagnostics, NO_PERMISSION, result, call, name,
+                   remedy ? remedy : "Run as a privileged user.");
         return ZT_NO_PERMISSION;
     }
-    /* With permission, the same results mean that another process uses the counters. */
-    if (!may_be_forbidden && result != ZE_RESULT_ERROR_NOT_AVAILABLE &&
+    if (!is_ambiguous && result != ZE_RESULT_ERROR_NOT_AVAILABLE &&
         result != ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
         zt__report(diagnostics, METRICS_UNAVAILABLE, result, call, name);
         return ZT_NOT_SUPPORTED;
     }
     /* Some drivers do not allow regions and streams on one device at a time: a profiler may have been refused
        because of a stream of this process, or a stream because of a profiler. */
-    snprintf(other.text, sizeof other.text, "another process, or a stream or query of this program's own");
+    own.text[0] = 0;
     process = holder && holder->text[0] ? NULL : zt__get_process();
     if (process) {
         zt__lock(&process->mutex);
@@ -6698,13 +6858,21 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
             const zt__active_group *active = &process->active_groups[i];
             if (active->users && active->is_streamed != is_streamed &&
                 zt__share_counters(active->device, device)) {
-                zt__describe_holder(active, &other);
+                zt__describe_holder(active, &own);
             }
         }
         zt__unlock(&process->mutex);
+        holder = &own;
     }
-    zt__report(diagnostics, COUNTERS_IN_USE, result, call, name,
-               holder && holder->text[0] ? holder->text : other.text);
+    if (!holder || !holder->text[0]) {
+        if (is_ambiguous && remedy) {
+            zt__report(diagnostics, NO_PERMISSION_OR_IN_USE, result, call, name, remedy);
+            return ZT_NO_PERMISSION;
+        }
+        snprintf(own.text, sizeof own.text, "another process, or a stream or query of this program's own");
+        holder = &own;
+    }
+    zt__report(diagnostics, COUNTERS_IN_USE, result, call, name, holder->text);
     return ZT_IN_USE;
 }
 
@@ -7342,6 +7510,19 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
                                           const zt_config *config, zt__selection *selection,
                                           zt_availability *availability);
 
+/* Finds the group that has the most of the wanted metrics, among the usable groups of the device that are not
+   selected.
+   lists    for each wanted metric its names, separated by commas
+   weights  for each how much it counts; 0: it is not wanted
+   found    receives for each which of its names the group has, from 1; 0: none
+   name     receives the name of the group
+   count    at most ZT__MAX_REQUESTED_METRICS
+   Returns 0 if no group has any. Reports nothing. */
+ZT__PRIVATE int zt__find_other_group(const zt_allocator *allocator, const zt__driver *driver,
+                                     ze_device_handle_t device, const zt__selection *selection,
+                                     const char *const *lists, const uint32_t *weights, uint32_t count,
+                                     uint8_t *found, char name[ZET_MAX_METRIC_GROUP_NAME]);
+
 /* ==== metrics/selection.c =============================================================================== */
 
 /* The groups that a configuration requests, and which of them are measured together. */
@@ -7707,6 +7888,63 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
     }
     *availability = selector.availability;
     return result;
+}
+
+/* ---- groups that are not selected ------------------------------------------------------------------------ */
+
+/* Stores which of its names, from 1, each wanted metric has in a group. Returns the sum of the weights of those
+   that the group has. */
+static uint32_t zt__weigh_group(const zt__group *group, const char *const *lists, const uint32_t *weights,
+                                uint32_t count, uint8_t *found) {
+    uint32_t i, m, sum = 0;
+    for (i = 0; i < count; i++) {
+        const char *list = lists[i], *name;
+        uint8_t number = 0;
+        size_t length;
+        found[i] = 0;
+        while (weights[i] && !found[i] && zt__next_name(&list, &name, &length)) {
+            number++;
+            for (m = 0; m < group->metric_count && !found[i]; m++) {
+                found[i] = zt__equals(group->metrics[m].name, name, length) ? number : 0;
+            }
+        }
+        sum += found[i] ? weights[i] : 0;
+    }
+    return sum;
+}
+
+ZT__PRIVATE int zt__find_other_group(const zt_allocator *allocator, const zt__driver *driver,
+                                     ze_device_handle_t device, const zt__selection *selection,
+                                     const char *const *lists, const uint32_t *weights, uint32_t count,
+                                     uint8_t *found, char name[ZET_MAX_METRIC_GROUP_NAME]) {
+    uint8_t has[ZT__MAX_REQUESTED_METRICS];
+    zt__catalog catalog;
+    zt__group group;
+    const char *call;
+    uint32_t i, sum, most = 0;
+    memset(found, 0, count);
+    if (zt__open_catalog(allocator, driver, device, &catalog, &call) != ZE_RESULT_SUCCESS) {
+        return 0;
+    }
+    for (i = 0; i < catalog.count; i++) {
+        if (zt__has_group(selection, catalog.handles[i]) ||
+            !zt__is_usable_group(&catalog, i, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)) {
+            continue;
+        }
+        memset(&group, 0, sizeof group);
+        group.handle = catalog.handles[i];
+        if (zt__load_metrics(allocator, &group, &call) == ZE_RESULT_SUCCESS) {
+            sum = zt__weigh_group(&group, lists, weights, count, has);
+            if (sum > most) {
+                most = sum;
+                memcpy(found, has, count);
+                memcpy(name, catalog.properties[i].name, ZET_MAX_METRIC_GROUP_NAME);
+            }
+        }
+        zt__free_group(allocator, &group);
+    }
+    zt__close_catalog(allocator, &catalog);
+    return most > 0;
 }
 
 /* ==== metrics/statistics.h ============================================================================== */
@@ -9944,11 +10182,20 @@ ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_
     /* Durations are cut to 62 bits, so that a sum of two is below 2^63, whatever the time stamps are. */
     uint64_t first, mask = profiler->kernel_tick_mask & UINT64_MAX >> 2;
     int64_t begin = 0, end = 0; /* ticks since `first` */
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    ze_result_t result;
     memset(tiles, 0, sizeof tiles);
+    *call = "zeEventQueryStatus"; /* the other two succeed before the time stamps are there */
+    result = zeEventQueryStatus(event);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
     if (count > 1) {
         *call = "zeEventQueryTimestampsExp";
         result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
+        if (result == ZE_RESULT_SUCCESS && count > 0 && count < profiler->tiles_stamped) {
+            /* Drivers write nothing if there are fewer. */
+            result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
+        }
         count = count < profiler->tiles_stamped ? count : profiler->tiles_stamped;
     }
     if (profiler->tiles_stamped == 1 || (result == ZE_RESULT_SUCCESS && count == 0)) {
@@ -10588,7 +10835,9 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     if (not_ended) {
         return zt__report(&profiler->diagnostics, REGION_OPEN, ZE_RESULT_NOT_READY, not_ended);
     }
-    return is_complete ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    return is_complete ? ZE_RESULT_SUCCESS
+                       : zt__report(&profiler->diagnostics, TIMED_OUT, ZE_RESULT_NOT_READY, "zt_collect",
+                                    (unsigned long long)timeout_ns);
 }
 
 /* ---- the collecting thread ------------------------------------------------------------------------------- */
@@ -14453,8 +14702,12 @@ typedef struct zt__advice {
     uint32_t metrics[ZT__ROLE_COUNT];  /* of the profiler; UINT32_MAX: none */
     uint32_t streamed[ZT__ROLE_COUNT]; /* of attached streams, shares only; UINT32_MAX: none */
     uint32_t naming;                   /* ZT__NAMES_XE2 ...; ZT__NAMING_COUNT: no metric has a role */
-    zt__peaks peaks;                   /* given, or the design bandwidth of the device's memory */
-    double wall_share;                 /* of regions in the wall time, in percent; NaN without a timeline, or
+    uint8_t
+        elsewhere[ZT__ROLE_COUNT]; /* which of its names, from 1, a metric of this role has in `other_group`
+                                          of the device, which is not measured; 0: none */
+    char other_group[ZET_MAX_METRIC_GROUP_NAME];
+    zt__peaks peaks;   /* given, or the design bandwidth of the device's memory */
+    double wall_share; /* of regions in the wall time, in percent; NaN without a timeline, or
                                           with fewer than two samples */
 } zt__advice;
 
@@ -14541,6 +14794,28 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
     }
 }
 
+/* Looks for a group of the device that has metrics of the roles that none is measured of. Stalls and occupancy decide
+   most rules, so they count more than all others together. */
+static void zt__look_elsewhere(const zt_profiler *profiler, zt__advice *advice) {
+    const char *lists[ZT__ROLE_COUNT];
+    uint32_t role, weights[ZT__ROLE_COUNT] = {0};
+    memset(advice->elsewhere, 0, sizeof advice->elsewhere);
+    advice->other_group[0] = 0;
+    if (advice->naming == ZT__NAMING_COUNT || !profiler->device || profiler->selection.group_count == 0 ||
+        zt__is_device_lost(&profiler->diagnostics)) {
+        return;
+    }
+    for (role = ZT__NO_ROLE; role < ZT__ROLE_COUNT; role++) {
+        lists[role] = zt__roles[role].metrics[advice->naming];
+        weights[role] = advice->metrics[role] == UINT32_MAX && advice->streamed[role] == UINT32_MAX;
+    }
+    weights[ZT__ROLE_EU_STALL] *= ZT__ROLE_COUNT;
+    weights[ZT__ROLE_EU_OCCUPANCY] *= ZT__ROLE_COUNT;
+    zt__find_other_group(&profiler->config.allocator, &profiler->driver, profiler->device,
+                         &profiler->selection, lists, weights, ZT__ROLE_COUNT, advice->elsewhere,
+                         advice->other_group);
+}
+
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
     uint32_t i, streamed = zt__get_streamed_count(profiler);
     uint64_t begin_ns = UINT64_MAX, end_ns = 0;
@@ -14560,6 +14835,7 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
         }
     }
     advice->peaks = zt__get_peaks(zt__mutable(profiler));
+    zt__look_elsewhere(profiler, advice);
 
     /* The share of regions in the time from the first kept sample to the last. Samples that overlap count
        twice, so it is an upper bound. */
@@ -14812,15 +15088,20 @@ static void zt__append_figure(zt_limit_info *info, zt__role role, const double f
     }
 }
 
-/* Lists the metrics that were not measured, by their names on such a device. */
+/* Lists the metrics that were not measured and that another group of the device has. */
 static void zt__name_missing(const zt__advice *advice, const uint8_t unmeasured[ZT__ROLE_COUNT],
                              zt_limit_info *info) {
     uint32_t role;
-    for (role = 0; role < ZT__ROLE_COUNT && advice->naming < ZT__NAMING_COUNT; role++) {
-        const char *names = zt__roles[role].metrics[advice->naming];
-        if (unmeasured[role] && names[0] && advice->metrics[role] == UINT32_MAX) {
+    for (role = 0; role < ZT__ROLE_COUNT; role++) {
+        uint8_t number = unmeasured[role] ? advice->elsewhere[role] : 0;
+        const char *names = number ? zt__roles[role].metrics[advice->naming] : "", *name = NULL;
+        size_t length = 0;
+        for (; number > 0; number--) {
+            zt__next_name(&names, &name, &length);
+        }
+        if (name) {
             zt__append(info->missing, sizeof info->missing, "%s%.*s", info->missing[0] ? "," : "",
-                       (int)strcspn(names, ","), names);
+                       (int)length, name);
         }
     }
 }
@@ -14879,24 +15160,27 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
     memset(unmeasured, 0, sizeof unmeasured);
     unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
     zt__name_missing(advice, unmeasured, info);
-    if (info->missing[0]) {
-        if (!zt__is_nan(figures[ZT__ROLE_GPU_BUSY]) && figures[ZT__ROLE_GPU_BUSY] >= least_busy) {
-            zt__append(info->text, sizeof info->text, "Not the host, because the GPU is busy");
-            zt__append_figure(info, ZT__ROLE_GPU_BUSY, figures);
-            zt__append(info->text, sizeof info->text, ").");
-            if (!zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) &&
-                figures[ZT__ROLE_MEMORY_SHARE] < most_traffic) {
-                zt__append(info->text, sizeof info->text, " Not memory bandwidth: %.0f%% %s.",
-                           figures[ZT__ROLE_MEMORY_SHARE], zt__roles[ZT__ROLE_MEMORY_SHARE].name);
-            }
+    if (!zt__is_nan(figures[ZT__ROLE_GPU_BUSY]) && figures[ZT__ROLE_GPU_BUSY] >= least_busy) {
+        zt__append(info->text, sizeof info->text, "Not the host, because the GPU is busy");
+        zt__append_figure(info, ZT__ROLE_GPU_BUSY, figures);
+        zt__append(info->text, sizeof info->text, "). ");
+        if (!zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) && figures[ZT__ROLE_MEMORY_SHARE] < most_traffic) {
+            zt__append(info->text, sizeof info->text, "Not memory bandwidth: %.0f%% %s. ",
+                       figures[ZT__ROLE_MEMORY_SHARE], zt__roles[ZT__ROLE_MEMORY_SHARE].name);
         }
+    }
+    if (info->missing[0]) {
         zt__append(info->text, sizeof info->text,
-                   "%s add %s to config.metrics or ZT_METRICS, if the device has them.",
-                   info->text[0] ? " To know more," : "Not enough metrics:", info->missing);
-    } else if (advice->naming == ZT__NAMING_COUNT) {
-        strcpy(info->text, "Not enough metrics: none is known to show what limits a region.");
+                   "%s run again with config.groups or ZT_GROUPS '%.64s', which has %s.",
+                   info->text[0] ? "To know more," : "Not enough metrics:", advice->other_group,
+                   info->missing);
+    } else if (advice->metrics[ZT__ROLE_EU_STALL] != UINT32_MAX &&
+               advice->metrics[ZT__ROLE_EU_OCCUPANCY] != UINT32_MAX) {
+        zt__append(info->text, sizeof info->text,
+                   "Not known: the metrics that show it have no values in this region.");
     } else {
-        strcpy(info->text, "Not known: the metrics that show it have no values in this region.");
+        zt__append(info->text, sizeof info->text,
+                   "Not enough metrics are measured to tell what limits a region.");
     }
 }
 
@@ -15517,7 +15801,7 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
         ze_result_t result = ZE_RESULT_SUCCESS;
         uint64_t place, free_reports, reports, now;
         size_t room, size;
-        int is_misaligned, is_read;
+        int is_misaligned, is_read, has_gap;
         if (zt__is_device_lost(stream->diagnostics)) {
             return 0;
         }
@@ -15562,6 +15846,9 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
             zt__store(&stream->failure, (int)result);
             return 0;
         }
+        /* Intel's driver may return UNKNOWN once for reports that the device dropped. */
+        has_gap = result == ZE_RESULT_WARNING_DROPPED_DATA ||
+                  zt__load(&stream->failure) == (int)ZE_RESULT_ERROR_UNKNOWN;
         zt__store(&stream->failure, (int)ZE_RESULT_SUCCESS);
         if (!is_read) {
             return 0;
@@ -15573,7 +15860,7 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
         zt__lock(&stream->data->mutex);
         /* If the device dropped reports, those that it returns are valid all the same. The gap is then before
            one of them, or before the first of the next read. */
-        if (result == ZE_RESULT_WARNING_DROPPED_DATA) {
+        if (has_gap) {
             stream->counts.gaps++;
             if (stream->gap_first == UINT64_MAX) {
                 stream->gap_first = stream->written;
@@ -15585,7 +15872,7 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
         stream->written_ns = now;
         stream->counts.reports += reports;
         zt__unlock(&stream->data->mutex);
-        if (result == ZE_RESULT_WARNING_DROPPED_DATA && !stream->is_of_instructions) {
+        if (has_gap && !stream->is_of_instructions) {
             zt__report(stream->diagnostics, STREAM_GAP, result);
         }
     }
@@ -20045,48 +20332,26 @@ ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directo
     modules->directory = absolute;
 }
 
+static ze_result_t zt__write_binary(const void *content, FILE *file) {
+    const zt__binary *binary = (const zt__binary *)content;
+    return zt__write_to_file(binary->bytes, binary->size, file) == 0 ? ZE_RESULT_SUCCESS
+                                                                     : ZE_RESULT_ERROR_UNKNOWN;
+}
+
 ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char *suffix,
                                  const zt__binary *binary) {
-    size_t room = strlen(modules->directory) + 128;
-    char *path = (char *)zt__allocate(&modules->allocator, 2, room), *beside;
-    const char *failed = NULL;
+    size_t room = strlen(modules->directory) + 64;
+    char *path = (char *)zt__allocate(&modules->allocator, 1, room);
     zt__file_properties before;
-    int has_before, reason;
-    FILE *file;
     if (!path) {
         zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc",
                              "no memory for a path", "Free some.");
         return;
     }
     snprintf(path, room, "%s/%016llx.%s", modules->directory, (unsigned long long)hash, suffix);
-    has_before = zt__get_file_properties(path, &before);
-    if (has_before && before.size == binary->size) {
-        zt__free(&modules->allocator, path);
-        return;
-    }
-    beside = path + room;
-    snprintf(beside, room, "%s/%016llx.%ld.%lx.part", modules->directory, (unsigned long long)hash,
-             zt__get_process_id(), (unsigned long)zt__this_thread());
-    file = zt__create_file(beside, path, has_before ? &before : NULL);
-    if (!file) {
-        failed = "open";
-    } else if (zt__write_to_file(binary->bytes, binary->size, file) != 0) {
-        failed = "write";
-    }
-    reason = errno;
-    if (file && fclose(file) != 0 && !failed) {
-        failed = "fclose";
-        reason = errno;
-    }
-    if (!failed && !zt__rename_file(beside, path)) {
-        failed = "rename";
-        reason = errno;
-    }
-    if (failed) {
-        if (file) {
-            zt__remove_file(beside);
-        }
-        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, failed, strerror(reason),
+    if ((!zt__get_file_properties(path, &before) || before.size != binary->size) &&
+        zt__replace_file(path, zt__write_binary, binary) != ZE_RESULT_SUCCESS) {
+        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, "write", strerror(errno),
                              "Check the directory, its permissions and space.");
     }
     zt__free(&modules->allocator, path);
@@ -21383,8 +21648,9 @@ enum {
     ZT__MAX_RETIRED = 1024, /* tracer objects of the loader. Beyond it, a stop does not change them */
     ZT__KEPT_CALLS = 512,   /* of each call, for quantiles */
     /* Flags that older headers lack. */
-    ZT__LIST_FLAG_IN_ORDER = 1 << 3,  /* ZE_COMMAND_LIST_FLAG_IN_ORDER, since Level Zero 1.9 */
-    ZT__POOL_FLAG_MAPPED = 1 << 3,    /* ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP, since Level Zero 1.4 */
+    ZT__LIST_FLAG_IN_ORDER = 1 << 3, /* ZE_COMMAND_LIST_FLAG_IN_ORDER, since Level Zero 1.9 */
+    ZT__POOL_FLAG_MAPPED = 1 << 3,   /* ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP, since Level Zero 1.4 */
+    ZT__POOL_FLAGS_STAMPED = ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | ZT__POOL_FLAG_MAPPED,
     ZT__LIST_FLAG_CLONEABLE = 1 << 4, /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, since Level Zero 1.9 */
     ZT__QUEUE_FLAG_IN_ORDER = 1 << 1, /* ZE_COMMAND_QUEUE_FLAG_IN_ORDER, since Level Zero 1.9 */
     /* ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP and _HOST_TIMESTAMP */
@@ -21472,9 +21738,7 @@ typedef struct zt__tracer {
     zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto, for those of the thread */
     uint64_t wait_timeout_ns;
 
-    struct zt__tracer *next; /* the next live tracer; guarded by the dispatcher's mutex */
-    int is_live;             /* atomic */
-    uint32_t starting;       /* 1: a thread starts it. Atomic */
+    int is_live; /* atomic */
 
     /* The configuration, which changes only while the tracer is not live. */
     uint8_t measured[ZT__CALL_COUNT]; /* launches and copies that become regions */
@@ -21734,7 +21998,7 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
 
 /* ==== tracer/frames.h =================================================================================== */
 
-/* A call in progress, as a tracer observes it. */
+/* A call in progress, as the tracer observes it. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -21749,17 +22013,16 @@ typedef enum zt__frame_state {
     ZT__FRAME_ABANDONED /* the call is in the driver, and the tracer was destroyed */
 } zt__frame_state;
 
-/* A call in progress, as one tracer observes it. A call has a frame for each tracer. Frames are used
-   again but never freed, because a call may end after its tracer was destroyed. */
+/* A call in progress. Frames are used again but never freed, because a call may end after its tracer was
+   destroyed. */
 typedef struct zt__frame {
-    struct zt__frame *next_of_all;     /* in use or not */
-    struct zt__frame *next, *previous; /* of the same call, in the order of the tracers */
-    zt__frame_state state;             /* atomic */
+    struct zt__frame *next; /* of all frames, in use or not */
+    zt__frame_state state;  /* atomic */
     zt__tracer *tracer;
     zt__call call;
     void *parameters; /* of the call: a ze_..._params_t */
 
-    uint64_t begin_ns;              /* 0: no tracer times the call */
+    uint64_t begin_ns;              /* 0: the call is not timed */
     void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
 
     /* What was done before the call, and is ended or undone after it. */
@@ -21846,10 +22109,6 @@ ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handl
 /* The driver may destroy events of the pool that the application has not destroyed. */
 ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame);
 
-/* Returns the frame of an outer tracer that has put an event of its own in place of the application's, or
-   NULL. */
-ZT__PRIVATE const zt__frame *zt__find_outer_signal(const zt__frame *frame);
-
 /* Called before a command that signals an event is appended, and before the tracer chooses how to measure it.
    Saves what another launch has left in the event. */
 ZT__PRIVATE void zt__save_stamps_before_signal(zt__frame *frame);
@@ -21915,7 +22174,7 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
     known = (zt__known_pool *)zt__find_or_add_record(&tracer->loaded, &tracer->pools, **p->pphEventPool,
                                                      sizeof *known);
     if (known) {
-        known->has_stamps = ((*p->pdesc)->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;
+        known->has_stamps = ((*p->pdesc)->flags & ZT__POOL_FLAGS_STAMPED) != 0;
         known->may_be_kept = tracer->keeps_events && zt__pool_allows_keeping(*p->pdesc);
     }
     zt__unlock(&tracer->mutex);
@@ -22135,20 +22394,8 @@ ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
     zt__forget_handle(tracer, &tracer->pools, pool);
 }
 
-ZT__PRIVATE const zt__frame *zt__find_outer_signal(const zt__frame *frame) {
-    const zt__frame *outer = frame->previous;
-    while (outer && !outer->signal) {
-        outer = outer->previous;
-    }
-    return outer;
-}
-
 /* Returns the event of the application that a command signals, or NULL. */
 static ze_event_handle_t zt__find_signalled(const zt__frame *frame, const zt__command *command) {
-    const zt__frame *outer = zt__find_outer_signal(frame);
-    if (outer) {
-        return outer->signalled;
-    }
     return frame->signal ? frame->signalled : command->signal ? *command->signal : NULL;
 }
 
@@ -23358,9 +23605,7 @@ typedef struct zt__selected_command {
 /* Returns how a command without metrics is measured: by the first of these that fits. No mutex is held,
    because the driver may be queried.
 
-     a list that is not known, no signal (a wait),    SURROUNDING_COMMANDS
-     or a tracer before this one has put its event
-     in place of the application's
+     a list that is not known, or no signal (a wait)  SURROUNDING_COMMANDS
      no event of the application                      EVENT_STAMPS, of the event of the slot
      one with time stamps that can be kept, on a      KEPT_EVENT_STAMPS: nothing is appended
      list that is not in order, or of a pool with
@@ -23386,7 +23631,7 @@ static zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_p
     const zt__known_list *list = &selected->list;
     zt__known_event event, *known;
     int can_be_kept;
-    if (list->kind == ZT__LIST_UNKNOWN || !signal || zt__find_outer_signal(frame)) {
+    if (list->kind == ZT__LIST_UNKNOWN || !signal) {
         return ZT__SURROUNDING_COMMANDS;
     }
     if (!*signal) {
@@ -23405,8 +23650,9 @@ static zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_p
         ze_event_pool_flags_t flags = 0;
         event.has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
                            tracer->get_pool(*signal, &pool) != ZE_RESULT_SUCCESS ||
+                           !pool || /* counter-based: drivers crash when they are asked for its flags */
                            tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
-                           (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+                           (flags & ZT__POOL_FLAGS_STAMPED);
         zt__lock(&tracer->mutex);
         known = zt__remember_event(tracer, *signal);
         if (known) {
@@ -23673,13 +23919,13 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame) {
 
 /* ==== tracer/dispatcher.h =============================================================================== */
 
-/* From a callback of the loader to the tracers: prologue and epilogue. */
+/* From a callback of the loader to the tracer: prologue and epilogue. */
 
 #ifdef ZETOOLS_TRACER
 
-/* The loader calls a prologue before and an epilogue after each traced call of the process. One dispatcher
-   receives these callbacks and passes them to the live tracers: one for each profiler that traces, and one
-   for zt_auto, which has a profiler for each context and device. The page LOCKS has their locks. */
+/* The loader calls a prologue before and an epilogue after each traced call of the process, for the live tracer.
+   There is one at a time, whichever copy of this header it is of: that of a profiler, or of zt_auto, which has a
+   profiler for each context and device. The page LOCKS has its locks. */
 
 /* What is done before and after a call of a kind; see ZT__KINDS. */
 typedef struct zt__kind_steps {
@@ -23689,8 +23935,7 @@ typedef struct zt__kind_steps {
 } zt__kind_steps;
 
 /* Callbacks are registered with a tracer object of the loader, which cannot be changed once it was enabled. So
-   a change of the traced calls needs another object, which is enabled before the old one is disabled. A call in
-   between may come from both, and is dispatched once. Disabled objects are retired, never destroyed, at two
+   a change of the traced calls needs another object. Disabled objects are retired, never destroyed, at two
    kilobytes each, because zelTracerDestroy waits without limit for the calls that other threads are in. */
 typedef struct zt__dispatcher {
     /* guarded by zt__dispatch_setup: */
@@ -23703,11 +23948,10 @@ typedef struct zt__dispatcher {
     int handles_fork;
 
     /* guarded by zt__dispatch_mutex: */
-    zt__tracer *tracers; /* the live ones, in the order of their start; changed with both locks */
-    uint32_t tracer_count;
-    zt__frame *frames; /* all, in use or not */
+    zt__tracer *tracer; /* the live one, or NULL; changed with both locks */
+    zt__frame *frames;  /* all, in use or not */
 
-    uint8_t observed[ZT__CALL_COUNT]; /* by a live tracer. Atomic; changed with both locks */
+    uint8_t observed[ZT__CALL_COUNT]; /* by the live tracer. Atomic; changed with both locks */
 } zt__dispatcher;
 
 /* The loader does not pass which call it is, so each call has its own functions. */
@@ -23732,7 +23976,7 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer);
 
 /* ==== tracer/dispatcher.c =============================================================================== */
 
-/* From a callback of the loader to the tracers: prologue and epilogue. */
+/* From a callback of the loader to the tracer: prologue and epilogue. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -23748,7 +23992,7 @@ ZT__PRIVATE zt__mutex zt__dispatch_setup = ZT__MUTEX_INITIALIZER;
 
 ZT__PRIVATE zt__mutex zt__dispatch_mutex = ZT__MUTEX_INITIALIZER;
 
-/* The first frame of the traced call that this thread is in, or NULL. */
+/* The frame of the traced call that this thread is in, or NULL. */
 ZT__PRIVATE ZT__THREAD_LOCAL zt__frame *zt__current_call;
 
 /* The registration from which zt__callbacks_come expects a callback on this thread, or 0. */
@@ -23756,121 +24000,98 @@ ZT__PRIVATE ZT__THREAD_LOCAL uintptr_t zt__awaited_registration;
 
 ZT__PRIVATE int zt__is_inside_hook(void) {
     const zt__frame *frame = zt__current_call;
-    while (frame && zt__load(&frame->state) != ZT__FRAME_CALLBACK) {
-        frame = frame->next;
-    }
-    return frame != NULL;
+    return frame && zt__load(&frame->state) == ZT__FRAME_CALLBACK;
 }
 
 /* ---- before a call -------------------------------------------------------------------------------------- */
 
-/* Begins a call, with a frame for each live tracer that observes it. Frames come from malloc, because they
-   may outlive the application's allocator. While one is allocated, the mutex is unlocked, and tracers may
-   start. Returns the first frame, or NULL if there is none. */
+/* Begins a call of the live tracer, with a frame. Frames come from malloc, because they may outlive the
+   application's allocator. Returns NULL if the call is not observed, or without memory. */
 static zt__frame *zt__begin_call(zt__call call, void *parameters) {
-    zt__frame *first = NULL, *last = NULL, *frame;
+    zt__frame *frame, *added = NULL;
     zt__tracer *tracer;
-    zt__lock(&zt__dispatch_mutex);
     for (;;) {
-        uint32_t unused = 0;
-        for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
-            unused += zt__load(&frame->state) == ZT__FRAME_UNUSED;
+        zt__lock(&zt__dispatch_mutex);
+        if (added) {
+            added->next = zt__dispatch.frames;
+            zt__dispatch.frames = added;
         }
-        if (unused >= zt__dispatch.tracer_count) {
+        tracer = zt__dispatch.tracer;
+        frame = zt__dispatch.frames;
+        while (frame && zt__load(&frame->state) != ZT__FRAME_UNUSED) {
+            frame = frame->next;
+        }
+        if (frame || !tracer || !tracer->observed[call]) {
             break;
         }
-        zt__unlock(&zt__dispatch_mutex);
-        frame = (zt__frame *)zt__allocate(&zt__default_allocator, 1, sizeof *frame);
-        if (!frame) {
+        zt__unlock(&zt__dispatch_mutex); /* while a frame is allocated, the tracer may stop */
+        added = (zt__frame *)zt__allocate(&zt__default_allocator, 1, sizeof *added);
+        if (!added) {
             return NULL;
         }
-        zt__lock(&zt__dispatch_mutex);
-        frame->next_of_all = zt__dispatch.frames;
-        zt__dispatch.frames = frame;
     }
-    frame = zt__dispatch.frames;
-    for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
-        if (!tracer->observed[call]) {
-            continue;
-        }
-        while (zt__load(&frame->state) != ZT__FRAME_UNUSED) {
-            frame = frame->next_of_all;
-        }
-        zt__store(&frame->state, ZT__FRAME_CALLBACK);
-        frame->tracer = tracer;
-        frame->call = call;
-        frame->parameters = parameters;
-        zt__store(&frame->has_region, 0);
-        frame->wait_count = NULL;
-        frame->build.place = NULL;
-        frame->build.trial = ZE_RESULT_SUCCESS;
-        frame->signal = NULL;
-        frame->has_kept_event = 0;
-        frame->kernel_before_hooks = NULL;
-        frame->pool_desc = NULL;
-        memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
-        frame->next = NULL;
-        frame->previous = last;
-        if (last) {
-            last->next = frame;
-        } else {
-            first = frame;
-        }
-        last = frame;
+    if (!tracer || !tracer->observed[call]) {
+        zt__unlock(&zt__dispatch_mutex);
+        return NULL;
     }
+    zt__store(&frame->state, ZT__FRAME_CALLBACK);
+    frame->tracer = tracer;
+    frame->call = call;
+    frame->parameters = parameters;
+    zt__store(&frame->has_region, 0);
+    frame->wait_count = NULL;
+    frame->build.place = NULL;
+    frame->build.trial = ZE_RESULT_SUCCESS;
+    frame->signal = NULL;
+    frame->has_kept_event = 0;
+    frame->kernel_before_hooks = NULL;
+    frame->pool_desc = NULL;
+    memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
     zt__unlock(&zt__dispatch_mutex);
-    return first;
+    return frame;
 }
 
 static void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
     zt__call_kind kind = zt__kind_of_call(call);
-    zt__frame *first, *frame;
-    uint64_t begin_ns;
+    zt__tracer *tracer;
+    zt__frame *frame;
     uint32_t i;
-    int is_timed = 0;
     *instance = NULL;
     if (zt__awaited_registration == registration) {
         zt__awaited_registration = 0;
     }
-    /* A thread is in one traced call at a time: the loader does not call back for calls inside of it. So
-       if there is one already, this is the same call, from the second of two enabled registrations. */
+    /* A thread is in one traced call at a time: the loader does not call back for calls inside of it. */
     if (!zt__load(&zt__dispatch.observed[call]) || zt__get_depth() > 0 || zt__current_call) {
         return;
     }
-    first = zt__begin_call(call, parameters);
-    if (!first) {
+    frame = zt__begin_call(call, parameters);
+    if (!frame) {
         return;
     }
-    *instance = first;
-    zt__current_call = first;
+    *instance = frame;
+    zt__current_call = frame;
     zt__change_depth(1);
-    for (frame = first; frame; frame = frame->next) {
-        zt__tracer *tracer = frame->tracer;
-        is_timed |= tracer->timed[call];
-        if (kind == ZT__KIND_LAUNCH) {
-            zt__command command;
-            zt__read_command(call, parameters, &command);
-            frame->kernel_before_hooks = command.kernel;
-        } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
-            frame->kernel_before_hooks = *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel;
-            zt__note_kernel_destroy(tracer, frame->kernel_before_hooks);
+    tracer = frame->tracer;
+    if (kind == ZT__KIND_LAUNCH) {
+        zt__command command;
+        zt__read_command(call, parameters, &command);
+        frame->kernel_before_hooks = command.kernel;
+    } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
+        frame->kernel_before_hooks = *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel;
+        zt__note_kernel_destroy(tracer, frame->kernel_before_hooks);
+    }
+    for (i = 0; i < tracer->hook_count; i++) {
+        const zt__traced_hook *hook = &tracer->hooks[i];
+        if (hook->call == call && hook->prologue) {
+            hook->prologue(parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
         }
-        for (i = 0; i < tracer->hook_count; i++) {
-            const zt__traced_hook *hook = &tracer->hooks[i];
-            if (hook->call == call && hook->prologue) {
-                hook->prologue(parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
-            }
-        }
-        if (zt__steps_of_kind[kind].before) {
-            zt__steps_of_kind[kind].before(frame);
-        }
+    }
+    if (zt__steps_of_kind[kind].before) {
+        zt__steps_of_kind[kind].before(frame);
     }
     zt__change_depth(-1);
-    begin_ns = is_timed ? zt__now_ns() : 0;
-    for (frame = first; frame; frame = frame->next) {
-        frame->begin_ns = begin_ns;
-        zt__store(&frame->state, ZT__FRAME_DRIVER);
-    }
+    frame->begin_ns = tracer->timed[call] ? zt__now_ns() : 0;
+    zt__store(&frame->state, ZT__FRAME_DRIVER);
 }
 
 /* ---- after a call --------------------------------------------------------------------------------------- */
@@ -23902,77 +24123,69 @@ static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns
     }
 }
 
-static void zt__epilogue(ze_result_t result, void **instance) {
-    zt__frame *first = (zt__frame *)*instance, *last = NULL, *frame, *next;
-    uint64_t end_ns;
-    if (!first || first != zt__current_call) {
+/* Signals the event of the application that zt__begin_by_event has replaced by that of a slot, because the
+   application may wait for it. If the tracer was destroyed meanwhile, the slot is still there. */
+static void zt__signal_replaced_event(zt__frame *frame, ze_result_t result) {
+    ze_event_handle_t own = *frame->signal, event = frame->signalled;
+    ze_result_t signalled = ZE_RESULT_NOT_READY;
+    int has_tracer = zt__load(&frame->state) == ZT__FRAME_CALLBACK;
+    *frame->signal = event;
+    frame->signal = NULL;
+    if (result != ZE_RESULT_SUCCESS || !event) {
         return;
     }
-    end_ns = first->begin_ns ? zt__now_ns() : 0;
-    zt__lock(&zt__dispatch_mutex);
-    for (frame = first; frame; frame = frame->next) {
-        if (frame->state == ZT__FRAME_DRIVER) { /* else its tracer was destroyed */
-            zt__store(&frame->state, ZT__FRAME_CALLBACK);
+    if (frame->copied_stamps) {
+        signalled = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps, NULL,
+                                                             event, 1, &own);
+    } else if (frame->is_in_order) {
+        signalled = zeCommandListAppendSignalEvent(frame->list, event);
+    }
+    if (signalled != ZE_RESULT_SUCCESS) { /* on a copy engine; or the driver has refused the other */
+        signalled = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
+        if (has_tracer) {
+            ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
         }
-        last = frame;
+    }
+    if (signalled != ZE_RESULT_SUCCESS && has_tracer) {
+        zt__check(frame->tracer->diagnostics, signalled, "zeCommandListAppendBarrier",
+                  "An event of the application will not be signalled.");
+    }
+}
+
+static void zt__epilogue(ze_result_t result, void **instance) {
+    zt__frame *frame = (zt__frame *)*instance;
+    uint64_t end_ns;
+    if (!frame || frame != zt__current_call) {
+        return;
+    }
+    end_ns = frame->begin_ns ? zt__now_ns() : 0;
+    zt__lock(&zt__dispatch_mutex);
+    if (frame->state == ZT__FRAME_DRIVER) { /* else its tracer was destroyed */
+        zt__store(&frame->state, ZT__FRAME_CALLBACK);
     }
     zt__unlock(&zt__dispatch_mutex);
     zt__change_depth(1);
 
-    /* First, signal the events of the application that zt__begin_by_event has replaced by those of slots,
-       because the application may wait for them. A tracer that was destroyed meanwhile is not needed: its
-       slot is still there. */
-    for (frame = last; frame; frame = frame->previous) {
-        ze_event_handle_t own, event = frame->signalled;
-        ze_result_t signalled = ZE_RESULT_NOT_READY;
-        if (!frame->signal) {
-            continue;
-        }
-        own = *frame->signal;
-        *frame->signal = event;
-        frame->signal = NULL;
-        if (result != ZE_RESULT_SUCCESS || !event) {
-            continue;
-        }
-        if (frame->copied_stamps) {
-            signalled = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps,
-                                                                 NULL, event, 1, &own);
-        } else if (frame->is_in_order) {
-            signalled = zeCommandListAppendSignalEvent(frame->list, event);
-        }
-        if (signalled != ZE_RESULT_SUCCESS) { /* on a copy engine; or the driver has refused the other */
-            signalled = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
-            if (zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
-                ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
-            }
-        }
-        if (signalled != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
-            zt__check(frame->tracer->diagnostics, signalled, "zeCommandListAppendBarrier",
-                      "An event of the application will not be signalled.");
-        }
+    /* Parameters are the application's: they are restored also if the tracer was destroyed. */
+    if (frame->signal) {
+        zt__signal_replaced_event(frame, result);
     }
-
-    for (frame = last; frame; frame = frame->previous) {
-        if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
-            *frame->wait_count = frame->waits;
-        }
-        if (frame->pool_desc) {
-            *frame->pool_desc = frame->given_pool;
-        }
-        if (frame->build.place) { /* likewise */
-            *frame->build.place = frame->build.before;
-            zt__free(&zt__default_allocator, frame->build.changed);
-        }
-        if (frame->state == ZT__FRAME_CALLBACK) {
-            zt__after_call(frame, result, end_ns);
-        }
+    if (frame->wait_count) {
+        *frame->wait_count = frame->waits;
+    }
+    if (frame->pool_desc) {
+        *frame->pool_desc = frame->given_pool;
+    }
+    if (frame->build.place) {
+        *frame->build.place = frame->build.before;
+        zt__free(&zt__default_allocator, frame->build.changed);
+    }
+    if (frame->state == ZT__FRAME_CALLBACK) {
+        zt__after_call(frame, result, end_ns);
     }
     zt__change_depth(-1);
     zt__current_call = NULL;
-    for (frame = first; frame; frame = next) {
-        next = frame->next; /* before another thread uses the frame */
-        zt__store(&frame->state, ZT__FRAME_UNUSED);
-    }
+    zt__store(&frame->state, ZT__FRAME_UNUSED);
 }
 
 /* ---- callbacks of the loader ---------------------------------------------------------------------------- */
@@ -24003,7 +24216,7 @@ ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_mea
     const zt__frame *frame;
     int found = 0;
     zt__lock(&zt__dispatch_mutex);
-    for (frame = zt__dispatch.frames; frame && !found; frame = frame->next_of_all) {
+    for (frame = zt__dispatch.frames; frame && !found; frame = frame->next) {
         zt__frame_state state = zt__load(&frame->state);
         found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER) &&
                 (!only_measured || zt__load(&frame->has_region));
@@ -24016,10 +24229,10 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
     zt__frame *frame;
     int is_running = 0;
     zt__lock(&zt__dispatch_mutex);
-    for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
+    for (frame = zt__dispatch.frames; frame; frame = frame->next) {
         is_running |= frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_CALLBACK;
     }
-    for (frame = zt__dispatch.frames; frame && !is_running; frame = frame->next_of_all) {
+    for (frame = zt__dispatch.frames; frame && !is_running; frame = frame->next) {
         if (frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_DRIVER) {
             zt__store(&frame->state, ZT__FRAME_ABANDONED);
         }
@@ -24036,12 +24249,11 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
 
 #ifdef ZETOOLS_TRACER
 
-/* Registers callbacks for the calls that live tracers observe, for those that `starting` (or NULL) observes,
-   and for zeDriverGet, by which it is tested whether callbacks come; as far as the loader can trace them. If
-   that fails, the previous registration stays. zt__dispatch_setup is held. */
-ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting);
+/* Registers callbacks for the calls that a tracer observes, and for zeDriverGet, by which it is tested whether
+   callbacks come; as far as the loader can trace them. zt__dispatch_setup is held. */
+ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *tracer);
 
-/* Called when the last tracer stops. If the loader cannot disable the layer, callbacks still come. The
+/* Called when the tracer stops. If the loader cannot disable the layer, callbacks still come. The
    registration is then retired, unless too many already were. zt__dispatch_setup is held. */
 ZT__PRIVATE void zt__disable_layer(void);
 
@@ -24049,7 +24261,7 @@ ZT__PRIVATE void zt__disable_layer(void);
    may have held the locks do not exist in it. */
 ZT__PRIVATE void zt__forget_tracers(void);
 
-/* Adds a tracer to the live ones, or removes it. zt__dispatch_setup is held. */
+/* Makes a tracer the live one, or no longer. zt__dispatch_setup is held. */
 ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live);
 
 #endif
@@ -24079,7 +24291,7 @@ static void zt__retire(zel_tracer_handle_t handle) {
     zt__dispatch.retired[zt__dispatch.retired_count++ % ZT__MAX_RETIRED] = handle;
 }
 
-ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
+ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *tracer) {
     static uintptr_t last_registration;
     ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
     uint8_t calls[ZT__CALL_COUNT];
@@ -24087,9 +24299,7 @@ ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     zel_tracer_desc_t desc;
     ze_result_t result;
     uint32_t call;
-    for (call = 0; call < ZT__CALL_COUNT; call++) {
-        calls[call] = zt__dispatch.observed[call] || (starting && starting->observed[call]);
-    }
+    memcpy(calls, tracer->observed, sizeof calls);
     calls[ZT__CALL_DriverGet] = 1;
     if (zt__dispatch.handle && memcmp(zt__dispatch.registered, calls, sizeof calls) == 0) {
         return zt__callbacks_come(zt__dispatch.registration) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
@@ -24149,44 +24359,27 @@ ZT__PRIVATE void zt__disable_layer(void) {
 ZT__PRIVATE void zt__forget_tracers(void) {
     static const zt__mutex unlocked = ZT__MUTEX_INITIALIZER;
     zt__frame *frame;
-    zt__tracer *tracer;
+    zt__tracer *tracer = zt__dispatch.tracer;
     zt__dispatch_setup = unlocked;
     zt__dispatch_mutex = unlocked;
-    for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
+    if (tracer) {
         tracer->is_live = tracer->loaded.is_observed = 0;
         tracer->mutex = tracer->modules.mutex = unlocked;
     }
-    zt__dispatch.tracers = NULL;
-    zt__dispatch.tracer_count = 0;
+    zt__dispatch.tracer = NULL;
     memset(zt__dispatch.observed, 0, sizeof zt__dispatch.observed);
-    for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
+    for (frame = zt__dispatch.frames; frame; frame = frame->next) {
         frame->state = ZT__FRAME_UNUSED;
     }
     zt__current_call = NULL;
 }
 
 ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live) {
-    zt__tracer **place = &zt__dispatch.tracers;
     uint32_t call;
     zt__lock(&zt__dispatch_mutex);
-    while (*place && *place != tracer) {
-        place = &(*place)->next;
-    }
-    if (is_live) {
-        tracer->next = NULL;
-        *place = tracer;
-        zt__dispatch.tracer_count++;
-    } else {
-        *place = tracer->next;
-        zt__dispatch.tracer_count--;
-    }
+    zt__dispatch.tracer = is_live ? tracer : NULL;
     for (call = 0; call < ZT__CALL_COUNT; call++) {
-        uint8_t is_observed = 0;
-        const zt__tracer *live;
-        for (live = zt__dispatch.tracers; live; live = live->next) {
-            is_observed |= live->observed[call];
-        }
-        zt__store(&zt__dispatch.observed[call], is_observed);
+        zt__store(&zt__dispatch.observed[call], is_live ? tracer->observed[call] : (uint8_t)0);
     }
     zt__store(&tracer->is_live, is_live);
     zt__store(&tracer->loaded.is_observed, is_live);
@@ -24396,7 +24589,8 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
 
 /* ---- starting and stopping ------------------------------------------------------------------------------ */
 
-ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given,
+/* Makes a tracer live, of which the process has none. */
+static ze_result_t zt__start_only_tracer(zt__tracer *tracer, const zt_trace_config *given,
                                          uint32_t timeline) {
     zt_trace_config config;
     const char *kernels = zt__get_variable("ZT_KERNELS"), *copies = zt__get_variable("ZT_COPIES"),
@@ -24438,22 +24632,38 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     if (!zt__dispatch.handles_fork) {
         zt__dispatch.handles_fork = zt__call_after_fork(zt__forget_tracers);
     }
-    if (!zt__dispatch.tracers) {
-        zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
-        if (enable_layer && enable_layer() == ZE_RESULT_SUCCESS) {
-            zt__find_loader_symbol("zelDisableTracingLayer", (void *)&zt__dispatch.disable_layer);
-        }
+    zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
+    if (enable_layer && enable_layer() == ZE_RESULT_SUCCESS) {
+        zt__find_loader_symbol("zelDisableTracingLayer", (void *)&zt__dispatch.disable_layer);
     }
     result = zt__register_calls(tracer);
     if (result == ZE_RESULT_SUCCESS) {
         zt__set_live(tracer, 1);
-    } else if (!zt__dispatch.tracers) {
+    } else {
         zt__disable_layer();
     }
     zt__unlock(&zt__dispatch_setup);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report(tracer->diagnostics, TRACING_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
                           zt__starting_call(tracer), zt_result_name(result));
+    }
+    return result;
+}
+
+ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given,
+                                         uint32_t timeline) {
+    zt__process *process = zt__get_process();
+    ze_result_t result;
+    if (!process) {
+        return zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the tracer");
+    }
+    if (!zt__increment_if(&process->tracers, 0)) {
+        return zt__report(tracer->diagnostics, TRACING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          zt__starting_call(tracer));
+    }
+    result = zt__start_only_tracer(tracer, given, timeline);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__store(&process->tracers, 0u);
     }
     return result;
 }
@@ -24489,12 +24699,8 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
     zt__lock(&zt__dispatch_setup);
     if (zt__load(&tracer->is_live)) {
         zt__set_live(tracer, 0);
-        if (!zt__dispatch.tracers) {
-            zt__disable_layer();
-        } else if (zt__dispatch.retired_count < ZT__MAX_RETIRED) {
-            /* Ends callbacks for calls that no other tracer needs. If this fails, they cost time. */
-            zt__register_calls(NULL);
-        }
+        zt__disable_layer();
+        zt__store(&zt__get_process()->tracers, 0u);
     }
     zt__unlock(&zt__dispatch_setup);
     wait = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
@@ -24558,13 +24764,12 @@ static zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char *cal
 
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config) {
     zt__tracer *tracer;
-    ze_result_t result = ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
-    int is_first;
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
     if (zt__is_inside_hook()) {
-        return zt__report(&profiler->diagnostics, INSIDE_HOOK, result, "zt_trace_start");
+        return zt__report(&profiler->diagnostics, INSIDE_HOOK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          "zt_trace_start");
     }
     if (!profiler->device) {
         return zt__report_null_handle(&profiler->diagnostics, "zt_trace_start", "the profiler's device");
@@ -24573,19 +24778,10 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
     if (!tracer) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
-    is_first = zt__increment_if(&tracer->starting, 0);
-    if (!is_first || zt__load(&tracer->is_live)) {
-        zt__report(&profiler->diagnostics, TRACING_ALREADY, result);
-    } else {
-        if (config && (config->every > 1 || config->limit)) {
-            zt__prepare_times_alone(profiler);
-        }
-        result = zt__start_tracer(tracer, config, profiler->config.timeline);
+    if (config && (config->every > 1 || config->limit)) {
+        zt__prepare_times_alone(profiler);
     }
-    if (is_first) {
-        zt__store(&tracer->starting, 0);
-    }
-    return result;
+    return zt__start_tracer(tracer, config, profiler->config.timeline);
 }
 
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
@@ -28875,9 +29071,7 @@ typedef struct zt__output {
     const char *call, *path; /* the path of the application, "-" for standard output */
     zt__diagnostics *diagnostics;
     const zt_allocator *allocator;
-    /* Writes the content. UNKNOWN: the file does not take it, and errno has the reason. Other failures are
-       reported. */
-    ze_result_t (*write_content)(const void *content, FILE *file);
+    zt__content_fn write_content;
     const void *content;
 } zt__output;
 
@@ -28979,90 +29173,63 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
-static ze_result_t zt__report_unwritable(const zt__output *output) {
-    return zt__report(output->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, output->call, output->path,
-                      strerror(errno ? errno : EIO)); /* not all streams tell the reason */
+/* Reports that a file cannot be written, for the reason in errno, if that is the result. Returns the result. */
+static ze_result_t zt__check_written(const zt__output *output, ze_result_t result) {
+    if (result == ZE_RESULT_ERROR_UNKNOWN) {
+        zt__report(output->diagnostics, CANNOT_WRITE, result, output->call, output->path,
+                   strerror(errno ? errno : EIO)); /* not all streams tell the reason */
+    }
+    return result;
 }
 
-/* Writes to `file`, and then calls `end` with it: fclose, or fflush for a standard stream. */
-static ze_result_t zt__write_content(const zt__output *output, FILE *file, int (*end)(FILE *)) {
-    ze_result_t result;
-    unsigned console;
-    int reason;
-    if (!file) {
-        return zt__report_unwritable(output);
-    }
-    console = zt__begin_utf8(file);
-    errno = 0;
-    result = output->write_content(output->content, file);
-    reason = errno;
-    if (end(file) != 0 && result == ZE_RESULT_SUCCESS) {
-        result = ZE_RESULT_ERROR_UNKNOWN;
-        reason = errno;
-    }
-    zt__end_utf8(console);
-    errno = reason;
-    return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(output) : result;
-}
-
-/* The file that a report goes to, and the one that it is written to first. */
+/* The file that a report goes to, and what a link contains. */
 typedef struct zt__target_file {
     char path[4096];
     char link[4096];
-    char beside[4096 + 64];
 } zt__target_file;
 
-ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
+/* Follows symbolic links. What they lead to need not exist. Returns 0 if that fails; errno is the reason. */
+static int zt__follow_links(const char *path, zt__target_file *file) {
     enum { MOST_LINKS = 40 };
-    FILE *stream = zt__find_standard_stream(output->path), *part;
-    zt__file_properties before;
-    zt__target_file *file;
-    const char *name, *next = output->path;
+    const char *next = path;
     size_t directory = 0; /* length of the directory that `next` is relative to */
     uint32_t links;
-    ze_result_t result;
-    int is_link = 1, has_before;
-    if (stream) {
-        return zt__write_content(output, stream, fflush);
-    }
-    has_before = zt__get_file_properties(output->path, &before);
-    if (!has_before && errno != ENOENT) { /* a file that may be there, whose permissions are not known */
-        return zt__report_unwritable(output);
-    }
-    if (has_before && !before.is_regular && !before.is_directory) {
-        return zt__write_content(output, zt__open_file(output->path, ZT__TO_WRITE), fclose);
-    }
-    file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
-    if (!file) {
-        return zt__report_no_memory(output->diagnostics, output->call, "a path");
-    }
-
-    /* Follows symbolic links. What they lead to need not exist. */
+    int is_link = 1;
     for (links = 0; is_link && links <= MOST_LINKS && directory + strlen(next) < sizeof file->path; links++) {
         strcpy(file->path + directory, next);
         is_link = zt__read_link(file->path, file->link, sizeof file->link) > 0;
         next = file->link;
         directory = zt__is_absolute(next) ? 0 : (size_t)(zt__file_name(file->path) - file->path);
     }
-    if (is_link) {
-        errno = links > MOST_LINKS ? ELOOP : ENAMETOOLONG;
-        result = zt__report_unwritable(output);
-        zt__free(output->allocator, file);
-        return result;
-    }
+    errno = links > MOST_LINKS ? ELOOP : ENAMETOOLONG;
+    return !is_link;
+}
 
-    name = zt__file_name(file->path);
-    /* A long name is cut, because the name of a file has 255 bytes at the most. */
-    snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
-             file->path, name, zt__get_process_id(), (unsigned long)zt__this_thread());
-    part = zt__create_file(file->beside, file->path, has_before ? &before : NULL);
-    result = zt__write_content(output, part, fclose);
-    if (result == ZE_RESULT_SUCCESS && !zt__rename_file(file->beside, file->path)) {
-        result = zt__report_unwritable(output);
+ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
+    FILE *stream = zt__find_standard_stream(output->path);
+    zt__file_properties before;
+    zt__target_file *file;
+    ze_result_t result;
+    if (stream) {
+        return zt__check_written(output,
+                                 zt__write_content(stream, fflush, output->write_content, output->content));
     }
-    if (part && result != ZE_RESULT_SUCCESS) {
-        zt__remove_file(file->beside);
+    if (!zt__get_file_properties(output->path, &before)) {
+        if (errno != ENOENT) { /* a file that may be there, whose permissions are not known */
+            return zt__check_written(output, ZE_RESULT_ERROR_UNKNOWN);
+        }
+    } else if (!before.is_regular && !before.is_directory) {
+        return zt__check_written(output, zt__write_content(zt__open_file(output->path, ZT__TO_WRITE), fclose,
+                                                           output->write_content, output->content));
     }
+    file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
+    if (!file) {
+        return zt__report_no_memory(output->diagnostics, output->call, "a path");
+    }
+    result = zt__follow_links(output->path, file)
+                 ? zt__replace_file(file->path, output->write_content, output->content)
+                 : ZE_RESULT_ERROR_UNKNOWN;
+    zt__check_written(output, result);
     zt__free(output->allocator, file);
     return result;
 }
@@ -29365,7 +29532,8 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
                zt__get_process_id());
     zt__lock(&profiler->mutex);
     watch->info.hangs++;
-    profiler->diagnostics.logged[ZT__HANG] = 0; /* each one is logged */
+    memset(profiler->diagnostics.logged[ZT__HANG], 0,
+           sizeof profiler->diagnostics.logged[ZT__HANG]); /* each one is logged */
     zt__unlock(&profiler->mutex);
     zt__report(&profiler->diagnostics, HANG, ZE_RESULT_NOT_READY, text);
     if (watch->config.function) {
@@ -33957,9 +34125,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        Copies of this header are in plugins, in libraries with hidden symbols or loaded with RTLD_LOCAL, and
        in files with ZETOOLS_STATIC. They must agree on which metric groups are active, and must not
-       calculate metrics at the same time. The number in the name ZETOOLS_PROCESS_4 is the layout of what
-       they share: copies with different layouts do not find each other. Messages
-       are not shared: zt_get_last_error(NULL) has those of its own copy.
+       calculate metrics at the same time, and one tracer runs in all of them. The number in the name
+       ZETOOLS_PROCESS_4 is the layout of what they share: copies with different layouts do not find each
+       other. Messages are not shared: zt_get_last_error(NULL) has those of its own copy.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -34001,8 +34169,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        of the process                activation and calculation of metric groups          yes     no
        setup, of a copy of the       finding what all copies share                        no      no
        header
-       setup, of the dispatcher      starting and stopping tracers                        yes     no
-       of the dispatcher             live tracers, and frames of calls; a frame becomes   no      no
+       setup, of the dispatcher      starting and stopping a tracer                       yes     no
+       of the dispatcher             the live tracer, frames of calls; a frame becomes    no      no
                                      CALLBACK or ABANDONED under it
        of a thread, of the list of   waking, starting and stopping the library's own      no      no
        threads                       threads
@@ -34132,4 +34300,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 6109828fc15daa3d */
+/* Joined from src/ by src/join.py: 472264ad679e0c66 */

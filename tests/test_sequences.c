@@ -1572,7 +1572,7 @@ static int may_leave_slots(const sequence *s) {
     int may = s->injects || s->forgets || (s->closes_early && (s->never_delivered || !can_tell_immediate()));
     for (int i = 0; i < s->profiler_count; i++)
         may |= zt_get_info(s->measured[i].profiler).causes[ZT_LOST_NEVER_DELIVERED].count ||
-               zt_get_info(s->measured[i].profiler);
+               zt_get_info(s->measured[i].profiler).causes[ZT_LOST_OVERWRITTEN].count;
     for (uint32_t i = 0; i < s->record_count; i++) {
         const record *r = &s->records[i];
         may |= r->surplus || (!r->is_over && (!r->is_ended || (!r->may && !can_tell_immediate())));

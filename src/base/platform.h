@@ -148,8 +148,8 @@ ZT__PRIVATE int zt__read_variable(const char *name, char *text, size_t size);
 /* Sets a variable of the environment. One that is set already keeps its value, unless `replaces`. */
 ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int replaces);
 
-/* Returns whether the user may do what is reserved for privileged ones. */
-ZT__PRIVATE int zt__is_privileged(void);
+/* Returns how a process gets permission to use counters, or NULL if the system reserves them for nobody. */
+ZT__PRIVATE const char *zt__find_permission_remedy(void);
 
 /* Stores the command line, with blanks between the arguments. */
 ZT__PRIVATE void zt__read_program(char *program, size_t room);
