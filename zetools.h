@@ -638,8 +638,8 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
    below.
    The report is written beside the file and then renamed, so that nobody reads an incomplete one. Symbolic
    links at `path` are followed, those at the name beside it are not. Pipes and devices are written to
-   directly. A file that is replaced keeps its permissions, group and access list; where the system refuses
-   some of these, fewer users can read the new one. A pipe that nobody reads and a limit on the size of files
+   directly. A file that is replaced keeps its permissions and its group; where the system refuses the group,
+   fewer users can read the new one. A pipe that nobody reads and a limit on the size of files
    are errors, and raise neither SIGPIPE nor SIGXFSZ.
    Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace or instances without config.timeline;
    UNSUPPORTED_FEATURE for .html with ZETOOLS_NO_PAGE; UNKNOWN if the file cannot be written, and
@@ -1160,13 +1160,15 @@ struct zt_trace_config {
    became of those that are measured. */
 struct zt_trace_counts {
     uint64_t launches;
-    uint64_t measured;    /* a region was begun */
-    uint64_t filtered;    /* left out by the configuration */
-    uint64_t elsewhere;   /* on a list that the profiler cannot measure: of another context or device; of a
+    uint64_t measured;   /* a region was begun */
+    uint64_t filtered;   /* left out by the configuration */
+    uint64_t elsewhere;  /* on a list that the profiler cannot measure: of another context or device; of a
                              copy engine, unless the profiler measures times alone; one that can be cloned or
-                             changed, or is captured into a graph */
-    uint64_t replaced;    /* kernels, and pointers to functions, that zt_replace has replaced */
-    uint64_t serialised;  /* of those measured: between queries or, on a list that is not in order, between
+                             changed, or is captured into a graph; and by_pointer */
+    uint64_t by_pointer; /* of those elsewhere: through a pointer that zeDriverGetExtensionFunctionAddress has
+                             returned while tracing; see TRACED LAUNCHES */
+    uint64_t replaced;   /* kernels, and pointers to functions, that zt_replace has replaced */
+    uint64_t serialised; /* of those measured: between queries or, on a list that is not in order, between
                              barriers, so that they overlap with nothing. Without metrics, few are; see
                              TRACED LAUNCHES */
     uint64_t times_alone; /* of those measured, with a profiler that measures metrics: left out by `every` or
@@ -1217,7 +1219,6 @@ struct zt_kernel_info {
     uint32_t arguments;              /* that zeKernelSetArgumentValue can set */
     uint32_t code_bytes;             /* of its instructions */
     uint32_t profile_flags;          /* zet_profile_flags_t: what the module was built with */
-    uint32_t free_register_bytes;    /* of registers that it does not use, if these flags reserve them */
     uint32_t required_group_size[3]; /* as its source demands. 0: any */
 
     uint32_t shape_count; /* of `shapes`, which are in descending order of launches */
@@ -2583,9 +2584,6 @@ typedef zt__disabled_scope zt_scope;
 #include <intrin.h>
 #include <io.h>
 #include <sys/stat.h>
-#if defined(_MSC_VER) && defined(__cplusplus)
-#include <type_traits>
-#endif
 #else
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -2598,7 +2596,6 @@ typedef zt__disabled_scope zt_scope;
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 #endif
 
@@ -2711,26 +2708,10 @@ extern "C" {
 
 #endif
 
-#elif defined(_MSC_VER) && _MSC_VER >= 1939 && defined(_M_X64)
-
-/* On x64, cl reads volatile numbers with acquire, and writes them with release. */
-
-#ifdef __cplusplus
-
-#define ZT__VOLATILE(pointer) ((volatile std::remove_reference<decltype(*(pointer))>::type *)(pointer))
-
 #else
 
-#define ZT__VOLATILE(pointer) ((volatile __typeof__(*(pointer)) *)(pointer))
-#endif
+#error "zetools.h needs gcc or clang where ZETOOLS_IMPLEMENTATION is"
 
-#define ZT__THREAD_LOCAL __declspec(thread)
-
-#define zt__load(pointer) (*ZT__VOLATILE(pointer))
-
-#define zt__store(pointer, value) ((void)(*ZT__VOLATILE(pointer) = (value)))
-
-#define ZT__CHECKED_FORMAT(text, first)
 #endif
 
 ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand);
@@ -2744,8 +2725,6 @@ ZT__PRIVATE int zt__count_bits(uint64_t bits);
 /* ==== base/compiler.c =================================================================================== */
 
 /* What compilers do differently: atomic operations, values of a thread, checked formats. */
-
-#if defined(__GNUC__) || defined(__clang__)
 
 ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand) {
     return __atomic_add_fetch(number, summand, __ATOMIC_ACQ_REL);
@@ -2763,35 +2742,6 @@ ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected) {
 ZT__PRIVATE int zt__count_bits(uint64_t bits) {
     return __builtin_popcountll(bits);
 }
-
-#elif defined(_MSC_VER) && _MSC_VER >= 1939 && defined(_M_X64)
-
-ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand) {
-    return (uint32_t)_InterlockedExchangeAdd((volatile long *)number, (long)summand) + summand;
-}
-
-ZT__PRIVATE uint32_t zt__exchange(uint32_t *number, uint32_t value) {
-    return (uint32_t)_InterlockedExchange((volatile long *)number, (long)value);
-}
-
-ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected) {
-    return (uint32_t)_InterlockedCompareExchange((volatile long *)number, (long)(expected + 1),
-                                                 (long)expected) == expected;
-}
-
-ZT__PRIVATE int zt__count_bits(uint64_t bits) {
-    int count = 0;
-    for (; bits; bits &= bits - 1) {
-        count++;
-    }
-    return count;
-}
-
-#else
-
-#error "zetools.h needs gcc, clang, or Visual Studio 2022 17.9 for x64 where ZETOOLS_IMPLEMENTATION is"
-
-#endif
 
 /* ==== base/memory.h ===================================================================================== */
 
@@ -3059,6 +3009,9 @@ ZT__PRIVATE int zt__is_no_process(uint32_t process);
    keeps its number. */
 ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]);
 
+/* Keeps the file that has this code loaded until the process ends: the application has pointers into it. */
+ZT__PRIVATE void zt__keep_loaded(void);
+
 /* Registers a function to be called in each forked child. Returns 0 without memory. */
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 
@@ -3312,6 +3265,25 @@ ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]) {
     }
 }
 
+/* A Dl_info, which strict modes hide. */
+typedef struct zt__library_address {
+    const char *file;
+    const void *begin;
+    const char *symbol;
+    const void *address;
+} zt__library_address;
+
+ZT__PRIVATE void zt__keep_loaded(void) {
+    static const char anchor = 0;
+    zt__library_address found = {NULL, NULL, NULL, NULL};
+    int (*find_address)(const void *address, void *found);
+    zt__find_symbol(NULL, "dladdr", (void *)&find_address);
+    if (find_address && find_address(&anchor, &found) &&
+        found.file) { /* a program is not opened, nor unloaded */
+        dlopen(found.file, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    }
+}
+
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void)) {
     return pthread_atfork(NULL, NULL, function) == 0;
 }
@@ -3465,34 +3437,27 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
     remove(path);
 }
 
-/* Gives a new file, which only its owner may use, the group, the access list and the permissions of the file
-   `from`. Where the system refuses one of them, fewer may use the new file than the other. */
-static void zt__copy_access(int file, const char *from, const zt__file_properties *properties) {
-    static const char name[] = "system.posix_acl_access";
-    char list[4096];
+/* Gives a new file, which only its owner may use, group and permissions of the file that it replaces. If the system
+   refuses the group, others may do with it what both the group and others might. */
+static void zt__copy_access(int file, const zt__file_properties *properties) {
+    mode_t all = properties->permissions;
+    mode_t shared = all & all >> 3 & 7;
     int has_group = fchown(file, (uid_t)-1, properties->group) == 0;
-    ssize_t size = getxattr(from, name, list, sizeof list);
-    if (size > 0 && has_group) {
-        fsetxattr(file, name, list, (size_t)size, 0); /* has the permissions, too */
-    } else if (size < 0 && (errno == ENODATA || errno == ENOTSUP)) {
-        mode_t all = properties->permissions;
-        mode_t shared = all & all >> 3 & 7; /* what both the group and others may do */
-        fremovexattr(file, name);           /* the list that its directory gives to new files */
-        fchmod(file, has_group ? all : (all & 0700) | shared << 3 | shared);
-    }
+    fchmod(file, has_group ? all : (all & 0700) | shared << 3 | shared);
 }
 
 ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
                                   const zt__file_properties *properties) {
     FILE *file;
     int descriptor;
+    (void)replaced;
     unlink(path);
     do {
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                           properties ? properties->permissions & 0700 : 0666);
     } while (descriptor < 0 && errno == EINTR);
     if (descriptor >= 0 && properties) {
-        zt__copy_access(descriptor, replaced, properties);
+        zt__copy_access(descriptor, properties);
     }
     file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
     if (!file && descriptor >= 0) {
@@ -5609,6 +5574,13 @@ ZT__PRIVATE void zt__free_thread_value(void *value) {
 /* Called by a thread that ends, with its value. */
 static void NTAPI zt__free_ended_value(void *value) {
     zt__free_thread_value(value);
+}
+
+ZT__PRIVATE void zt__keep_loaded(void) {
+    static const char anchor = 0;
+    HMODULE module;
+    GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN, &anchor,
+                       &module);
 }
 
 ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values) {
@@ -16766,7 +16738,7 @@ enum {
     ZT__MAX_BINARY = 1 << 30, /* bytes. Longer native binaries are not read */
     ZT__REGISTER_FILE = 1024, /* registers that the threads of a vector engine share */
     ZT__BARRIERS_OF_SUBSLICE = 32,
-    ZT__PROFILE_INFO_BYTES = 4096 /* room for what zetKernelGetProfileInfo stores */
+    ZT__PROFILE_INFO_BYTES = 4096 /* room for what zetKernelGetProfileInfo stores: tokens follow */
 };
 
 /* What is known of a kernel, in the order of zt_kernel_info; UINT32_MAX is not known. There is no padding,
@@ -16775,7 +16747,7 @@ typedef struct zt__kernel_facts {
     uint64_t module; /* 0: not known */
     uint32_t simd_width, registers, slm_bytes, private_bytes, spill_bytes, barriers, arguments, code_bytes;
     uint32_t threads_per_eu; /* as the compiler states it */
-    uint32_t profile_flags, free_register_bytes;
+    uint32_t profile_flags;
     uint32_t required_group_size[3]; /* 0: any */
 } zt__kernel_facts;
 
@@ -16839,11 +16811,8 @@ ZT__PRIVATE void zt__query_kernel(const zt__driver *driver, ze_kernel_handle_t k
         zet_profile_properties_t properties;
         uint8_t bytes[ZT__PROFILE_INFO_BYTES];
     } profile;
-    zet_profile_free_register_token_t token;
-    zet_profile_register_sequence_t sequence;
     ze_kernel_properties_t properties;
-    size_t size = 0, at = sizeof profile.properties;
-    uint32_t i, j;
+    size_t size = 0;
     ze_result_t result;
     memset(&properties, 0, sizeof properties);
     properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
@@ -16874,24 +16843,8 @@ ZT__PRIVATE void zt__query_kernel(const zt__driver *driver, ze_kernel_handle_t k
     }
     memset(&profile, 0, sizeof profile);
     profile.properties.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES;
-    if (zetKernelGetProfileInfo(kernel, &profile.properties) != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    facts->profile_flags = profile.properties.flags;
-    /* Tokens follow the structure in memory, whose size the call does not take: there is room for many. */
-    for (i = 0; i < profile.properties.numTokens && sizeof profile - at >= sizeof token; i++) {
-        memcpy(&token, profile.bytes + at, sizeof token);
-        if (token.size < sizeof token || token.size > sizeof profile - at) {
-            return;
-        }
-        for (j = 0; token.type == ZET_PROFILE_TOKEN_TYPE_FREE_REGISTER && j < token.count &&
-                    j < (token.size - sizeof token) / sizeof sequence;
-             j++) {
-            memcpy(&sequence, profile.bytes + at + sizeof token + j * sizeof sequence, sizeof sequence);
-            facts->free_register_bytes =
-                (facts->free_register_bytes == UINT32_MAX ? 0 : facts->free_register_bytes) + sequence.count;
-        }
-        at += token.size;
+    if (zetKernelGetProfileInfo(kernel, &profile.properties) == ZE_RESULT_SUCCESS) {
+        facts->profile_flags = profile.properties.flags;
     }
 }
 
@@ -17516,7 +17469,7 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
     info->region = UINT32_MAX;
     info->simd_width = info->registers = info->slm_bytes = info->private_bytes = UINT32_MAX;
     info->spill_bytes = info->barriers = info->arguments = info->code_bytes = UINT32_MAX;
-    info->profile_flags = info->free_register_bytes = UINT32_MAX;
+    info->profile_flags = UINT32_MAX;
     info->occupancy = zt__nan();
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
@@ -17537,7 +17490,6 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
         info->arguments = found->facts.arguments;
         info->code_bytes = found->facts.code_bytes;
         info->profile_flags = found->facts.profile_flags;
-        info->free_register_bytes = found->facts.free_register_bytes;
         memcpy(info->required_group_size, found->facts.required_group_size, sizeof info->required_group_size);
         info->other_launches = found->other_launches;
         info->shape_count = found->shape_count;
@@ -19694,7 +19646,8 @@ enum {
     X(EVENT_CREATE, NULL, zt__after_event_create, ZT__FOR_COMMANDS)                                          \
     X(EVENT_DESTROY, zt__before_event_destroy, NULL, ZT__FOR_COMMANDS)                                       \
     X(EVENT_CHANGE, zt__before_event_change, NULL, ZT__FOR_EVENTS) /* on the host */                         \
-    X(EVENT_RESET, zt__before_event_reset, NULL, ZT__FOR_EVENTS) /* in a list */
+    X(EVENT_RESET, zt__before_event_reset, NULL, ZT__FOR_EVENTS) /* in a list */                            \
+    X(GET_EXTENSION, NULL, zt__after_get_extension, ZT__FOR_LAUNCHES)
 
 /* clang-format on */
 
@@ -19716,6 +19669,28 @@ typedef struct zt__append_lists_params {
     uint32_t *pnumWaitEvents;
     ze_event_handle_t **pphWaitEvents;
 } zt__append_lists_params;
+
+typedef struct zt__launch_with_arguments_params {
+    ze_command_list_handle_t *phCommandList;
+    ze_kernel_handle_t *phKernel;
+    const void *pgroupCounts;
+    const void *pgroupSizes;
+    void ***ppArguments;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__launch_with_arguments_params;
+
+typedef struct zt__launch_with_parameters_params {
+    ze_command_list_handle_t *phCommandList;
+    ze_kernel_handle_t *phKernel;
+    const ze_group_count_t **ppGroupCounts;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__launch_with_parameters_params;
 
 /* Of the calls that begin or end a capture, or query an identifier. */
 typedef struct zt__list_params {
@@ -19864,6 +19839,8 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_EVENT_CHANGE;
     case ZT__CALL_CommandListAppendEventReset:
         return ZT__KIND_EVENT_RESET;
+    case ZT__CALL_DriverGetExtensionFunctionAddress:
+        return ZT__KIND_GET_EXTENSION;
     case ZT__CALL_CommandListAppendSignalEvent:
     case ZT__CALL_CommandListAppendQueryKernelTimestamps:
     case ZT__CALL_CommandListAppendWriteGlobalTimestamp:
@@ -19884,28 +19861,6 @@ typedef struct zt__append_lists_with_parameters_params {
     uint32_t *pnumWaitEvents;
     ze_event_handle_t **pphWaitEvents;
 } zt__append_lists_with_parameters_params;
-
-typedef struct zt__launch_with_arguments_params {
-    ze_command_list_handle_t *phCommandList;
-    ze_kernel_handle_t *phKernel;
-    const void *pgroupCounts;
-    const void *pgroupSizes;
-    void ***ppArguments;
-    const void **ppNext;
-    ze_event_handle_t *phSignalEvent;
-    uint32_t *pnumWaitEvents;
-    ze_event_handle_t **pphWaitEvents;
-} zt__launch_with_arguments_params;
-
-typedef struct zt__launch_with_parameters_params {
-    ze_command_list_handle_t *phCommandList;
-    ze_kernel_handle_t *phKernel;
-    const ze_group_count_t **ppGroupCounts;
-    const void **ppNext;
-    ze_event_handle_t *phSignalEvent;
-    uint32_t *pnumWaitEvents;
-    ze_event_handle_t **pphWaitEvents;
-} zt__launch_with_parameters_params;
 
 typedef struct zt__copy_with_parameters_params {
     ze_command_list_handle_t *phCommandList;
@@ -20226,11 +20181,7 @@ typedef struct zt__modules {
     uint32_t failures;        /* to write files. Atomic */
     zt__message_text failure; /* the first of them */
 
-    /* of profile flags */
-    uint32_t profile_flags;           /* changes while nothing is traced */
-    ze_device_handle_t accepting[16]; /* devices for which modules were built with them */
-    uint32_t accepting_count;
-    int refuses_flags; /* the driver does not build with them. Atomic */
+    uint32_t profile_flags; /* changes while nothing is traced */
 
     /* of zt_replace */
     ze_context_handle_t context; /* of the profiler */
@@ -20370,12 +20321,12 @@ typedef struct zt__build {
     const ze_module_desc_t **place; /* the call's parameter, if it was changed; else NULL */
     const ze_module_desc_t *before; /* its value before */
     void *changed;                  /* from malloc, because a call may end after its tracer was destroyed */
-    ze_result_t trial;              /* of a build with the flags, if there was one */
+    ze_result_t trial;              /* of the build with the flags, if there was one */
 } zt__build;
 
-/* Called before a module is created. Adds the profile flags, unless the application passes some. If its call
-   failed because of them, nothing could be done about that. So the tracer itself builds the first module for
-   each device before, as a trial, to find out whether the driver accepts them. */
+/* Called before a module is created. Adds the profile flags, unless the application passes some or builds the
+   module from several inputs. If its call failed because of them, nothing could be done about that. So the tracer
+   itself builds the module before, as a trial, and leaves the flags out if that fails. */
 ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
                                  zt__build *build);
 
@@ -20392,92 +20343,37 @@ ZT__PRIVATE void zt__end_build(zt__modules *modules, const ze_module_create_para
 
 #ifdef ZETOOLS_TRACER
 
-/* A copy of a description, with another option in its build flags, which follow the structure. */
-typedef struct zt__changed_module {
-    ze_module_desc_t desc;
-    ze_module_program_exp_desc_t program; /* if the module is built from several inputs */
-} zt__changed_module;
-
-/* Writes build flags with another option behind them to `*end`, which moves behind that. */
-static const char *zt__join_flags(char **end, const char *flags, const char *option) {
-    char *joined = *end;
-    size_t length = flags ? strlen(flags) : 0;
-    if (length > 0) {
-        memcpy(joined, flags, length);
-        joined[length++] = ' ';
-    }
-    strcpy(joined + length, option);
-    *end = joined + length + strlen(option) + 1;
-    return joined;
-}
-
 ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
                                  zt__build *build) {
     const ze_module_desc_t *desc = *parameters->pdesc;
-    const ze_module_program_exp_desc_t *program;
+    const char *flags = desc && desc->pBuildFlags ? desc->pBuildFlags : "";
+    const ze_base_desc_t *next = (const ze_base_desc_t *)(desc ? desc->pNext : NULL);
+    ze_module_desc_t *changed; /* its build flags follow it */
     ze_module_handle_t module = NULL;
-    zt__changed_module *changed;
-    const char **flags;
-    size_t room, size;
-    uint32_t i, count = 0;
-    int is_known;
-    char option[64], *end;
-    if (!desc || !modules->profile_flags || zt__load(&modules->refuses_flags) ||
-        (desc->pBuildFlags && strstr(desc->pBuildFlags, "-zet-profile-flags"))) {
+    size_t room = strlen(flags) + 64;
+    if (!desc || !modules->profile_flags || strstr(flags, "-zet-profile-flags") ||
+        (next && next->stype == ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC)) {
         return;
     }
-    snprintf(option, sizeof option, "-zet-profile-flags 0x%x", (unsigned)modules->profile_flags);
-    program = (const ze_module_program_exp_desc_t *)desc->pNext;
-    if (program && program->stype == ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC) {
-        count = program->count;
-    }
-    room = strlen(option) + 2;
-    size = sizeof *changed + room + (desc->pBuildFlags ? strlen(desc->pBuildFlags) : 0);
-    for (i = 0; i < count; i++) {
-        size += sizeof *flags + room;
-        size += program->pBuildFlags && program->pBuildFlags[i] ? strlen(program->pBuildFlags[i]) : 0;
-    }
-    changed = (zt__changed_module *)zt__allocate(&zt__default_allocator, size, 1);
+    changed = (ze_module_desc_t *)zt__allocate(&zt__default_allocator, 1, sizeof *changed + room);
     if (!changed) {
         zt__report_no_memory(modules->diagnostics, "zeModuleCreate", "build flags");
         return;
     }
-    flags = (const char **)(changed + 1);
-    end = (char *)(flags + count);
-    changed->desc = *desc;
-    changed->desc.pBuildFlags = zt__join_flags(&end, desc->pBuildFlags, option);
-    if (count > 0) {
-        changed->program = *program;
-        changed->program.pBuildFlags = flags;
-        changed->desc.pNext = &changed->program;
+    *changed = *desc;
+    changed->pBuildFlags = (const char *)memcpy(changed + 1, flags, strlen(flags));
+    snprintf((char *)(changed + 1) + strlen(flags), room - strlen(flags), "%s-zet-profile-flags 0x%x",
+             *flags ? " " : "", (unsigned)modules->profile_flags);
+    build->trial = zeModuleCreate(*parameters->phContext, *parameters->phDevice, changed, &module, NULL);
+    if (build->trial != ZE_RESULT_SUCCESS) {
+        zt__free(&zt__default_allocator, changed);
+        return;
     }
-    for (i = 0; i < count; i++) {
-        flags[i] = zt__join_flags(&end, program->pBuildFlags ? program->pBuildFlags[i] : NULL, option);
-    }
-    zt__lock(&modules->mutex);
-    for (i = 0; i < modules->accepting_count && modules->accepting[i] != *parameters->phDevice;) {
-        i++;
-    }
-    is_known = i < modules->accepting_count;
-    zt__unlock(&modules->mutex);
-    if (!is_known) {
-        build->trial =
-            zeModuleCreate(*parameters->phContext, *parameters->phDevice, &changed->desc, &module, NULL);
-        if (build->trial != ZE_RESULT_SUCCESS) {
-            zt__free(&zt__default_allocator, changed);
-            return;
-        }
-        zt__check(modules->diagnostics, zeModuleDestroy(module), "zeModuleDestroy", "A module is not freed.");
-        zt__lock(&modules->mutex);
-        if (modules->accepting_count < ZT__COUNT_OF(modules->accepting)) {
-            modules->accepting[modules->accepting_count++] = *parameters->phDevice;
-        }
-        zt__unlock(&modules->mutex);
-    }
+    zt__check(modules->diagnostics, zeModuleDestroy(module), "zeModuleDestroy", "A module is not freed.");
     build->place = parameters->pdesc;
     build->before = desc;
     build->changed = changed;
-    *parameters->pdesc = &changed->desc;
+    *parameters->pdesc = changed;
 }
 
 ZT__PRIVATE void zt__end_build(zt__modules *modules, const ze_module_create_params_t *parameters,
@@ -20488,7 +20384,6 @@ ZT__PRIVATE void zt__end_build(zt__modules *modules, const ze_module_create_para
     uint64_t hash;
     ze_result_t result;
     if (build->trial != ZE_RESULT_SUCCESS) {
-        zt__store(&modules->refuses_flags, 1);
         zt__report(modules->diagnostics, FLAGS_REFUSED, build->trial, zt_result_name(build->trial),
                    (unsigned)modules->profile_flags);
     }
@@ -21781,6 +21676,7 @@ typedef struct zt__tracer {
     uint64_t executions;          /* of lists, so far */
     int is_stopping;              /* no more launches are measured */
     zt_trace_counts counts;
+    int has_unseen_pointers; /* the application has pointers that launch, and are not wrapped. Atomic */
     zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
     zt__timed_call *by_appearance[ZT__CALL_COUNT]; /* the same, in the order of their first calls */
     uint32_t timed_call_count;
@@ -23947,6 +23843,10 @@ typedef struct zt__dispatcher {
     zt__tracer *tracer; /* the live one, or NULL; changed with both locks */
     zt__frame *frames;  /* all, in use or not */
 
+    /* Is called after zeDriverGetExtensionFunctionAddress: zt__wrap_extension. Set before a tracer is live. */
+    void (*wrap_extension)(zt__tracer *tracer,
+                           const ze_driver_get_extension_function_address_params_t *parameters);
+
     uint8_t observed[ZT__CALL_COUNT]; /* by the live tracer. Atomic; changed with both locks */
 } zt__dispatcher;
 
@@ -23959,6 +23859,15 @@ typedef struct zt__callbacks {
 
 /* Returns whether a prologue or epilogue runs on this thread, so that a hook may be the caller. */
 ZT__PRIVATE int zt__is_inside_hook(void);
+
+/* Begin and end a launch through a pointer of the driver's, as prologue and epilogue of a call of the loader. If its
+   handles may not be those of the loader, the launch is counted, and not measured. */
+ZT__PRIVATE void zt__begin_by_pointer(zt__call call, void *parameters, void **instance);
+
+ZT__PRIVATE void zt__end_by_pointer(ze_result_t result, void **instance);
+
+/* Counts a launch through a pointer that cannot be measured. */
+ZT__PRIVATE void zt__count_by_pointer(void);
 
 /* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback; or only in
    one that it measures. */
@@ -23976,13 +23885,18 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer);
 
 #ifdef ZETOOLS_TRACER
 
+ZT__PRIVATE zt__dispatcher zt__dispatch;
+
+static void zt__after_get_extension(zt__frame *frame) {
+    zt__dispatch.wrap_extension(frame->tracer,
+                                ZT__PARAMETERS(frame, ze_driver_get_extension_function_address_params_t));
+}
+
 ZT__PRIVATE const zt__kind_steps zt__steps_of_kind[ZT__KIND_COUNT] = {
 #define X(name, before, after, needed) {before, after, needed},
     ZT__KINDS(X)
 #undef X
 };
-
-ZT__PRIVATE zt__dispatcher zt__dispatch;
 
 ZT__PRIVATE zt__mutex zt__dispatch_setup = ZT__MUTEX_INITIALIZER;
 
@@ -24047,23 +23961,13 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     return frame;
 }
 
-static void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
+/* Does what a tracer does before a call, for which it has a frame. */
+static void zt__before_call(zt__frame *frame, void **instance) {
+    zt__call call = frame->call;
     zt__call_kind kind = zt__kind_of_call(call);
     zt__tracer *tracer;
-    zt__frame *frame;
+    void *parameters = frame->parameters;
     uint32_t i;
-    *instance = NULL;
-    if (zt__awaited_registration == registration) {
-        zt__awaited_registration = 0;
-    }
-    /* A thread is in one traced call at a time: the loader does not call back for calls inside of it. */
-    if (!zt__load(&zt__dispatch.observed[call]) || zt__get_depth() > 0 || zt__current_call) {
-        return;
-    }
-    frame = zt__begin_call(call, parameters);
-    if (!frame) {
-        return;
-    }
     *instance = frame;
     zt__current_call = frame;
     zt__change_depth(1);
@@ -24088,6 +23992,79 @@ static void zt__prologue(zt__call call, void *parameters, uintptr_t registration
     zt__change_depth(-1);
     frame->begin_ns = tracer->timed[call] ? zt__now_ns() : 0;
     zt__store(&frame->state, ZT__FRAME_DRIVER);
+}
+
+/* Returns whether a call of the application begins that may be observed. A thread is in one traced call at a time:
+   the loader does not call back for calls inside of it. */
+static int zt__may_begin(zt__call call) {
+    return zt__load(&zt__dispatch.observed[call]) && zt__get_depth() == 0 && !zt__current_call;
+}
+
+static void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
+    zt__frame *frame;
+    *instance = NULL;
+    if (zt__awaited_registration == registration) {
+        zt__awaited_registration = 0;
+    }
+    frame = zt__may_begin(call) ? zt__begin_call(call, parameters) : NULL;
+    if (frame) {
+        zt__before_call(frame, instance);
+    }
+}
+
+/* Counts a launch that is not measured, and gives the frame back. */
+static void zt__end_unmeasured(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    zt__lock(&tracer->mutex);
+    if (tracer->measured[frame->call] && !tracer->is_stopping) {
+        tracer->counts.launches++;
+        tracer->counts.elsewhere++;
+        tracer->counts.by_pointer++;
+    }
+    zt__unlock(&tracer->mutex);
+    zt__store(&frame->state, ZT__FRAME_UNUSED);
+}
+
+/* Returns whether handles of the driver, which its functions take, are those of the loader. A loader that cannot
+   translate them does not wrap any. */
+static int zt__has_plain_handles(zt__tracer *tracer) {
+    enum { LOADER_HANDLE_DEVICE = 1 };
+    const zt__traced_device *device = zt__load(&tracer->devices);
+    void *translated = NULL;
+    if (!device || !device->profiler) {
+        return 0;
+    }
+    return !device->profiler->driver.zelLoaderTranslateHandle ||
+           (device->profiler->driver.zelLoaderTranslateHandle(LOADER_HANDLE_DEVICE, device->device,
+                                                              &translated) == ZE_RESULT_SUCCESS &&
+            translated == (void *)device->device);
+}
+
+ZT__PRIVATE void zt__begin_by_pointer(zt__call call, void *parameters, void **instance) {
+    zt__frame *frame = zt__may_begin(call) ? zt__begin_call(call, parameters) : NULL;
+    zt__command command;
+    int is_known;
+    *instance = NULL;
+    if (!frame) {
+        return;
+    }
+    zt__read_command(call, parameters, &command);
+    zt__lock(&frame->tracer->mutex);
+    is_known = zt__find_known_list(frame->tracer, command.list) != NULL;
+    zt__unlock(&frame->tracer->mutex);
+    if (is_known || zt__has_plain_handles(frame->tracer)) {
+        zt__before_call(frame, instance);
+    } else {
+        zt__end_unmeasured(frame);
+    }
+}
+
+ZT__PRIVATE void zt__count_by_pointer(void) {
+    zt__call call = ZT__CALL_CommandListAppendLaunchKernel;
+    zt__frame *frame = zt__may_begin(call) ? zt__begin_call(call, NULL) : NULL;
+    if (frame) {
+        zt__end_unmeasured(frame);
+    }
 }
 
 /* ---- after a call --------------------------------------------------------------------------------------- */
@@ -24184,6 +24161,10 @@ static void zt__epilogue(ze_result_t result, void **instance) {
     zt__store(&frame->state, ZT__FRAME_UNUSED);
 }
 
+ZT__PRIVATE void zt__end_by_pointer(ze_result_t result, void **instance) {
+    zt__epilogue(result, instance);
+}
+
 /* ---- callbacks of the loader ---------------------------------------------------------------------------- */
 
 #define X(name)                                                                                              \
@@ -24235,6 +24216,166 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
     }
     zt__unlock(&zt__dispatch_mutex);
     return !is_running;
+}
+
+#endif
+
+/* ==== tracer/extensions.h =============================================================================== */
+
+/* Launches through pointers that zeDriverGetExtensionFunctionAddress returns, which loaders do not trace. */
+
+#ifdef ZETOOLS_TRACER
+
+/* Called after a pointer was returned to the application. If its function launches kernels, puts one of the
+   library in its place, which calls the driver's function between prologue and epilogue. The application may keep
+   that pointer: it works for as long as the process runs. */
+ZT__PRIVATE void zt__wrap_extension(zt__tracer *tracer,
+                                    const ze_driver_get_extension_function_address_params_t *parameters);
+
+#endif
+
+/* ==== tracer/extensions.c =============================================================================== */
+
+/* Launches through pointers that zeDriverGetExtensionFunctionAddress returns, which loaders do not trace. */
+
+#ifdef ZETOOLS_TRACER
+
+/* ze_group_size_t, which older headers lack. */
+typedef struct zt__group_size {
+    uint32_t x, y, z;
+} zt__group_size;
+
+typedef ze_result_t(ZE_APICALL *zt__launch_with_arguments_fn)(ze_command_list_handle_t, ze_kernel_handle_t,
+                                                              ze_group_count_t, zt__group_size, void **,
+                                                              const void *, ze_event_handle_t, uint32_t,
+                                                              ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__launch_with_parameters_fn)(ze_command_list_handle_t, ze_kernel_handle_t,
+                                                               const ze_group_count_t *, const void *,
+                                                               ze_event_handle_t, uint32_t,
+                                                               ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__launch_variable_fn)(ze_command_list_handle_t, ze_kernel_handle_t, void *,
+                                                        ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__append_graph_fn)(ze_command_list_handle_t, void *, void *,
+                                                     ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__append_operation_fn)(ze_command_list_handle_t, const void *,
+                                                         ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
+/* The driver's functions. Guarded by the mutex of the dispatcher until they are known; then they do not change. */
+static struct {
+    zt__launch_with_arguments_fn with_arguments;
+    zt__launch_with_parameters_fn with_parameters;
+    zt__launch_variable_fn variable;
+    zt__append_graph_fn graph;
+    zt__append_operation_fn operation;
+} zt__driver_functions;
+
+/* ---- what the application calls -------------------------------------------------------------------------- */
+
+static ze_result_t ZE_APICALL zt__launch_with_arguments(ze_command_list_handle_t list,
+                                                        ze_kernel_handle_t kernel, ze_group_count_t counts,
+                                                        zt__group_size sizes, void **arguments,
+                                                        const void *next, ze_event_handle_t signal,
+                                                        uint32_t wait_count, ze_event_handle_t *waits) {
+    zt__launch_with_arguments_params parameters = {&list, &kernel, &counts,     &sizes, &arguments,
+                                                   &next, &signal, &wait_count, &waits};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_CommandListAppendLaunchKernelWithArguments, &parameters, &instance);
+    result = zt__driver_functions.with_arguments(list, kernel, counts, sizes, arguments, next, signal,
+                                                 wait_count, waits);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
+static ze_result_t ZE_APICALL zt__launch_with_parameters(ze_command_list_handle_t list,
+                                                         ze_kernel_handle_t kernel,
+                                                         const ze_group_count_t *counts, const void *next,
+                                                         ze_event_handle_t signal, uint32_t wait_count,
+                                                         ze_event_handle_t *waits) {
+    zt__launch_with_parameters_params parameters = {&list,   &kernel,     &counts, &next,
+                                                    &signal, &wait_count, &waits};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_CommandListAppendLaunchKernelWithParameters, &parameters, &instance);
+    result = zt__driver_functions.with_parameters(list, kernel, counts, next, signal, wait_count, waits);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
+/* What the following append is not known well enough to be measured. */
+
+static ze_result_t ZE_APICALL zt__launch_variable(ze_command_list_handle_t list, ze_kernel_handle_t kernel,
+                                                  void *variable, ze_event_handle_t signal,
+                                                  uint32_t wait_count, ze_event_handle_t *waits) {
+    zt__count_by_pointer();
+    return zt__driver_functions.variable(list, kernel, variable, signal, wait_count, waits);
+}
+
+static ze_result_t ZE_APICALL zt__append_graph(ze_command_list_handle_t list, void *graph, void *next,
+                                               ze_event_handle_t signal, uint32_t wait_count,
+                                               ze_event_handle_t *waits) {
+    zt__count_by_pointer();
+    return zt__driver_functions.graph(list, graph, next, signal, wait_count, waits);
+}
+
+static ze_result_t ZE_APICALL zt__append_operation(ze_command_list_handle_t list, const void *next,
+                                                   ze_event_handle_t signal, uint32_t wait_count,
+                                                   ze_event_handle_t *waits) {
+    zt__count_by_pointer();
+    return zt__driver_functions.operation(list, next, signal, wait_count, waits);
+}
+
+/* ---- pointers -------------------------------------------------------------------------------------------- */
+
+/* Puts `own` in the place of the driver's function at `place`, which is stored at `known`. A second driver may have
+   another function of the name, of which launches are not seen. Returns 0 then. */
+static int zt__exchange_function(void **place, void *known, void *own) {
+    void *before;
+    int is_same;
+    zt__lock(&zt__dispatch_mutex);
+    memcpy(&before, known, sizeof before);
+    if (!before) {
+        memcpy(known, place, sizeof *place);
+    }
+    is_same = !before || before == *place;
+    zt__unlock(&zt__dispatch_mutex);
+    if (is_same) {
+        zt__keep_loaded();
+        *place = own;
+    }
+    return is_same;
+}
+
+ZT__PRIVATE void zt__wrap_extension(zt__tracer *tracer,
+                                    const ze_driver_get_extension_function_address_params_t *parameters) {
+    const char *name = *parameters->pname;
+    void **place = *parameters->pppFunctionAddress;
+    int is_wrapped = 1;
+    if (!name || !place || !*place) {
+        return;
+    }
+#define X(function, member, own, type)                                                                       \
+    if (strcmp(name, function) == 0) {                                                                       \
+        type wrapper = own;                                                                                  \
+        void *pointer;                                                                                       \
+        memcpy(&pointer, &wrapper, sizeof pointer);                                                          \
+        is_wrapped = zt__exchange_function(place, &zt__driver_functions.member, pointer);                    \
+    }
+    X("zeCommandListAppendLaunchKernelWithArguments", with_arguments, zt__launch_with_arguments,
+      zt__launch_with_arguments_fn)
+    X("zeCommandListAppendLaunchKernelWithParameters", with_parameters, zt__launch_with_parameters,
+      zt__launch_with_parameters_fn)
+    X("zexCommandListAppendVariableLaunchKernel", variable, zt__launch_variable, zt__launch_variable_fn)
+    X("zeCommandListAppendGraphExp", graph, zt__append_graph, zt__append_graph_fn)
+    X("zexCommandListAppendCustomOperation", operation, zt__append_operation, zt__append_operation_fn)
+#undef X
+    if (!is_wrapped) {
+        zt__store(&tracer->has_unseen_pointers, 1);
+    }
 }
 
 #endif
@@ -24511,7 +24652,6 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     tracer->timeline = timeline;
     zt__configure_modules(&tracer->modules, config->modules);
     tracer->modules.profile_flags = config->profile_flags;
-    tracer->modules.refuses_flags = 0;
     while (rest && zt__next_name(&rest, &pattern, &length)) { /* each pattern must match a call */
         size_t skipped = *pattern == '!';
         for (call = 0; call < ZT__CALL_COUNT; call++) {
@@ -24631,6 +24771,7 @@ static ze_result_t zt__start_only_tracer(zt__tracer *tracer, const zt_trace_conf
     if (enable_layer && enable_layer() == ZE_RESULT_SUCCESS) {
         zt__find_loader_symbol("zelDisableTracingLayer", (void *)&zt__dispatch.disable_layer);
     }
+    zt__dispatch.wrap_extension = zt__wrap_extension;
     result = zt__register_calls(tracer);
     if (result == ZE_RESULT_SUCCESS) {
         zt__set_live(tracer, 1);
@@ -24919,7 +25060,7 @@ typedef struct zt__document {
 } zt__document;
 
 /* The lengths of zt__figure_names, zt__overlap_names and zt__kernel_numbers. */
-enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 6, ZT__KERNEL_NUMBERS = 10 };
+enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 6, ZT__KERNEL_NUMBERS = 9 };
 
 typedef struct zt__figures {
     double values[ZT__FIGURE_COUNT];
@@ -25212,16 +25353,14 @@ ZT__PRIVATE zt__date zt__format_now(void) {
 
 /* The figures of a kernel that are one number, as CSV and JSON have them. UINT32_MAX: not known. */
 ZT__PRIVATE const char *const zt__kernel_numbers[ZT__KERNEL_NUMBERS][2] = {
-    {"simd_width", "items"},  {"registers", ""},
-    {"slm_bytes", "bytes"},   {"private_bytes", "bytes"},
-    {"spill_bytes", "bytes"}, {"barriers", ""},
-    {"arguments", ""},        {"code_bytes", "bytes"},
-    {"profile_flags", ""},    {"free_register_bytes", "bytes"}};
+    {"simd_width", "items"},    {"registers", ""},        {"slm_bytes", "bytes"},
+    {"private_bytes", "bytes"}, {"spill_bytes", "bytes"}, {"barriers", ""},
+    {"arguments", ""},          {"code_bytes", "bytes"},  {"profile_flags", ""}};
 
 ZT__PRIVATE zt__kernel_values zt__list_kernel_values(const zt_kernel_info *info) {
     zt__kernel_values list = {{info->simd_width, info->registers, info->slm_bytes, info->private_bytes,
                                info->spill_bytes, info->barriers, info->arguments, info->code_bytes,
-                               info->profile_flags, info->free_register_bytes}};
+                               info->profile_flags}};
     return list;
 }
 
@@ -25570,12 +25709,28 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
     const zt__tracer *tracer = zt__load(&document->profiler->tracer);
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
-    if (counts.elsewhere > 0) {
+    int has_unseen_pointers = tracer && zt__load(&tracer->has_unseen_pointers);
+    if (counts.elsewhere > counts.by_pointer) {
         zt__add_note(document, note,
                      "%llu of %llu launches could not be measured: their lists are of other contexts or "
                      "devices, of copy engines, can be cloned or changed, or are captured into graphs%s.",
-                     (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
+                     (unsigned long long)(counts.elsewhere - counts.by_pointer),
+                     (unsigned long long)counts.launches,
                      counts_waits ? ", or they are waits on lists that are not in order" : "");
+    }
+    if (counts.by_pointer > 0) {
+        zt__add_note(
+            document, note,
+            "%llu of %llu launches %s made through a pointer that zeDriverGetExtensionFunctionAddress "
+            "returned, and not measured: shares are of the others. Not measured are graphs, launches of "
+            "variables and, where the loader wraps handles, all.",
+            (unsigned long long)counts.by_pointer, (unsigned long long)counts.launches,
+            counts.by_pointer == 1 ? "was" : "were");
+    }
+    if (has_unseen_pointers) {
+        zt__add_note(document, note,
+                     "zeDriverGetExtensionFunctionAddress returned pointers of a second driver, and launches "
+                     "through them are not seen: shares are of the others.");
     }
     if (counts.serialised > 0 && document->profiler->metric_count == 0) {
         zt__add_note(document, note,
@@ -27274,6 +27429,9 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
 #ifdef ZETOOLS_TRACER
     zt__family call_time = {"zetools_call_seconds", "summary", "seconds", "Host time of calls", 0};
     zt__family call_errors = {"zetools_call_errors", "counter", "errors", "Calls that failed", 0};
+    zt__family unmeasured = {"zetools_unmeasured_launches", "counter", "launches",
+                             "Launches that a tracer saw and could not measure, by cause", 0};
+    zt_trace_counts launches = zt_trace_get_counts(profiler);
     uint32_t calls = zt__calls_to_report(profiler);
     zt_call_info call;
 #endif
@@ -27292,6 +27450,13 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     zt__print(writer, "%s %llu\n", in_flight.name, (unsigned long long)counts.in_flight);
     zt__begin_family(writer, &unobserved);
     zt__print(writer, "%s_total %llu\n", unobserved.name, (unsigned long long)counts.unobserved_lists);
+#ifdef ZETOOLS_TRACER
+    if (launches.launches > 0) {
+        zt__write_counter_sample(writer, &unmeasured, "cause", "list",
+                                 launches.elsewhere - launches.by_pointer);
+        zt__write_counter_sample(writer, &unmeasured, "cause", "pointer", launches.by_pointer);
+    }
+#endif
 
     for (kind = 0; kind < ZT__COUNT_OF(times); kind++) {
         for (i = 0; i < document->region_count; i++) {
@@ -33724,6 +33889,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        region_lost_samples_total           and region_dropped_samples_total: by region
        lost_samples_total                  and dropped_samples_total: by cause
        collected_samples_total             and in_flight_samples, unobserved_lists_total
+       unmeasured_launches_total           that a tracer saw and could not measure: by cause, list or pointer
        metric_NAME_UNIT                    of the device: by region, metric and group, and by pass if there
                                            are several. What adds up is a counter, with _total; what is
                                            averaged is a gauge
@@ -33807,6 +33973,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - captured into a graph, or waiting for events while another list is captured
        - on copy engines, if the profiler measures metrics
        - on lists that can be cloned, because clones would write to the same queries and events
+       - through pointers that zeDriverGetExtensionFunctionAddress returned while tracing, of the functions that
+         append graphs (zeCommandListAppendGraphExp), kernels with variables and custom operations (zex...), or
+         of any function where the loader wraps handles (zt_trace_counts.by_pointer). Those of
+         zeCommandListAppendLaunchKernelWithArguments and ...WithParameters are measured as the loader's calls.
+         Pointers from before zt_trace_start are not seen: start first, or use zt_auto
        - on mutable lists, once the application has queried the identifier of a command, because nothing may
          be appended before this command
 
@@ -33949,9 +34120,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        With zt_trace_config.profile_flags, -zet-profile-flags is added to the build flags of these modules,
        so zetKernelGetProfileInfo describes their registers to tools that inject instructions. Set
-       ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 before zeInit; zt_auto does so if it is given profile flags. The
-       first module for each device is built twice, to see whether the driver accepts the flags. If not,
-       modules are built as the application says, which is logged once.
+       ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 before zeInit; zt_auto does so if it is given profile flags. Each
+       module is built twice: first to see whether the driver accepts the flags. If not, it is built as the
+       application says, which is logged once. So are modules of several inputs
+       (ze_module_program_exp_desc_t).
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -34153,7 +34325,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    WINDOWS
 
        - Link with ze_loader.lib, or with -lze_loader by mingw-w64.
-       - Visual Studio would have to be 2022, 17.9 or later, for x64. Its compiler has not been tried.
+       - Compile with mingw-w64 or clang.
        - Paths are UTF-8.
        - An empty variable of the environment counts as not set. Changes by SetEnvironmentVariable after the
          start of the program are not seen.
@@ -34184,7 +34356,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        spots or a debugger           statistics, rings of rows, samples of instructions
        of a tracer                   records of handles, names, counts, times, modules    no      no
                                      and kernels
-       of the modules of a tracer    replacements; devices that accept profile flags      no      no
+       of the modules of a tracer    replacements                                         no      no
        of the process                activation and calculation of metric groups          yes     no
        setup, of a copy of the       finding what all copies share                        no      no
        header
@@ -34319,4 +34491,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: a7c375e5424508bd */
+/* Joined from src/ by src/join.py: 0ea17ed366f3d51b */

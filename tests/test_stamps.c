@@ -2057,28 +2057,6 @@ static void test_hooks_see_the_event_of_the_application(void **state) {
     close_rig(&r);
 }
 
-/* Both measure it; where the first has put an event of its own in place of the application's, the second one
-   between barriers. */
-static void test_two_tracers(void **state) {
-    world *w = *state;
-    rig r = open_concurrent(w);
-    zt_profiler *first = trace_times(w), *second = trace_times(w);
-    ze_event_handle_t event = event_of(&r, 0);
-    ze_command_list_handle_t list = immediate_of(w, COMPUTE, 0, 0);
-    append_with(&r, list, 0, 0, LONG, event, NULL);
-    ok(zeEventHostSynchronize(event, A_WHILE));
-    ok(zeEventHostReset(event));
-    append_plain(&r, list, 0);
-    finish_and_destroy(w, list);
-    collect_all(first);
-    collect_all(second);
-    expect_launches(first, 2, 0);
-    expect_launches(second, 2, 1);
-    assert_counts(first, counted(2, 2, 0, 0, 0));
-    assert_counts(second, counted(2, 2, 0, 0, 0));
-    close_rig(&r);
-}
-
 /* ==== counter-based events ================================================================================ */
 
 /* As the structure and a flag of newer headers. */
@@ -3087,7 +3065,6 @@ int main(void) {
         TEST(test_a_list_whose_launch_is_never_read),
         TEST(test_a_queue_is_destroyed_with_the_event_of_its_list),
         TEST(test_hooks_see_the_event_of_the_application),
-        TEST(test_two_tracers),
         TEST(test_counter_based_events),
         TEST(test_counter_based_events_with_time_stamps),
         TEST(test_counter_based_events_after_the_start),

@@ -142,6 +142,9 @@ ZT__PRIVATE int zt__is_no_process(uint32_t process);
    keeps its number. */
 ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]);
 
+/* Keeps the file that has this code loaded until the process ends: the application has pointers into it. */
+ZT__PRIVATE void zt__keep_loaded(void);
+
 /* Registers a function to be called in each forked child. Returns 0 without memory. */
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 

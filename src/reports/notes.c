@@ -87,12 +87,28 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
     const zt__tracer *tracer = zt__load(&document->profiler->tracer);
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
-    if (counts.elsewhere > 0) {
+    int has_unseen_pointers = tracer && zt__load(&tracer->has_unseen_pointers);
+    if (counts.elsewhere > counts.by_pointer) {
         zt__add_note(document, note,
                      "%llu of %llu launches could not be measured: their lists are of other contexts or "
                      "devices, of copy engines, can be cloned or changed, or are captured into graphs%s.",
-                     (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
+                     (unsigned long long)(counts.elsewhere - counts.by_pointer),
+                     (unsigned long long)counts.launches,
                      counts_waits ? ", or they are waits on lists that are not in order" : "");
+    }
+    if (counts.by_pointer > 0) {
+        zt__add_note(
+            document, note,
+            "%llu of %llu launches %s made through a pointer that zeDriverGetExtensionFunctionAddress "
+            "returned, and not measured: shares are of the others. Not measured are graphs, launches of "
+            "variables and, where the loader wraps handles, all.",
+            (unsigned long long)counts.by_pointer, (unsigned long long)counts.launches,
+            counts.by_pointer == 1 ? "was" : "were");
+    }
+    if (has_unseen_pointers) {
+        zt__add_note(document, note,
+                     "zeDriverGetExtensionFunctionAddress returned pointers of a second driver, and launches "
+                     "through them are not seen: shares are of the others.");
     }
     if (counts.serialised > 0 && document->profiler->metric_count == 0) {
         zt__add_note(document, note,

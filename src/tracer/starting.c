@@ -18,6 +18,7 @@
 #include "tracer/calls.h"
 #include "tracer/dispatcher.h"
 #include "tracer/events.h"
+#include "tracer/extensions.h"
 #include "tracer/hotspot_control.h"
 #include "tracer/lists.h"
 #include "tracer/module_files.h"
@@ -127,7 +128,6 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     tracer->timeline = timeline;
     zt__configure_modules(&tracer->modules, config->modules);
     tracer->modules.profile_flags = config->profile_flags;
-    tracer->modules.refuses_flags = 0;
     while (rest && zt__next_name(&rest, &pattern, &length)) { /* each pattern must match a call */
         size_t skipped = *pattern == '!';
         for (call = 0; call < ZT__CALL_COUNT; call++) {
@@ -247,6 +247,7 @@ static ze_result_t zt__start_only_tracer(zt__tracer *tracer, const zt_trace_conf
     if (enable_layer && enable_layer() == ZE_RESULT_SUCCESS) {
         zt__find_loader_symbol("zelDisableTracingLayer", (void *)&zt__dispatch.disable_layer);
     }
+    zt__dispatch.wrap_extension = zt__wrap_extension;
     result = zt__register_calls(tracer);
     if (result == ZE_RESULT_SUCCESS) {
         zt__set_live(tracer, 1);
