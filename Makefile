@@ -234,6 +234,12 @@ $(1)/tests/%.o: tests/%.cpp | deps-build deps-test $(4)
 # Programs of several files with a copy of the library each.
 $(1)/tests/test_process: $(1)/tests/plugins/other_file.o
 
+$(1)/tests/test_scoped: $(1)/tests/plugins/other_version.o
+
+# In C++, and of another version.
+$(1)/tests/plugins/other_version.o: private CXXFLAGS += -I$(1)/tests/plugins/newer
+$(1)/tests/plugins/other_version.o: $(1)/tests/plugins/newer/zetools.h
+
 # Plugins with a copy of the library each, and a program that knows the loader through them alone.
 $(1)/tests/plugins/plugin_c.so: tests/plugins/plugin.c | deps-build deps-test $(4)
 	mkdir -p $$(@D)
@@ -278,6 +284,7 @@ $(BUILD)/$(1)/tests/fixture.o: tests/fixture.c | deps-build deps-test
 	$$(CC) $$(C_FLAGS) -c -o $$@ $$<
 
 $(BUILD)/$(1)/tests/test_process: $(BUILD)/tests/plugins/other_file.o
+$(BUILD)/$(1)/tests/test_scoped: $(BUILD)/tests/plugins/other_version.o
 -include $$(wildcard $(BUILD)/$(1)/tests/*.d)
 $(call programs,$(BUILD)/$(1),$(2),$(BUILD)/$(1),$(BUILD))
 endef

@@ -372,7 +372,7 @@
                                 only declares them
        ZETOOLS_DISABLE          in each file whose calls are to disappear: all functions are empty, no code
                                 is left, and Level Zero is not needed. zt_execute and zt_reset make only the
-                                calls of Level Zero. Figures are 0, and not NaN. Pass no profiler and no
+                                calls of Level Zero. Figures are NaN, benchmarks fail. Pass no profiler and no
                                 structure of the library between files with it and without
        ZETOOLS_TRACER           in each file that uses the tracer or hot spots, and in the one of
                                 ZETOOLS_IMPLEMENTATION. Off by default, because it adds code for every call
@@ -420,7 +420,10 @@
 #ifndef ZETOOLS_DISABLE
 #include <level_zero/ze_api.h>
 #define ZT__HAVE_LEVEL_ZERO 1
-#elif defined(__has_include)
+#else
+#include <math.h> /* NAN */
+#endif
+#if defined(ZETOOLS_DISABLE) && defined(__has_include)
 #if __has_include(<level_zero/ze_api.h>)
 #include <level_zero/ze_api.h>
 #define ZT__HAVE_LEVEL_ZERO 1
@@ -704,7 +707,8 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 /* ---- what all configurations have ---------------------------------------------------------------------- */
 
-/* Called with the first message of each kind, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...".
+/* Called once with each message, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...". Messages that differ in
+   numbers alone are one, and at most eight of a kind are logged.
    result  a ze_result_t: that of the call that failed, or the one that describes the message best
    text    the identifier of the kind, what happened and what to do
    user    `log_user` of the configuration */
@@ -909,8 +913,8 @@ typedef enum zt_limit {
 struct zt_limit_info {
     zt_limit limit;
     char text[320];    /* sentences with the figures that show it, or with what is missing */
-    char missing[256]; /* metrics that were not measured and might show another limit, as for
-                          zt_config.metrics; "": none is known. The device need not have them */
+    char missing[256]; /* metrics that were not measured and might show another limit, of one group of the
+                          device, which the text may name; "": none is known */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -1826,7 +1830,7 @@ struct zt_debug_config {
                                  threads of the device that are about to stop. Default: 1 second. */
     size_t module_limit;      /* Bytes of modules that are kept for zt_debug_where. Default: 64 MiB. */
     int no_lines;             /* Not 0: zt_debug_where runs no program to find source lines. */
-    zt_log_fn log; /* Receives each kind of message once. NULL: none, or standard error with ZT_LOG. */
+    zt_log_fn log;            /* Receives each message once. NULL: none, or standard error with ZT_LOG. */
     void *log_user;
     zt_allocator allocator; /* Functions that are NULL: malloc and free. */
 };
@@ -2225,6 +2229,10 @@ static inline ZT__UNUSED int zt__begin_body(zt_region *region) {
 
 #ifdef __cplusplus
 
+#ifdef ZETOOLS_STATIC
+namespace { /* as the functions that they call: each copy of the library has its own */
+#endif
+
 /* A region that lasts as long as the object. It cannot be copied or moved. */
 struct zt_scope {
     zt_region region;
@@ -2243,6 +2251,10 @@ struct zt__all_passes {
     zt__all_passes(const zt__all_passes &) = delete;
     zt__all_passes &operator=(const zt__all_passes &) = delete;
 };
+
+#ifdef ZETOOLS_STATIC
+} /* namespace */
+#endif
 
 #define ZT__REGION(scope, profiler, list, name)                                                              \
     for (zt_scope scope(profiler, list, name); zt__begin_body(&scope.region);)
@@ -2277,7 +2289,8 @@ struct zt__all_passes {
 
 #ifdef ZETOOLS_DISABLE
 
-/* Each function returns what stands for nothing, with figures of 0, and fills in empty structures. */
+/* Each function returns what stands for nothing, and fills in empty structures. Figures are NaN, so that no
+   comparison with one holds; a benchmark returns UNSUPPORTED_FEATURE. */
 
 #ifdef ZT__HAVE_LEVEL_ZERO
 #define ZT__RESULT ze_result_t
@@ -2285,6 +2298,7 @@ struct zt__all_passes {
 #define ZT__RESULT int
 #endif
 #define ZT__SUCCESS ((ZT__RESULT)0)
+#define ZT__UNSUPPORTED ((ZT__RESULT)0x78000003)
 #define ZT__OFF static inline ZT__UNUSED
 
 /* The parameters have the names of those of the functions that they replace, and are not used. */
@@ -2309,10 +2323,32 @@ ZT__OFF ZT__RESULT zt__clear(void *memory, size_t size) {
         return empty;                                                                                        \
     }
 
+ZT__OFF ZT__RESULT zt__clear_stats(zt_stats *stats) {
+    if (stats) {
+        stats->count = 0;
+        stats->sum = stats->mean = stats->stddev = stats->min = stats->max = stats->median = stats->p95 = NAN;
+    }
+    return ZT__SUCCESS;
+}
+
+ZT__OFF void zt__clear_bench(zt_bench_result *result) {
+    size_t i;
+    zt__clear(result, sizeof *result);
+    result->region = UINT32_MAX;
+    result->median = result->low = result->high = result->quartile1 = result->quartile3 = NAN;
+    result->min = result->max = result->precision = result->tolerance = NAN;
+    result->bytes_per_second = result->items_per_second = result->frequency_mhz = NAN;
+    result->counter_median = result->perturbation = NAN;
+    for (i = 0; i < ZT_BENCH_SAMPLES; i++) {
+        result->samples[i] = NAN;
+    }
+}
+
 /* clang-format off */
 ZT__OFF ZT__RESULT zt_open(const void *context, const void *device, const zt_config *config,
     zt_profiler **profiler) { return ZT__CLEAR(profiler); }
-ZT__OFF const char *zt_get_last_error(const zt_profiler *profiler) { return ""; }
+ZT__OFF const char *zt_get_last_error(const zt_profiler *profiler)
+    { return "ZETOOLS_DISABLE is defined: nothing is measured."; }
 ZT__OFF zt_region zt_begin(zt_profiler *profiler, const void *list, const char *name) ZT__EMPTY(zt_region)
 ZT__OFF void zt_end(zt_region *region) {}
 ZT__OFF ZT__RESULT zt_release(zt_profiler *profiler, const void *list) { return ZT__SUCCESS; }
@@ -2334,21 +2370,23 @@ ZT__OFF uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) { ret
 ZT__OFF const char *zt_cause_name(zt_cause cause) { return ""; }
 ZT__OFF uint32_t zt_get_region_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; info->parent = UINT32_MAX; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->parent = UINT32_MAX; zt__clear_stats(&info->time_ns);
+      info->own_ns = info->total_ns = info->bytes_per_second = NAN; } return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_get_path_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info)
-    { ZT__CLEAR(info); if (info) { info->parent = UINT32_MAX; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->parent = UINT32_MAX; info->total_ns = info->own_ns = NAN; }
+      return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
-    zt_stats *stats) { return ZT__CLEAR(stats); }
+    zt_stats *stats) { return zt__clear_stats(stats); }
 ZT__OFF uint32_t zt_get_metric_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-    zt_stats *stats) { return ZT__CLEAR(stats); }
-ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) { return 0; }
+    zt_stats *stats) { return zt__clear_stats(stats); }
+ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) { return NAN; }
 ZT__OFF uint32_t zt_get_tile_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
-    uint32_t metric, zt_stats *stats) { return ZT__CLEAR(stats); }
+    uint32_t metric, zt_stats *stats) { return zt__clear_stats(stats); }
 ZT__OFF ZT__RESULT zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info)
     { return ZT__CLEAR(info); }
 ZT__OFF const char *zt_limit_name(zt_limit limit) { return ""; }
@@ -2357,10 +2395,12 @@ ZT__OFF ZT__RESULT zt_set_peaks(zt_profiler *profiler, double bytes_per_second, 
 ZT__OFF ZT__RESULT zt_set_operations(zt_profiler *profiler, const char *region, double operations)
     { return ZT__SUCCESS; }
 ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) ZT__EMPTY(zt_timeline_info)
-ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler) ZT__EMPTY(zt_overlap)
+ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler)
+    { zt_overlap empty; zt__clear(&empty, sizeof empty); empty.span_ns = empty.busy_ns = empty.kernel_ns = NAN;
+      empty.copy_ns = empty.both_ns = empty.idle_ns = NAN; return empty; }
 ZT__OFF uint32_t zt_get_pass_count(const zt_profiler *profiler) { return 1; }
 ZT__OFF ZT__RESULT zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass, zt_stats *time_ns)
-    { return ZT__CLEAR(time_ns); }
+    { return zt__clear_stats(time_ns); }
 ZT__OFF zt_passes zt_passes_begin(zt_profiler *profiler) ZT__EMPTY(zt_passes)
 ZT__OFF int zt_passes_next(zt_passes *passes) { return passes->runs++ == 0; }
 ZT__OFF void zt_passes_end(zt_passes *passes) {}
@@ -2373,7 +2413,7 @@ ZT__OFF zt_trace_config zt_trace_config_default(void) ZT__EMPTY(zt_trace_config)
 ZT__OFF zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_trace_counts)
 ZT__OFF uint32_t zt_get_kernel_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = UINT32_MAX; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = UINT32_MAX; info->occupancy = NAN; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_replace(zt_profiler *profiler, const char *kernels, const void *module,
     const char *name) { return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_get_call_count(const zt_profiler *profiler) { return 0; }
@@ -2400,11 +2440,14 @@ ZT__OFF ZT__RESULT zt_stream_get_last_result(const zt_stream *stream) { return Z
 ZT__OFF uint32_t zt_get_streamed_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF ZT__RESULT zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-    zt_streamed *streamed) { return ZT__CLEAR(streamed); }
+    zt_streamed *streamed)
+    { ZT__CLEAR(streamed); if (streamed) { streamed->mean = streamed->peak = NAN; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result)
-    { ZT__CLEAR(result); if (result) { result->region = UINT32_MAX; } return ZT__SUCCESS; }
+    { if (result) { zt__clear_bench(result); } return ZT__UNSUPPORTED; }
 ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
-    zt_comparison *result) { return ZT__CLEAR(result); }
+    zt_comparison *result)
+    { ZT__CLEAR(result); if (result) { zt__clear_bench(&result->a); zt__clear_bench(&result->b);
+      result->ratio = result->low = result->high = NAN; } return ZT__UNSUPPORTED; }
 ZT__OFF ZT__RESULT zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
     uint32_t count, zt_write_fn write, void *user) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
@@ -2426,7 +2469,7 @@ ZT__OFF zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler) Z
 ZT__OFF ZT__RESULT zt_hotspots_find_lines(zt_profiler *profiler) { return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_get_hotspot_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info)
-    { ZT__CLEAR(info); if (info) { info->kernel = info->file = ""; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->kernel = info->file = ""; info->share = NAN; } return ZT__SUCCESS; }
 #endif
 ZT__OFF ZT__RESULT zt_merge(zt_profiler *into, const zt_profiler *from) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_pack(const zt_profiler *profiler, void *buffer, size_t *size)
@@ -3026,8 +3069,8 @@ ZT__PRIVATE int zt__read_variable(const char *name, char *text, size_t size);
 /* Sets a variable of the environment. One that is set already keeps its value, unless `replaces`. */
 ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int replaces);
 
-/* Returns whether the user may do what is reserved for privileged ones. */
-ZT__PRIVATE int zt__is_privileged(void);
+/* Returns how a process gets permission to use counters, or NULL if the system reserves them for nobody. */
+ZT__PRIVATE const char *zt__find_permission_remedy(void);
 
 /* Stores the command line, with blanks between the arguments. */
 ZT__PRIVATE void zt__read_program(char *program, size_t room);
@@ -3056,10 +3099,9 @@ ZT__PRIVATE void zt__remove_file(const char *path);
 
 /* Creates a file under a name that only the caller uses. What has the name already was left by another
    process, or laid there by another user: it is removed, and a link is not followed. The new file will
-   replace the file `replaced`, which has these properties: nobody who may not read that one may read the new
-   one, not even for a moment. If there is none to replace, `properties` is NULL. */
-ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
-                                  const zt__file_properties *properties);
+   replace one of these properties: nobody who may not read that one may read the new one, not even for a
+   moment. If there is none to replace, `properties` is NULL. */
+ZT__PRIVATE FILE *zt__create_file(const char *path, const zt__file_properties *properties);
 
 /* Creates a file without a name. */
 ZT__PRIVATE FILE *zt__create_temporary_file(void);
@@ -3310,8 +3352,28 @@ ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int repla
     setenv(name, value, replaces);
 }
 
-ZT__PRIVATE int zt__is_privileged(void) {
-    return geteuid() == 0;
+ZT__PRIVATE const char *zt__find_permission_remedy(void) {
+    static const struct {
+        const char *path, *remedy;
+    } files[] = {
+        {"/proc/sys/dev/xe/observation_paranoid",
+         "As root, write 0 to /proc/sys/dev/xe/observation_paranoid, or run with CAP_PERFMON."},
+        {"/proc/sys/dev/i915/perf_stream_paranoid",
+         "As root, write 0 to /proc/sys/dev/i915/perf_stream_paranoid, or run with CAP_PERFMON."},
+    };
+    const char *remedy = NULL;
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(files); i++) {
+        FILE *file = fopen(files[i].path, "re");
+        int number;
+        if (file) {
+            if (fscanf(file, "%d", &number) != 1 || number != 0) {
+                remedy = files[i].remedy;
+            }
+            fclose(file);
+        }
+    }
+    return remedy;
 }
 
 ZT__PRIVATE void zt__read_program(char *program, size_t room) {
@@ -3380,19 +3442,36 @@ static void zt__unblock_write_signals(const zt__write_signals *signals) {
     errno = reason;
 }
 
+/* Waits until a descriptor has room. Returns 0 if it has none after 10 seconds. */
+static int zt__await_room(int descriptor) {
+    enum { LONGEST_MS = 10000 };
+    const uint64_t begin = zt__now_ns();
+    struct pollfd writable = {descriptor, POLLOUT, 0};
+    uint64_t passed_ms = 0;
+    int ready;
+    do {
+        ready = poll(&writable, 1, (int)(LONGEST_MS - passed_ms));
+        passed_ms = (zt__now_ns() - begin) / 1000000;
+    } while (ready < 0 && errno == EINTR && passed_ms < LONGEST_MS);
+    return ready > 0;
+}
+
 /* Returns 0 if all was written. What the application has written to `file` is flushed first. A C library
    discards it if a signal interrupts the flush, so this waits until there is room: a pipe then has enough for
-   the usual buffer. */
+   the usual buffer. A terminal or a pipe that does not block is waited for likewise. */
 static int zt__write_to_descriptor(FILE *file, int descriptor, const char *next, size_t size) {
-    struct pollfd writable = {descriptor, POLLOUT, 0};
-    while (poll(&writable, 1, -1) < 0 && errno == EINTR) {
-    }
+    zt__await_room(descriptor);
     if (fflush(file) != 0) {
         return 1;
     }
     while (size > 0) {
         ssize_t written = write(descriptor, next, size);
-        if (written < 0 && errno != EINTR) {
+        if (written < 0 && errno == EAGAIN) {
+            if (!zt__await_room(descriptor)) {
+                errno = EAGAIN;
+                return 1;
+            }
+        } else if (written < 0 && errno != EINTR) {
             return 1;
         }
         next += written > 0 ? written : 0;
@@ -3446,11 +3525,9 @@ static void zt__copy_access(int file, const zt__file_properties *properties) {
     fchmod(file, has_group ? all : (all & 0700) | shared << 3 | shared);
 }
 
-ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
-                                  const zt__file_properties *properties) {
+ZT__PRIVATE FILE *zt__create_file(const char *path, const zt__file_properties *properties) {
     FILE *file;
     int descriptor;
-    (void)replaced;
     unlink(path);
     do {
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
@@ -4017,14 +4094,19 @@ ZT__PRIVATE const char *zt__file_name(const char *path) {
 
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
     /* A suffix stands before those that it ends with. */
+#ifdef ZETOOLS_NO_PAGE
+    enum { PAGE_SHOWS_TIMELINE = 0 };
+#else
+    enum { PAGE_SHOWS_TIMELINE = 1 };
+#endif
     static const zt__suffix suffixes[] = {
         {".instances.csv", ZT_FORMAT_INSTANCES, 1},
         {".folded", ZT_FORMAT_FOLDED, 0},
         {".trace.json", ZT_FORMAT_TRACE, 1},
         {".json", ZT_FORMAT_JSON, 0},
         {".csv", ZT_FORMAT_CSV, 0},
-        {".html", ZT_FORMAT_HTML, 1},
-        {".htm", ZT_FORMAT_HTML, 1},
+        {".html", ZT_FORMAT_HTML, PAGE_SHOWS_TIMELINE},
+        {".htm", ZT_FORMAT_HTML, PAGE_SHOWS_TIMELINE},
         {".prom", ZT_FORMAT_OPENMETRICS, 0},
         {".txt", ZT_FORMAT_TABLE, 0},
     };
@@ -4117,6 +4199,71 @@ ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
         snprintf(path->text, sizeof path->text, "%.*s.%u%s", (int)length, given.text, (unsigned)n,
                  given.text + length);
     }
+}
+
+/* ==== base/files.h ====================================================================================== */
+
+/* Files that are written whole: beside the name, and then renamed. */
+
+/* Writes the content of a file. UNKNOWN: the file does not take it, and errno has the reason. Other failures are
+   reported by the function itself. */
+typedef ze_result_t (*zt__content_fn)(const void *content, FILE *file);
+
+/* Writes to `file`, and then calls `end` with it: fclose, or fflush for a standard stream. `file` may be NULL: it could
+   not be opened. Returns what `write` returns; UNKNOWN with the reason in errno, if the file could not be written. */
+ZT__PRIVATE ze_result_t zt__write_content(FILE *file, int (*end)(FILE *), zt__content_fn write,
+                                          const void *content);
+
+/* Writes a file beside the one of this name and renames it, so that nobody reads an incomplete one. The file has the
+   access rights of the one that it replaces. Returns as zt__write_content. */
+ZT__PRIVATE ze_result_t zt__replace_file(const char *path, zt__content_fn write, const void *content);
+
+/* ==== base/files.c ====================================================================================== */
+
+/* Files that are written whole: beside the name, and then renamed. */
+
+ZT__PRIVATE ze_result_t zt__write_content(FILE *file, int (*end)(FILE *), zt__content_fn write,
+                                          const void *content) {
+    ze_result_t result;
+    unsigned console;
+    int reason;
+    if (!file) {
+        return ZE_RESULT_ERROR_UNKNOWN;
+    }
+    console = zt__begin_utf8(file);
+    errno = 0;
+    result = write(content, file);
+    reason = errno;
+    if (end(file) != 0 && result == ZE_RESULT_SUCCESS) {
+        result = ZE_RESULT_ERROR_UNKNOWN;
+        reason = errno;
+    }
+    zt__end_utf8(console);
+    errno = reason;
+    return result;
+}
+
+ZT__PRIVATE ze_result_t zt__replace_file(const char *path, zt__content_fn write, const void *content) {
+    const char *name = zt__file_name(path);
+    char beside[4096 + 64];
+    zt__file_properties before;
+    int reason, has_before = zt__get_file_properties(path, &before);
+    FILE *part;
+    ze_result_t result;
+    /* A long name is cut, because the name of a file has 255 bytes at the most. */
+    snprintf(beside, sizeof beside, "%.*s%.128s.%ld.%lx.part", (int)(name - path), path, name,
+             zt__get_process_id(), (unsigned long)zt__this_thread());
+    part = zt__create_file(beside, has_before ? &before : NULL);
+    result = zt__write_content(part, fclose, write, content);
+    if (result == ZE_RESULT_SUCCESS && !zt__rename_file(beside, path)) {
+        result = ZE_RESULT_ERROR_UNKNOWN;
+    }
+    if (part && result != ZE_RESULT_SUCCESS) {
+        reason = errno;
+        zt__remove_file(beside);
+        errno = reason;
+    }
+    return result;
 }
 
 /* ==== base/threads.h ==================================================================================== */
@@ -4671,7 +4818,8 @@ ZT__PRIVATE uintptr_t zt__get_depth(void);
 
 ZT__PRIVATE void zt__change_depth(int by);
 
-/* Returns the messages of this thread, or NULL without memory. */
+/* Returns the messages of this thread, or NULL: without memory, or without a block of the process. Who only asks for a
+   message creates no block. */
 ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void);
 
 /* ==== base/shared.c ===================================================================================== */
@@ -4795,7 +4943,7 @@ ZT__PRIVATE void zt__change_depth(int by) {
 /* ---- messages of a thread -------------------------------------------------------------------------------- */
 
 ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
-    zt__process *process = zt__get_process();
+    zt__process *process = zt__find_process();
     zt__thread_messages *messages;
     if (!process) {
         return NULL;
@@ -4837,8 +4985,11 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     X(METRIC_LIBRARY_MISSING, "zetMetricGroupGet: the device lists no counters (%u groups in all). The "     \
                               "driver's metric libraries are missing: install Intel Metrics Discovery and "  \
                               "Metrics Library (libigdmd, libigdml) of the driver's version.")               \
-    X(NO_PERMISSION, "%s failed: %s. The system reserves metrics for privileged users. As root, write 0 to " \
-                     "%s, or run with CAP_PERFMON.")                                                         \
+    X(NO_PERMISSION, "%s failed: %s. This process has no permission to use metrics. %s")                     \
+    X(NO_PERMISSION_OR_IN_USE, "%s failed: %s. Either this process has no permission to use metrics, or "    \
+                               "the counters are in use by another process or by a stream or query of this " \
+                               "program's own: the driver's answer is the same. %s Or close the other "      \
+                               "user, then open again.")                                                     \
     X(COUNTERS_IN_USE, "%s failed: %s. The device's counters are in use by %s. Close it, then open again.")  \
     X(METRICS_UNAVAILABLE, "%s failed: %s. Metrics cannot be measured on this device; regions have times.")  \
     X(TIMES_BY_CHOICE, "zt_open: no metric groups are requested; regions have only times. Name some in "     \
@@ -4863,6 +5014,9 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
     X(REGION_OPEN, "zt_collect: region '%.64s' is not ended, so it is not collected. Call zt_end() for it.") \
+    X(TIMED_OUT,                                                                                             \
+      "%s: samples are still in flight after the timeout of %llu ns. Wait for the work before, or "          \
+      "allow more time: timeouts are in nanoseconds.")                                                       \
     X(OVERWRITTEN, "%s: a list was executed again before its last execution had finished. The samples of "   \
                    "that are overwritten and counted as lost. Execute several lists in turn, or wait for "   \
                    "the list before: zt_execute does, up to config.wait_timeout_ns.")                        \
@@ -4968,8 +5122,8 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     X(MODULE_NOT_SAVED, "%s failed: %s. Files of modules are missing in '%.512s'. %s")                       \
     /* of program debug */                                                                                   \
     X(DEBUG_UNSUPPORTED,                                                                                     \
-      "zetDeviceGetDebugProperties: this device cannot be debugged. Pass the root device in place of a "     \
-      "sub-device; otherwise this needs another device, or a newer driver.")                                 \
+      "zetDeviceGetDebugProperties: this device cannot be debugged: the kernel's i915 or xe driver lacks "   \
+      "eudebug, or it is a sub-device. Pass the root device, or install a kernel with eudebug.")             \
     X(DEBUG_SWITCHED_OFF, "%s: %s. The system has switched program debug off. As root, write 1 to %s, and "  \
                           "start the program again.")                                                        \
     X(DEBUG_NOT_ENABLED,                                                                                     \
@@ -5043,11 +5197,16 @@ typedef enum zt__message {
 ZT__MESSAGES(X)
 #undef X
 
+/* How many different messages of a kind are logged. */
+enum { ZT__LOGGED_OF_KIND = 8 };
+
 /* The messages of a profiler or stream. */
 typedef struct zt__diagnostics {
     zt__mutex *mutex; /* of the profiler or stream */
     zt__message_text last;
-    uint8_t logged[ZT__MESSAGE_COUNT]; /* not 0: a message of this kind was logged, which is done once */
+    /* Of each message that was logged, a hash of its text without digits, which is not 0: a message that differs from it
+       in numbers alone is not logged again. */
+    uint64_t logged[ZT__MESSAGE_COUNT][ZT__LOGGED_OF_KIND];
     zt_log_fn log;
     void *log_user;
     int device_lost; /* atomic */
@@ -5060,7 +5219,7 @@ typedef struct zt__log_call {
 } zt__log_call;
 
 /* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of a profiler or
-   stream, and logs it if it is the first of its kind. If `diagnostics` is NULL, stores it as the last one of
+   stream, and logs it unless it was logged before, or eight others of its kind were. If `diagnostics` is NULL, stores it as the last one of
    the thread, and prints it if ZT_LOG asks for that. Returns `result`, which is not SUCCESS. The log function
    is a callback: no mutex may be held. */
 #define zt__report(diagnostics, identifier, ...)                                                             \
@@ -5252,19 +5411,40 @@ ZT__PRIVATE zt_log_fn zt__default_log(void) {
 
 ZT__PRIVATE ZT__THREAD_LOCAL const zt__log_call *zt__log_calls;
 
+/* Returns whether a message is to be logged, and adds it to those of its kind that were. */
+static int zt__is_new(uint64_t logged[ZT__LOGGED_OF_KIND], const char *text) {
+    char key[sizeof(zt__message_text)];
+    size_t used = 0;
+    uint64_t hash;
+    uint32_t i;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9') {
+            key[used++] = *text;
+        }
+    }
+    hash = zt__hash(key, used) | 1;
+    for (i = 0; i < ZT__LOGGED_OF_KIND && logged[i] && logged[i] != hash; i++) {
+    }
+    if (i == ZT__LOGGED_OF_KIND || logged[i]) {
+        return 0;
+    }
+    logged[i] = hash;
+    return 1;
+}
+
 ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format, unsigned result,
                        ...) {
     zt__message_text now;
     zt__log_call call;
-    int is_first; /* of its kind */
+    int is_new;
     va_list arguments;
     va_start(arguments, result);
     vsnprintf(now.text, sizeof now.text, format, arguments);
     va_end(arguments);
     now.result = (ze_result_t)result;
     if (!diagnostics) {
-        zt__thread_messages *messages = zt__get_thread_messages();
+        zt__thread_messages *messages = zt__get_process() ? zt__get_thread_messages() : NULL;
         if (messages) {
             messages->last = now;
         }
@@ -5275,10 +5455,9 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     }
     zt__lock(diagnostics->mutex);
     diagnostics->last = now;
-    is_first = !diagnostics->logged[message];
-    diagnostics->logged[message] |= (uint8_t)is_first;
+    is_new = zt__is_new(diagnostics->logged[message], now.text);
     zt__unlock(diagnostics->mutex);
-    if (is_first && diagnostics->log) {
+    if (is_new && diagnostics->log) {
         call.diagnostics = diagnostics;
         call.outer = zt__log_calls;
         zt__log_calls = &call;
@@ -5322,6 +5501,10 @@ ZT__PRIVATE ze_result_t zt__check(zt__diagnostics *diagnostics, ze_result_t resu
     }
     if (zt__means_device_loss(result)) {
         return zt__report_device_loss(diagnostics, result, call);
+    }
+    if (result == ZE_RESULT_ERROR_INVALID_NULL_HANDLE) { /* the library passes none */
+        remedy = "A context, device or list was destroyed before the profiler or stream that uses it. Close "
+                 "that first; call zt_release before a list is destroyed.";
     }
     return zt__report(diagnostics, CALL_FAILED, result, call, zt_result_name(result), remedy);
 }
@@ -5658,15 +5841,8 @@ ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int repla
     }
 }
 
-ZT__PRIVATE int zt__is_privileged(void) {
-    TOKEN_ELEVATION elevation = {0};
-    DWORD size = 0;
-    HANDLE token;
-    if (OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token)) {
-        GetTokenInformation(token, TokenElevation, &elevation, sizeof elevation, &size);
-        CloseHandle(token);
-    }
-    return elevation.TokenIsElevated != 0;
+ZT__PRIVATE const char *zt__find_permission_remedy(void) {
+    return "Run as administrator.";
 }
 
 ZT__PRIVATE void zt__read_program(char *program, size_t room) {
@@ -5742,11 +5918,10 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
 }
 
 /* Who may read it is inherited from its directory. */
-ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
-                                  const zt__file_properties *properties) {
+ZT__PRIVATE FILE *zt__create_file(const char *path, const zt__file_properties *properties) {
     zt__wide_path wide;
     int file;
-    (void)replaced, (void)properties;
+    (void)properties;
     if (!zt__to_wide(path, &wide)) {
         return NULL;
     }
@@ -6817,20 +6992,14 @@ ZT__PRIVATE int zt__share_counters(ze_device_handle_t a, ze_device_handle_t b) {
 ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_device_handle_t device,
                                                int is_streamed, ze_result_t result, const char *call,
                                                const zt__counter_holder *holder) {
-    const char *name = zt_result_name(result);
-    /* Without permission, drivers return different results from different calls. */
-    int may_be_forbidden =
-        result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
+    const char *name = zt_result_name(result), *remedy = zt__find_permission_remedy();
+    /* Drivers return these without permission, and also while another process uses the counters. */
+    const int is_ambiguous =
         (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
         (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
-    /* Where the system keeps whether it reserves counters for privileged users. */
-    static const char *const paths[] = {"/proc/sys/dev/xe/observation_paranoid",
-                                        "/proc/sys/dev/i915/perf_stream_paranoid"};
-    char files[160];
-    zt__counter_holder other;
+    zt__counter_holder own;
     zt__process *process;
-    uint32_t i, found = 0;
-    int all_may = 1; /* the system reserves counters for nobody */
+    uint32_t i;
     if (zt__means_device_loss(result)) {
         zt__report_device_loss(diagnostics, result, call);
         return ZT_DEVICE_LOST;
@@ -6843,36 +7012,19 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         zt__report(diagnostics, METRICS_NOT_ENABLED, result, call, name);
         return ZT_NOT_ENABLED;
     }
-    snprintf(files, sizeof files, "%s (xe) or %s (i915), whichever there is", paths[0], paths[1]);
-    for (i = 0; i < ZT__COUNT_OF(paths) && may_be_forbidden; i++) {
-        FILE *file = zt__open_file(paths[i], ZT__TO_READ);
-        int value, is_number;
-        if (!file) {
-            continue;
-        }
-        is_number = fscanf(file, "%d", &value) == 1;
-        fclose(file);
-        if (!is_number) {
-            snprintf(files, sizeof files, "%s", paths[i]);
-        } else if (value != 0 || !found) {
-            snprintf(files, sizeof files, "%s (now %d)", paths[i], value);
-        }
-        all_may &= is_number && value == 0;
-        found++;
-    }
-    if (may_be_forbidden && !(found && all_may) && !zt__is_privileged()) {
-        zt__report(diagnostics, NO_PERMISSION, result, call, name, files);
+    if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) {
+        zt__report(diagnostics, NO_PERMISSION, result, call, name,
+                   remedy ? remedy : "Run as a privileged user.");
         return ZT_NO_PERMISSION;
     }
-    /* With permission, the same results mean that another process uses the counters. */
-    if (!may_be_forbidden && result != ZE_RESULT_ERROR_NOT_AVAILABLE &&
+    if (!is_ambiguous && result != ZE_RESULT_ERROR_NOT_AVAILABLE &&
         result != ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
         zt__report(diagnostics, METRICS_UNAVAILABLE, result, call, name);
         return ZT_NOT_SUPPORTED;
     }
     /* Some drivers do not allow regions and streams on one device at a time: a profiler may have been refused
        because of a stream of this process, or a stream because of a profiler. */
-    snprintf(other.text, sizeof other.text, "another process, or a stream or query of this program's own");
+    own.text[0] = 0;
     process = holder && holder->text[0] ? NULL : zt__get_process();
     if (process) {
         zt__lock(&process->mutex);
@@ -6880,13 +7032,21 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
             const zt__active_group *active = &process->active_groups[i];
             if (active->users && active->is_streamed != is_streamed &&
                 zt__share_counters(active->device, device)) {
-                zt__describe_holder(active, &other);
+                zt__describe_holder(active, &own);
             }
         }
         zt__unlock(&process->mutex);
+        holder = &own;
     }
-    zt__report(diagnostics, COUNTERS_IN_USE, result, call, name,
-               holder && holder->text[0] ? holder->text : other.text);
+    if (!holder || !holder->text[0]) {
+        if (is_ambiguous && remedy) {
+            zt__report(diagnostics, NO_PERMISSION_OR_IN_USE, result, call, name, remedy);
+            return ZT_NO_PERMISSION;
+        }
+        snprintf(own.text, sizeof own.text, "another process, or a stream or query of this program's own");
+        holder = &own;
+    }
+    zt__report(diagnostics, COUNTERS_IN_USE, result, call, name, holder->text);
     return ZT_IN_USE;
 }
 
@@ -7524,6 +7684,19 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
                                           const zt_config *config, zt__selection *selection,
                                           zt_availability *availability);
 
+/* Finds the group that has the most of the wanted metrics, among the usable groups of the device that are not
+   selected.
+   lists    for each wanted metric its names, separated by commas
+   weights  for each how much it counts; 0: it is not wanted
+   found    receives for each which of its names the group has, from 1; 0: none
+   name     receives the name of the group
+   count    at most ZT__MAX_REQUESTED_METRICS
+   Returns 0 if no group has any. Reports nothing. */
+ZT__PRIVATE int zt__find_other_group(const zt_allocator *allocator, const zt__driver *driver,
+                                     ze_device_handle_t device, const zt__selection *selection,
+                                     const char *const *lists, const uint32_t *weights, uint32_t count,
+                                     uint8_t *found, char name[ZET_MAX_METRIC_GROUP_NAME]);
+
 /* ==== metrics/selection.c =============================================================================== */
 
 /* The groups that a configuration requests, and which of them are measured together. */
@@ -7889,6 +8062,63 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
     }
     *availability = selector.availability;
     return result;
+}
+
+/* ---- groups that are not selected ------------------------------------------------------------------------ */
+
+/* Stores which of its names, from 1, each wanted metric has in a group. Returns the sum of the weights of those
+   that the group has. */
+static uint32_t zt__weigh_group(const zt__group *group, const char *const *lists, const uint32_t *weights,
+                                uint32_t count, uint8_t *found) {
+    uint32_t i, m, sum = 0;
+    for (i = 0; i < count; i++) {
+        const char *list = lists[i], *name;
+        uint8_t number = 0;
+        size_t length;
+        found[i] = 0;
+        while (weights[i] && !found[i] && zt__next_name(&list, &name, &length)) {
+            number++;
+            for (m = 0; m < group->metric_count && !found[i]; m++) {
+                found[i] = zt__equals(group->metrics[m].name, name, length) ? number : 0;
+            }
+        }
+        sum += found[i] ? weights[i] : 0;
+    }
+    return sum;
+}
+
+ZT__PRIVATE int zt__find_other_group(const zt_allocator *allocator, const zt__driver *driver,
+                                     ze_device_handle_t device, const zt__selection *selection,
+                                     const char *const *lists, const uint32_t *weights, uint32_t count,
+                                     uint8_t *found, char name[ZET_MAX_METRIC_GROUP_NAME]) {
+    uint8_t has[ZT__MAX_REQUESTED_METRICS];
+    zt__catalog catalog;
+    zt__group group;
+    const char *call;
+    uint32_t i, sum, most = 0;
+    memset(found, 0, count);
+    if (zt__open_catalog(allocator, driver, device, &catalog, &call) != ZE_RESULT_SUCCESS) {
+        return 0;
+    }
+    for (i = 0; i < catalog.count; i++) {
+        if (zt__has_group(selection, catalog.handles[i]) ||
+            !zt__is_usable_group(&catalog, i, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)) {
+            continue;
+        }
+        memset(&group, 0, sizeof group);
+        group.handle = catalog.handles[i];
+        if (zt__load_metrics(allocator, &group, &call) == ZE_RESULT_SUCCESS) {
+            sum = zt__weigh_group(&group, lists, weights, count, has);
+            if (sum > most) {
+                most = sum;
+                memcpy(found, has, count);
+                memcpy(name, catalog.properties[i].name, ZET_MAX_METRIC_GROUP_NAME);
+            }
+        }
+        zt__free_group(allocator, &group);
+    }
+    zt__close_catalog(allocator, &catalog);
+    return most > 0;
 }
 
 /* ==== metrics/statistics.h ============================================================================== */
@@ -10126,11 +10356,20 @@ ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_
     /* Durations are cut to 62 bits, so that a sum of two is below 2^63, whatever the time stamps are. */
     uint64_t first, mask = profiler->kernel_tick_mask & UINT64_MAX >> 2;
     int64_t begin = 0, end = 0; /* ticks since `first` */
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    ze_result_t result;
     memset(tiles, 0, sizeof tiles);
+    *call = "zeEventQueryStatus"; /* the other two succeed before the time stamps are there */
+    result = zeEventQueryStatus(event);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
     if (count > 1) {
         *call = "zeEventQueryTimestampsExp";
         result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
+        if (result == ZE_RESULT_SUCCESS && count > 0 && count < profiler->tiles_stamped) {
+            /* Drivers write nothing if there are fewer. */
+            result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
+        }
         count = count < profiler->tiles_stamped ? count : profiler->tiles_stamped;
     }
     if (profiler->tiles_stamped == 1 || (result == ZE_RESULT_SUCCESS && count == 0)) {
@@ -10770,7 +11009,9 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     if (not_ended) {
         return zt__report(&profiler->diagnostics, REGION_OPEN, ZE_RESULT_NOT_READY, not_ended);
     }
-    return is_complete ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    return is_complete ? ZE_RESULT_SUCCESS
+                       : zt__report(&profiler->diagnostics, TIMED_OUT, ZE_RESULT_NOT_READY, "zt_collect",
+                                    (unsigned long long)timeout_ns);
 }
 
 /* ---- the collecting thread ------------------------------------------------------------------------------- */
@@ -14632,8 +14873,12 @@ typedef struct zt__advice {
     uint32_t metrics[ZT__ROLE_COUNT];  /* of the profiler; UINT32_MAX: none */
     uint32_t streamed[ZT__ROLE_COUNT]; /* of attached streams, shares only; UINT32_MAX: none */
     uint32_t naming;                   /* ZT__NAMES_XE2 ...; ZT__NAMING_COUNT: no metric has a role */
-    zt__peaks peaks;                   /* given, or the design bandwidth of the device's memory */
-    double wall_share;                 /* of regions in the wall time, in percent; NaN without a timeline, or
+    uint8_t
+        elsewhere[ZT__ROLE_COUNT]; /* which of its names, from 1, a metric of this role has in `other_group`
+                                          of the device, which is not measured; 0: none */
+    char other_group[ZET_MAX_METRIC_GROUP_NAME];
+    zt__peaks peaks;   /* given, or the design bandwidth of the device's memory */
+    double wall_share; /* of regions in the wall time, in percent; NaN without a timeline, or
                                           with fewer than two samples */
 } zt__advice;
 
@@ -14720,6 +14965,28 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
     }
 }
 
+/* Looks for a group of the device that has metrics of the roles that none is measured of. Stalls and occupancy decide
+   most rules, so they count more than all others together. */
+static void zt__look_elsewhere(const zt_profiler *profiler, zt__advice *advice) {
+    const char *lists[ZT__ROLE_COUNT];
+    uint32_t role, weights[ZT__ROLE_COUNT] = {0};
+    memset(advice->elsewhere, 0, sizeof advice->elsewhere);
+    advice->other_group[0] = 0;
+    if (advice->naming == ZT__NAMING_COUNT || !profiler->device || profiler->selection.group_count == 0 ||
+        zt__is_device_lost(&profiler->diagnostics)) {
+        return;
+    }
+    for (role = ZT__NO_ROLE; role < ZT__ROLE_COUNT; role++) {
+        lists[role] = zt__roles[role].metrics[advice->naming];
+        weights[role] = advice->metrics[role] == UINT32_MAX && advice->streamed[role] == UINT32_MAX;
+    }
+    weights[ZT__ROLE_EU_STALL] *= ZT__ROLE_COUNT;
+    weights[ZT__ROLE_EU_OCCUPANCY] *= ZT__ROLE_COUNT;
+    zt__find_other_group(&profiler->config.allocator, &profiler->driver, profiler->device,
+                         &profiler->selection, lists, weights, ZT__ROLE_COUNT, advice->elsewhere,
+                         advice->other_group);
+}
+
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
     uint32_t i, streamed = zt_get_streamed_count(profiler);
     uint64_t begin_ns = UINT64_MAX, end_ns = 0;
@@ -14739,6 +15006,7 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
         }
     }
     advice->peaks = zt__get_peaks(zt__mutable(profiler));
+    zt__look_elsewhere(profiler, advice);
 
     /* The share of regions in the time from the first kept sample to the last. Samples that overlap count
        twice, so it is an upper bound. */
@@ -14988,15 +15256,20 @@ static void zt__append_figure(zt_limit_info *info, zt__role role, const double f
     }
 }
 
-/* Lists the metrics that were not measured, by their names on such a device. */
+/* Lists the metrics that were not measured and that another group of the device has. */
 static void zt__name_missing(const zt__advice *advice, const uint8_t unmeasured[ZT__ROLE_COUNT],
                              zt_limit_info *info) {
     uint32_t role;
-    for (role = 0; role < ZT__ROLE_COUNT && advice->naming < ZT__NAMING_COUNT; role++) {
-        const char *names = zt__roles[role].metrics[advice->naming];
-        if (unmeasured[role] && names[0] && advice->metrics[role] == UINT32_MAX) {
+    for (role = 0; role < ZT__ROLE_COUNT; role++) {
+        uint8_t number = unmeasured[role] ? advice->elsewhere[role] : 0;
+        const char *names = number ? zt__roles[role].metrics[advice->naming] : "", *name = NULL;
+        size_t length = 0;
+        for (; number > 0; number--) {
+            zt__next_name(&names, &name, &length);
+        }
+        if (name) {
             zt__append(info->missing, sizeof info->missing, "%s%.*s", info->missing[0] ? "," : "",
-                       (int)strcspn(names, ","), names);
+                       (int)length, name);
         }
     }
 }
@@ -15049,24 +15322,27 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
     memset(unmeasured, 0, sizeof unmeasured);
     unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
     zt__name_missing(advice, unmeasured, info);
-    if (info->missing[0]) {
-        if (!zt__is_nan(figures[ZT__ROLE_GPU_BUSY]) && figures[ZT__ROLE_GPU_BUSY] >= least_busy) {
-            zt__append(info->text, sizeof info->text, "Not the host, because the GPU is busy");
-            zt__append_figure(info, ZT__ROLE_GPU_BUSY, figures);
-            zt__append(info->text, sizeof info->text, ").");
-            if (!zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) &&
-                figures[ZT__ROLE_MEMORY_SHARE] < most_traffic) {
-                zt__append(info->text, sizeof info->text, " Not memory bandwidth: %.0f%% %s.",
-                           figures[ZT__ROLE_MEMORY_SHARE], zt__roles[ZT__ROLE_MEMORY_SHARE].name);
-            }
+    if (!zt__is_nan(figures[ZT__ROLE_GPU_BUSY]) && figures[ZT__ROLE_GPU_BUSY] >= least_busy) {
+        zt__append(info->text, sizeof info->text, "Not the host, because the GPU is busy");
+        zt__append_figure(info, ZT__ROLE_GPU_BUSY, figures);
+        zt__append(info->text, sizeof info->text, "). ");
+        if (!zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) && figures[ZT__ROLE_MEMORY_SHARE] < most_traffic) {
+            zt__append(info->text, sizeof info->text, "Not memory bandwidth: %.0f%% %s. ",
+                       figures[ZT__ROLE_MEMORY_SHARE], zt__roles[ZT__ROLE_MEMORY_SHARE].name);
         }
+    }
+    if (info->missing[0]) {
         zt__append(info->text, sizeof info->text,
-                   "%s add %s to config.metrics or ZT_METRICS, if the device has them.",
-                   info->text[0] ? " To know more," : "Not enough metrics:", info->missing);
-    } else if (advice->naming == ZT__NAMING_COUNT) {
-        strcpy(info->text, "Not enough metrics: none is known to show what limits a region.");
+                   "%s run again with config.groups or ZT_GROUPS '%.64s', which has %s.",
+                   info->text[0] ? "To know more," : "Not enough metrics:", advice->other_group,
+                   info->missing);
+    } else if (advice->metrics[ZT__ROLE_EU_STALL] != UINT32_MAX &&
+               advice->metrics[ZT__ROLE_EU_OCCUPANCY] != UINT32_MAX) {
+        zt__append(info->text, sizeof info->text,
+                   "Not known: the metrics that show it have no values in this region.");
     } else {
-        strcpy(info->text, "Not known: the metrics that show it have no values in this region.");
+        zt__append(info->text, sizeof info->text,
+                   "Not enough metrics are measured to tell what limits a region.");
     }
 }
 
@@ -15691,7 +15967,7 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
         ze_result_t result = ZE_RESULT_SUCCESS;
         uint64_t place, free_reports, reports, now;
         size_t room, size;
-        int is_misaligned, is_read;
+        int is_misaligned, is_read, has_gap;
         if (zt__is_device_lost(stream->diagnostics)) {
             return 0;
         }
@@ -15736,6 +16012,9 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
             zt__store(&stream->failure, (int)result);
             return 0;
         }
+        /* Intel's driver may return UNKNOWN once for reports that the device dropped. */
+        has_gap = result == ZE_RESULT_WARNING_DROPPED_DATA ||
+                  zt__load(&stream->failure) == (int)ZE_RESULT_ERROR_UNKNOWN;
         zt__store(&stream->failure, (int)ZE_RESULT_SUCCESS);
         if (!is_read) {
             return 0;
@@ -15747,7 +16026,7 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
         zt__lock(&stream->data->mutex);
         /* If the device dropped reports, those that it returns are valid all the same. The gap is then before
            one of them, or before the first of the next read. */
-        if (result == ZE_RESULT_WARNING_DROPPED_DATA) {
+        if (has_gap) {
             stream->counts.gaps++;
             if (stream->gap_first == UINT64_MAX) {
                 stream->gap_first = stream->written;
@@ -15759,7 +16038,7 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
         stream->written_ns = now;
         stream->counts.reports += reports;
         zt__unlock(&stream->data->mutex);
-        if (result == ZE_RESULT_WARNING_DROPPED_DATA && !stream->is_of_instructions) {
+        if (has_gap && !stream->is_of_instructions) {
             zt__report(stream->diagnostics, STREAM_GAP, result);
         }
     }
@@ -20261,48 +20540,26 @@ ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directo
     modules->directory = absolute;
 }
 
+static ze_result_t zt__write_binary(const void *content, FILE *file) {
+    const zt__binary *binary = (const zt__binary *)content;
+    return zt__write_to_file(binary->bytes, binary->size, file) == 0 ? ZE_RESULT_SUCCESS
+                                                                     : ZE_RESULT_ERROR_UNKNOWN;
+}
+
 ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char *suffix,
                                  const zt__binary *binary) {
-    size_t room = strlen(modules->directory) + 128;
-    char *path = (char *)zt__allocate(&modules->allocator, 2, room), *beside;
-    const char *failed = NULL;
+    size_t room = strlen(modules->directory) + 64;
+    char *path = (char *)zt__allocate(&modules->allocator, 1, room);
     zt__file_properties before;
-    int has_before, reason;
-    FILE *file;
     if (!path) {
         zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc",
                              "no memory for a path", "Free some.");
         return;
     }
     snprintf(path, room, "%s/%016llx.%s", modules->directory, (unsigned long long)hash, suffix);
-    has_before = zt__get_file_properties(path, &before);
-    if (has_before && before.size == binary->size) {
-        zt__free(&modules->allocator, path);
-        return;
-    }
-    beside = path + room;
-    snprintf(beside, room, "%s/%016llx.%ld.%lx.part", modules->directory, (unsigned long long)hash,
-             zt__get_process_id(), (unsigned long)zt__this_thread());
-    file = zt__create_file(beside, path, has_before ? &before : NULL);
-    if (!file) {
-        failed = "open";
-    } else if (zt__write_to_file(binary->bytes, binary->size, file) != 0) {
-        failed = "write";
-    }
-    reason = errno;
-    if (file && fclose(file) != 0 && !failed) {
-        failed = "fclose";
-        reason = errno;
-    }
-    if (!failed && !zt__rename_file(beside, path)) {
-        failed = "rename";
-        reason = errno;
-    }
-    if (failed) {
-        if (file) {
-            zt__remove_file(beside);
-        }
-        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, failed, strerror(reason),
+    if ((!zt__get_file_properties(path, &before) || before.size != binary->size) &&
+        zt__replace_file(path, zt__write_binary, binary) != ZE_RESULT_SUCCESS) {
+        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, "write", strerror(errno),
                              "Check the directory, its permissions and space.");
     }
     zt__free(&modules->allocator, path);
@@ -21549,8 +21806,9 @@ enum {
     ZT__MAX_RETIRED = 1024, /* tracer objects of the loader. Beyond it, a stop does not change them */
     ZT__KEPT_CALLS = 512,   /* of each call, for quantiles */
     /* Flags that older headers lack. */
-    ZT__LIST_FLAG_IN_ORDER = 1 << 3,  /* ZE_COMMAND_LIST_FLAG_IN_ORDER, since Level Zero 1.9 */
-    ZT__POOL_FLAG_MAPPED = 1 << 3,    /* ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP, since Level Zero 1.4 */
+    ZT__LIST_FLAG_IN_ORDER = 1 << 3, /* ZE_COMMAND_LIST_FLAG_IN_ORDER, since Level Zero 1.9 */
+    ZT__POOL_FLAG_MAPPED = 1 << 3,   /* ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP, since Level Zero 1.4 */
+    ZT__POOL_FLAGS_STAMPED = ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | ZT__POOL_FLAG_MAPPED,
     ZT__LIST_FLAG_CLONEABLE = 1 << 4, /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, since Level Zero 1.9 */
     ZT__QUEUE_FLAG_IN_ORDER = 1 << 1, /* ZE_COMMAND_QUEUE_FLAG_IN_ORDER, since Level Zero 1.9 */
     /* ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP and _HOST_TIMESTAMP */
@@ -21638,7 +21896,8 @@ typedef struct zt__tracer {
     zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto, for those of the thread */
     uint64_t wait_timeout_ns;
 
-    int is_live; /* atomic */
+    int is_live;      /* atomic */
+    int start_result; /* of the last start. Atomic */
 
     /* The configuration, which changes only while the tracer is not live. */
     uint8_t measured[ZT__CALL_COUNT]; /* launches and copies that become regions */
@@ -22003,9 +22262,10 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame);
 
 ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame);
 
-/* Makes slots no longer keep events: those of a pool, or all if `pool` is NULL. Time stamps of launches that
+/* Makes slots no longer keep events: those of a pool (NULL: all) for a profiler (NULL: any). Time stamps of launches that
    have signalled are saved; samples of others are lost. No mutex is held. */
-ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handle_t pool);
+ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handle_t pool,
+                                         const zt_profiler *owner);
 
 /* The driver may destroy events of the pool that the application has not destroyed. */
 ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame);
@@ -22059,11 +22319,17 @@ ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
     const ze_event_pool_desc_t *given = *p->pdesc;
     if (frame->tracer->keeps_events && given && zt__pool_allows_keeping(given) &&
         !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
+        ze_event_pool_handle_t trial =
+            NULL; /* if the driver refuses the flag, the application's call succeeds */
         frame->pool = *given;
         frame->pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
-        frame->pool_desc = p->pdesc;
-        frame->given_pool = given;
-        *p->pdesc = &frame->pool;
+        if (zeEventPoolCreate(*p->phContext, &frame->pool, *p->pnumDevices, *p->pphDevices, &trial) ==
+            ZE_RESULT_SUCCESS) {
+            zeEventPoolDestroy(trial);
+            frame->pool_desc = p->pdesc;
+            frame->given_pool = given;
+            *p->pdesc = &frame->pool;
+        }
     }
 }
 
@@ -22075,8 +22341,9 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
     known = (zt__known_pool *)zt__find_or_add_record(&tracer->loaded, &tracer->pools, **p->pphEventPool,
                                                      sizeof *known);
     if (known) {
-        known->has_stamps = ((*p->pdesc)->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;
-        known->may_be_kept = tracer->keeps_events && zt__pool_allows_keeping(*p->pdesc);
+        known->has_stamps = ((*p->pdesc)->flags & ZT__POOL_FLAGS_STAMPED) != 0;
+        known->may_be_kept = tracer->keeps_events && zt__pool_allows_keeping(*p->pdesc) &&
+                             (known->has_stamps || frame->pool_desc);
     }
     zt__unlock(&tracer->mutex);
 }
@@ -22256,7 +22523,8 @@ ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame) {
     zt__forget_handle(frame->tracer, &frame->tracer->events, event);
 }
 
-ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handle_t pool) {
+ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handle_t pool,
+                                         const zt_profiler *owner) {
     const void *handle = pool;
     uint32_t i;
     int is_complete;
@@ -22265,7 +22533,8 @@ ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handl
         zt__lock(&tracer->mutex);
         for (i = 0; i < tracer->events.capacity; i++) {
             const zt__known_event *known = (const zt__known_event *)tracer->events.entries[i].value;
-            if (known && known->keeper && (!pool || known->pool == handle)) {
+            if (known && known->keeper && (!pool || known->pool == handle) &&
+                (!owner || known->keeper_owner == owner)) {
                 ze_event_handle_t event;
                 memcpy(&event, &known->handle, sizeof event);
                 zt__unlock(&tracer->mutex);
@@ -22283,7 +22552,7 @@ ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
     ze_event_pool_handle_t pool = *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool;
     const void *handle = pool;
     uint32_t i;
-    zt__release_kept_events(tracer, pool);
+    zt__release_kept_events(tracer, pool, NULL);
     zt__lock(&tracer->mutex);
     for (i = 0; i < tracer->events.capacity; i++) {
         zt__known_event *known = (zt__known_event *)tracer->events.entries[i].value;
@@ -22544,9 +22813,6 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         }
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
-        if (tracer->samples_hotspots) {
-            zt_hotspots_start(profiler, NULL); /* on failure, a note of the report says why */
-        }
     } else {
         zt__thread_messages *messages = zt__get_thread_messages();
         zt__lock(&tracer->mutex);
@@ -22562,6 +22828,8 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         zt__store(&profiler->tracer, (zt__tracer *)NULL);
         zt__store(&profiler->loaded, (zt__loaded *)NULL);
         zt_close(profiler);
+    } else if (profiler && tracer->samples_hotspots) {
+        zt_hotspots_start(profiler, NULL); /* on failure, a note of the report says why */
     }
     zt__unlock_timed(&tracer->opening);
     return found;
@@ -23160,6 +23428,8 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
                 zt__stop_thread(&device->profiler->thread);
                 device->profiler->config.thread = 0;
                 zt__collect_what_runs(device->profiler);
+                zt__release_kept_events(frame->tracer, NULL,
+                                        device->profiler); /* they end with the context */
                 zt__abandon_slots(device->profiler, "zeContextDestroy");
                 peaks = zt__get_peaks(device->profiler); /* the device cannot be queried later */
                 zt__lock(&device->profiler->mutex);
@@ -23543,8 +23813,9 @@ static zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_p
         ze_event_pool_flags_t flags = 0;
         event.has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
                            tracer->get_pool(*signal, &pool) != ZE_RESULT_SUCCESS ||
+                           !pool || /* counter-based: drivers crash when they are asked for its flags */
                            tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
-                           (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+                           (flags & ZT__POOL_FLAGS_STAMPED);
         zt__lock(&tracer->mutex);
         known = zt__remember_event(tracer, *signal);
         if (known) {
@@ -24685,13 +24956,8 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     }
     tracer->hook_count = config->hook_count;
 
-    if (tracer->automatic) { /* its profilers may not be open yet */
-        zt_config complete = zt__complete_config(tracer->automatic);
-        measures_times_alone =
-            complete.groups && !zt__has_names(complete.groups) && !zt__has_names(complete.metrics);
-    } else {
-        measures_times_alone = tracer->devices->profiler->passes[0].group_count == 0;
-    }
+    /* The profilers of zt_auto are opened later, and may find that there are no metrics. */
+    measures_times_alone = tracer->automatic || tracer->devices->profiler->passes[0].group_count == 0;
     tracer->keeps_events = (!config->no_launches || config->copies) &&
                            (config->every > 1 || config->limit || measures_times_alone);
     present = ZT__ALWAYS;
@@ -24801,6 +25067,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     if (result != ZE_RESULT_SUCCESS) {
         zt__store(&process->tracers, 0u);
     }
+    zt__store(&tracer->start_result, (int)result);
     return result;
 }
 
@@ -24829,7 +25096,7 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
                 zt__try_collect(profiler, NULL, 1);
             }
         }
-        zt__release_kept_events(tracer, NULL);
+        zt__release_kept_events(tracer, NULL, NULL);
     }
 
     zt__lock(&zt__dispatch_setup);
@@ -25677,7 +25944,8 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
     zt_trace_counts counts = zt_trace_get_counts(document->profiler);
     const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
-    if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+    if (tracer && zt__load(&tracer->start_result) == ZE_RESULT_SUCCESS &&
+        tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
             zt__add_note(document, note,
                          "%llu launch%s: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
@@ -25709,7 +25977,15 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
     const zt__tracer *tracer = zt__load(&document->profiler->tracer);
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
+    int start_result = tracer ? zt__load(&tracer->start_result) : 0;
     int has_unseen_pointers = tracer && zt__load(&tracer->has_unseen_pointers);
+    if (start_result != 0) {
+        zt__add_note(
+            document, note,
+            "Tracing is off: the last zt_trace_start failed (%s). Kernels that were launched since are not "
+            "shown.",
+            zt_result_name((ze_result_t)start_result));
+    }
     if (counts.elsewhere > counts.by_pointer) {
         zt__add_note(document, note,
                      "%llu of %llu launches could not be measured: their lists are of other contexts or "
@@ -29238,9 +29514,7 @@ typedef struct zt__output {
     const char *call, *path; /* the path of the application, "-" for standard output */
     zt__diagnostics *diagnostics;
     const zt_allocator *allocator;
-    /* Writes the content. UNKNOWN: the file does not take it, and errno has the reason. Other failures are
-       reported. */
-    ze_result_t (*write_content)(const void *content, FILE *file);
+    zt__content_fn write_content;
     const void *content;
 } zt__output;
 
@@ -29342,90 +29616,63 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
-static ze_result_t zt__report_unwritable(const zt__output *output) {
-    return zt__report(output->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, output->call, output->path,
-                      strerror(errno ? errno : EIO)); /* not all streams tell the reason */
+/* Reports that a file cannot be written, for the reason in errno, if that is the result. Returns the result. */
+static ze_result_t zt__check_written(const zt__output *output, ze_result_t result) {
+    if (result == ZE_RESULT_ERROR_UNKNOWN) {
+        zt__report(output->diagnostics, CANNOT_WRITE, result, output->call, output->path,
+                   strerror(errno ? errno : EIO)); /* not all streams tell the reason */
+    }
+    return result;
 }
 
-/* Writes to `file`, and then calls `end` with it: fclose, or fflush for a standard stream. */
-static ze_result_t zt__write_content(const zt__output *output, FILE *file, int (*end)(FILE *)) {
-    ze_result_t result;
-    unsigned console;
-    int reason;
-    if (!file) {
-        return zt__report_unwritable(output);
-    }
-    console = zt__begin_utf8(file);
-    errno = 0;
-    result = output->write_content(output->content, file);
-    reason = errno;
-    if (end(file) != 0 && result == ZE_RESULT_SUCCESS) {
-        result = ZE_RESULT_ERROR_UNKNOWN;
-        reason = errno;
-    }
-    zt__end_utf8(console);
-    errno = reason;
-    return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(output) : result;
-}
-
-/* The file that a report goes to, and the one that it is written to first. */
+/* The file that a report goes to, and what a link contains. */
 typedef struct zt__target_file {
     char path[4096];
     char link[4096];
-    char beside[4096 + 64];
 } zt__target_file;
 
-ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
+/* Follows symbolic links. What they lead to need not exist. Returns 0 if that fails; errno is the reason. */
+static int zt__follow_links(const char *path, zt__target_file *file) {
     enum { MOST_LINKS = 40 };
-    FILE *stream = zt__find_standard_stream(output->path), *part;
-    zt__file_properties before;
-    zt__target_file *file;
-    const char *name, *next = output->path;
+    const char *next = path;
     size_t directory = 0; /* length of the directory that `next` is relative to */
     uint32_t links;
-    ze_result_t result;
-    int is_link = 1, has_before;
-    if (stream) {
-        return zt__write_content(output, stream, fflush);
-    }
-    has_before = zt__get_file_properties(output->path, &before);
-    if (!has_before && errno != ENOENT) { /* a file that may be there, whose permissions are not known */
-        return zt__report_unwritable(output);
-    }
-    if (has_before && !before.is_regular && !before.is_directory) {
-        return zt__write_content(output, zt__open_file(output->path, ZT__TO_WRITE), fclose);
-    }
-    file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
-    if (!file) {
-        return zt__report_no_memory(output->diagnostics, output->call, "a path");
-    }
-
-    /* Follows symbolic links. What they lead to need not exist. */
+    int is_link = 1;
     for (links = 0; is_link && links <= MOST_LINKS && directory + strlen(next) < sizeof file->path; links++) {
         strcpy(file->path + directory, next);
         is_link = zt__read_link(file->path, file->link, sizeof file->link) > 0;
         next = file->link;
         directory = zt__is_absolute(next) ? 0 : (size_t)(zt__file_name(file->path) - file->path);
     }
-    if (is_link) {
-        errno = links > MOST_LINKS ? ELOOP : ENAMETOOLONG;
-        result = zt__report_unwritable(output);
-        zt__free(output->allocator, file);
-        return result;
-    }
+    errno = links > MOST_LINKS ? ELOOP : ENAMETOOLONG;
+    return !is_link;
+}
 
-    name = zt__file_name(file->path);
-    /* A long name is cut, because the name of a file has 255 bytes at the most. */
-    snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
-             file->path, name, zt__get_process_id(), (unsigned long)zt__this_thread());
-    part = zt__create_file(file->beside, file->path, has_before ? &before : NULL);
-    result = zt__write_content(output, part, fclose);
-    if (result == ZE_RESULT_SUCCESS && !zt__rename_file(file->beside, file->path)) {
-        result = zt__report_unwritable(output);
+ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
+    FILE *stream = zt__find_standard_stream(output->path);
+    zt__file_properties before;
+    zt__target_file *file;
+    ze_result_t result;
+    if (stream) {
+        return zt__check_written(output,
+                                 zt__write_content(stream, fflush, output->write_content, output->content));
     }
-    if (part && result != ZE_RESULT_SUCCESS) {
-        zt__remove_file(file->beside);
+    if (!zt__get_file_properties(output->path, &before)) {
+        if (errno != ENOENT) { /* a file that may be there, whose permissions are not known */
+            return zt__check_written(output, ZE_RESULT_ERROR_UNKNOWN);
+        }
+    } else if (!before.is_regular && !before.is_directory) {
+        return zt__check_written(output, zt__write_content(zt__open_file(output->path, ZT__TO_WRITE), fclose,
+                                                           output->write_content, output->content));
     }
+    file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
+    if (!file) {
+        return zt__report_no_memory(output->diagnostics, output->call, "a path");
+    }
+    result = zt__follow_links(output->path, file)
+                 ? zt__replace_file(file->path, output->write_content, output->content)
+                 : ZE_RESULT_ERROR_UNKNOWN;
+    zt__check_written(output, result);
     zt__free(output->allocator, file);
     return result;
 }
@@ -29725,7 +29972,8 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
                zt__get_process_id());
     zt__lock(&profiler->mutex);
     watch->info.hangs++;
-    profiler->diagnostics.logged[ZT__HANG] = 0; /* each one is logged */
+    memset(profiler->diagnostics.logged[ZT__HANG], 0,
+           sizeof profiler->diagnostics.logged[ZT__HANG]); /* each one is logged */
     zt__unlock(&profiler->mutex);
     zt__report(&profiler->diagnostics, HANG, ZE_RESULT_NOT_READY, text);
     if (watch->config.function) {
@@ -34491,4 +34739,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 0ea17ed366f3d51b */
+/* Joined from src/ by src/join.py: 8482016f097cfe2f */

@@ -2057,6 +2057,32 @@ static void test_hooks_see_the_event_of_the_application(void **state) {
     close_rig(&r);
 }
 
+/* The driver refuses a pool with the flag that the tracer adds: the application gets its own. */
+static void test_a_pool_whose_time_stamps_are_refused(void **state) {
+    world *w = *state;
+    ze_event_pool_desc_t desc = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL, ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 1};
+    ze_event_desc_t of_event = {ZE_STRUCTURE_TYPE_EVENT_DESC, NULL, 0, ZE_EVENT_SCOPE_FLAG_HOST, 0};
+    ze_group_count_t groups = {WORK_GROUPS, 1, 1};
+    ze_event_pool_handle_t pool;
+    ze_event_handle_t event;
+    ze_command_list_handle_t list;
+    zt_profiler *profiler = trace_times(w);
+    inject("zeEventPoolCreate", 1, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    ok(zeEventPoolCreate(w->context, &desc, 1, &w->device, &pool));
+    ok(zeEventCreate(pool, &of_event, &event));
+    create_immediate(w, &list);
+    ok(zeCommandListAppendLaunchKernel(list, w->kernel, &groups, event, 0, NULL));
+    w->launches++;
+    ok(zeEventHostSynchronize(event, A_WHILE));
+    finish_immediate(w, list);
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
+    ok(zeCommandListDestroy(list));
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    check_work(w);
+}
+
 /* ==== counter-based events ================================================================================ */
 
 /* As the structure and a flag of newer headers. */
@@ -3065,6 +3091,7 @@ int main(void) {
         TEST(test_a_list_whose_launch_is_never_read),
         TEST(test_a_queue_is_destroyed_with_the_event_of_its_list),
         TEST(test_hooks_see_the_event_of_the_application),
+        TEST(test_a_pool_whose_time_stamps_are_refused),
         TEST(test_counter_based_events),
         TEST(test_counter_based_events_with_time_stamps),
         TEST(test_counter_based_events_after_the_start),

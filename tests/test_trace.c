@@ -2429,7 +2429,7 @@ static void test_a_stop_inside_a_callback(void **state) {
     config.hook_count = 1;
     ok(zt_trace_start(profiler, &config));
     run_and_reset(w);
-    assert_int_equal(heard(w, "[INSIDE_HOOK]"), 1);
+    assert_int_equal(heard(w, "[INSIDE_HOOK]"), 2); /* one of each call */
     collect_all(profiler);
     assert_counts(profiler, counted(1, 1, 0, 0, 0));
     check_work(w);
@@ -2703,10 +2703,14 @@ static void test_a_start_that_fails(void **state) {
         assert_result(zt_trace_start(first, &config), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
         launch(w, w->immediate);
     }
+    assert_contains(written_report(first, ZT_FORMAT_CSV), "Tracing is off: the last zt_trace_start failed "
+                                                          "(ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE)");
+    assert_null(strstr(written_report(first, ZT_FORMAT_CSV), "No kernel was launched"));
     ok(zt_trace_start(second, &config));
     launch(w, w->immediate);
     finish_immediate(w, w->immediate);
     collect_all(second);
+    assert_null(strstr(written_report(second, ZT_FORMAT_CSV), "Tracing is off"));
     expect_launches(first, 0, 0, 0);
     assert_counts(second, counted(1, 1, 0, 0, 0));
     check_work(w);

@@ -159,8 +159,8 @@ ZT__PRIVATE int zt__read_variable(const char *name, char *text, size_t size);
 /* Sets a variable of the environment. One that is set already keeps its value, unless `replaces`. */
 ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int replaces);
 
-/* Returns whether the user may do what is reserved for privileged ones. */
-ZT__PRIVATE int zt__is_privileged(void);
+/* Returns how a process gets permission to use counters, or NULL if the system reserves them for nobody. */
+ZT__PRIVATE const char *zt__find_permission_remedy(void);
 
 /* Stores the command line, with blanks between the arguments. */
 ZT__PRIVATE void zt__read_program(char *program, size_t room);
@@ -189,10 +189,9 @@ ZT__PRIVATE void zt__remove_file(const char *path);
 
 /* Creates a file under a name that only the caller uses. What has the name already was left by another
    process, or laid there by another user: it is removed, and a link is not followed. The new file will
-   replace the file `replaced`, which has these properties: nobody who may not read that one may read the new
-   one, not even for a moment. If there is none to replace, `properties` is NULL. */
-ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
-                                  const zt__file_properties *properties);
+   replace one of these properties: nobody who may not read that one may read the new one, not even for a
+   moment. If there is none to replace, `properties` is NULL. */
+ZT__PRIVATE FILE *zt__create_file(const char *path, const zt__file_properties *properties);
 
 /* Creates a file without a name. */
 ZT__PRIVATE FILE *zt__create_temporary_file(void);

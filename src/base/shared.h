@@ -70,5 +70,6 @@ ZT__PRIVATE uintptr_t zt__get_depth(void);
 
 ZT__PRIVATE void zt__change_depth(int by);
 
-/* Returns the messages of this thread, or NULL without memory. */
+/* Returns the messages of this thread, or NULL: without memory, or without a block of the process. Who only asks for a
+   message creates no block. */
 ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void);

@@ -55,7 +55,8 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
     zt_trace_counts counts = zt_trace_get_counts(document->profiler);
     const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
-    if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+    if (tracer && zt__load(&tracer->start_result) == ZE_RESULT_SUCCESS &&
+        tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
             zt__add_note(document, note,
                          "%llu launch%s: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
@@ -87,7 +88,15 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
     const zt__tracer *tracer = zt__load(&document->profiler->tracer);
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
+    int start_result = tracer ? zt__load(&tracer->start_result) : 0;
     int has_unseen_pointers = tracer && zt__load(&tracer->has_unseen_pointers);
+    if (start_result != 0) {
+        zt__add_note(
+            document, note,
+            "Tracing is off: the last zt_trace_start failed (%s). Kernels that were launched since are not "
+            "shown.",
+            zt_result_name((ze_result_t)start_result));
+    }
     if (counts.elsewhere > counts.by_pointer) {
         zt__add_note(document, note,
                      "%llu of %llu launches could not be measured: their lists are of other contexts or "

@@ -161,13 +161,8 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     }
     tracer->hook_count = config->hook_count;
 
-    if (tracer->automatic) { /* its profilers may not be open yet */
-        zt_config complete = zt__complete_config(tracer->automatic);
-        measures_times_alone =
-            complete.groups && !zt__has_names(complete.groups) && !zt__has_names(complete.metrics);
-    } else {
-        measures_times_alone = tracer->devices->profiler->passes[0].group_count == 0;
-    }
+    /* The profilers of zt_auto are opened later, and may find that there are no metrics. */
+    measures_times_alone = tracer->automatic || tracer->devices->profiler->passes[0].group_count == 0;
     tracer->keeps_events = (!config->no_launches || config->copies) &&
                            (config->every > 1 || config->limit || measures_times_alone);
     present = ZT__ALWAYS;
@@ -277,6 +272,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     if (result != ZE_RESULT_SUCCESS) {
         zt__store(&process->tracers, 0u);
     }
+    zt__store(&tracer->start_result, (int)result);
     return result;
 }
 
@@ -305,7 +301,7 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
                 zt__try_collect(profiler, NULL, 1);
             }
         }
-        zt__release_kept_events(tracer, NULL);
+        zt__release_kept_events(tracer, NULL, NULL);
     }
 
     zt__lock(&zt__dispatch_setup);

@@ -210,7 +210,8 @@ ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, u
                zt__get_process_id());
     zt__lock(&profiler->mutex);
     watch->info.hangs++;
-    profiler->diagnostics.logged[ZT__HANG] = 0; /* each one is logged */
+    memset(profiler->diagnostics.logged[ZT__HANG], 0,
+           sizeof profiler->diagnostics.logged[ZT__HANG]); /* each one is logged */
     zt__unlock(&profiler->mutex);
     zt__report(&profiler->diagnostics, HANG, ZE_RESULT_NOT_READY, text);
     if (watch->config.function) {
