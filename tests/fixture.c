@@ -341,11 +341,10 @@ void assume_extra_rights(int has_them) {
 }
 
 #ifndef _WIN32
-/* A variable of the environment gives them, too, because a helper has them before its main. */
 static __attribute__((unused)) unsigned long assumed_getauxval(unsigned long type) {
     if (type != AT_SECURE)
         return getauxval(type);
-    return assumed_extra_rights || getenv("ZT_TEST_HAS_PRIVILEGES") != NULL;
+    return (unsigned long)assumed_extra_rights;
 }
 #endif
 

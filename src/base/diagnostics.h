@@ -126,7 +126,9 @@
     X(TRACING_OFF, "%s: no callback was called (%s), so the loader's tracing layer is off. Set "             \
                    "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
                    "libze_tracing_layer.")                                                                   \
-    X(TRACING_ALREADY, "zt_trace_start: this profiler is already tracing. Call zt_trace_stop() first.")      \
+    X(TRACING_ALREADY, "%s: this process is traced already, and one tracer runs at a time: that of a "       \
+                       "profiler, or of zt_auto, which traces all devices. Call zt_trace_stop() first, or "  \
+                       "start without zt_auto.")                                                             \
     X(NO_SUCH_CALL, "%s: '%.64s' is not a call that can be traced. Nearest: %s.")                            \
     X(BAD_HOOKS, "%s: config.hooks is NULL, or has more than %u. Pass fewer.")                               \
     X(INSIDE_HOOK, "%s was called from a callback of the tracer, which it would have to wait for. Call it "  \
@@ -138,12 +140,7 @@
     /* of hot spots */                                                                                       \
     X(NO_INSTRUCTION_SAMPLING,                                                                               \
       "zt_hotspots_start: none of the %u metric groups of the device samples instructions, as "              \
-      "EuStallSampling does. Use another device or a newer driver, or set config.stops_a_second.")           \
-    X(CANNOT_STOP, "zt_hotspots_start: no metric group of the device samples instructions, and its threads " \
-                   "cannot be stopped for config.stops_a_second: %s")                                        \
-    X(STOPS_ENDED, "zt_hotspots_start: threads of the device are not stopped for samples any more: %s")      \
-    X(STOP_UNANSWERED, "zt_hotspots_start: where threads of the device are could not be read: %s Such "      \
-                       "stops are counted in zt_hotspots_counts.drops.")                                     \
+      "EuStallSampling does. Use another device or a newer driver.")                                         \
     X(NOT_TRACING, "zt_hotspots_start: the profiler does not trace, so it is not known where kernels lie. "  \
                    "Call zt_trace_start() before.")                                                          \
     X(NO_ADDRESSES, "zt_hotspots_start: %s. Where kernels lie is not known. Update loader and driver.")      \
@@ -217,8 +214,7 @@
     X(NO_EVENT, "%s: no event is being delivered on this thread. Call it in the function of zt_debug_wait.") \
     /* of watching */                                                                                        \
     X(HANG, "zt_watch: %s")                                                                                  \
-    X(NOT_DEBUGGED, "zt_watch: hangs are reported without places, as nobody can debug this process. %s")     \
-    X(NO_WATCH_THREAD, "zt_watch: no thread can be started%s. Watching needs one.")                          \
+    X(NO_WATCH_THREAD, "zt_watch: no thread can be started. Watching needs one.")                            \
     X(WATCH_HANGS, "%s: the thread of the watch does not return from the driver, or from config.function. "  \
                    "Call it again later.")                                                                   \
     /* of zt_bench */                                                                                        \

@@ -179,7 +179,9 @@ ZT__PRIVATE int zt__call_after_fork(void (*function)(void)) {
     return pthread_atfork(NULL, NULL, function) == 0;
 }
 
-ZT__PRIVATE int zt__has_extra_rights(void) {
+/* Returns whether the program has more rights than the user who runs it: its file has another user's
+   (set-user-ID), or capabilities. */
+static int zt__has_extra_rights(void) {
     return getauxval(AT_SECURE) != 0;
 }
 

@@ -373,7 +373,6 @@ static void a_debugger_may_be_null(void) {
     uint32_t count = 1, word = 1;
     zt_watch_config watch = zt_watch_config_default();
     config.no_lines = 1;
-    watch.no_helper = 1;
     (void)zt_debug_open(NULL, 0, &config, &debugger);
     EXPECT(debugger == NULL);
     EXPECT(zt_debug_wait(debugger, 0, function, NULL) == 0);
