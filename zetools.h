@@ -5048,6 +5048,8 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     X(NO_SLOT, "zt_begin: all %u slots are in use, %u of them bound to recorded lists. Region '%.64s' is "   \
                "not measured. Call zt_collect() more often, zt_reset() or zt_release() for lists that are "  \
                "reset or destroyed, or raise config.max_slots.")                                             \
+    X(SLOTS_NOT_ENDED, "zt_begin: all %u slots are in use, %u of them by regions that were begun and not "   \
+                       "ended, such as '%.64s'. Region '%.64s' is not measured. Call zt_end() for each.")    \
     X(TOO_MANY_NAMES, "%s: more than %u names of regions. Do not put numbers that change into names.")       \
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
@@ -9601,6 +9603,9 @@ ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, const zt__slot *slot, zt_
 ZT__PRIVATE void zt__count_dropped(zt_profiler *profiler, zt__region_record *region, const zt__list *list,
                                    uint64_t since_ns, zt_cause cause);
 
+/* Returns the name of a region that was begun and not ended, or NULL. */
+ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler);
+
 ZT__PRIVATE void zt__count_states(const zt_profiler *profiler, uint64_t counts[ZT__SLOT_STATE_COUNT]);
 
 /* Removes a slot from the open ones of its list. If regions inside it are still open, they overlap with it,
@@ -9736,6 +9741,20 @@ ZT__PRIVATE void zt__count_states(const zt_profiler *profiler, uint64_t counts[Z
         counts[state] = locked->state_counts[state];
     }
     zt__unlock(&locked->mutex);
+}
+
+ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt__list *list;
+    const char *name;
+    zt__lock(&locked->mutex);
+    list = locked->state_counts[ZT__SLOT_OPEN] ? locked->lists : NULL;
+    while (list && !list->innermost) {
+        list = list->next;
+    }
+    name = list ? list->innermost->region->name : NULL;
+    zt__unlock(&locked->mutex);
+    return name;
 }
 
 /* ---- the slots of a list, and free ones: with the mutex held --------------------------------------------- */
@@ -11009,7 +11028,6 @@ ZT__PRIVATE int zt__refuse_inside_callback(zt_profiler *profiler, const char *ca
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     void (*collect_hotspots)(zt_profiler *);
     const char *not_ended = NULL;
-    const zt__list *list;
     int is_complete = 1;
     if (!profiler || !profiler->device) {
         return ZE_RESULT_SUCCESS;
@@ -11030,13 +11048,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
         return ZE_RESULT_ERROR_DEVICE_LOST;
     }
     if (timeout_ns && is_complete) {
-        zt__lock(&profiler->mutex);
-        list = profiler->state_counts[ZT__SLOT_OPEN] ? profiler->lists : NULL;
-        while (list && !list->innermost) {
-            list = list->next;
-        }
-        not_ended = list ? list->innermost->region->name : NULL;
-        zt__unlock(&profiler->mutex);
+        not_ended = zt__name_open_region(profiler);
     }
     if (not_ended) {
         return zt__report(&profiler->diagnostics, REGION_OPEN, ZE_RESULT_NOT_READY, not_ended);
@@ -12063,6 +12075,7 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
                                        zt__list_state kind, const char *name, int times_alone) {
     zt_region region = {NULL, 0, 0, 0};
     uint64_t states[ZT__SLOT_STATE_COUNT];
+    const char *open;
     zt__slot *slot;
     zt_cause cause;
     if (zt__is_device_lost(&profiler->diagnostics)) {
@@ -12072,6 +12085,12 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
     slot = zt__open_slot(profiler, list, kind, name, times_alone, &cause);
     if (!slot && cause == ZT_DROPPED_NO_SLOT) {
         zt__count_states(profiler, states);
+        open = zt__name_open_region(profiler);
+        if (open && states[ZT__SLOT_OPEN] * 2 >= profiler->config.max_slots) {
+            zt__report(&profiler->diagnostics, SLOTS_NOT_ENDED, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+                       (unsigned)profiler->config.max_slots, (unsigned)states[ZT__SLOT_OPEN], open, name);
+            return region;
+        }
         zt__report(&profiler->diagnostics, NO_SLOT, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
                    (unsigned)profiler->config.max_slots,
                    (unsigned)(states[ZT__SLOT_RECORDED] + states[ZT__SLOT_ARMED]), name);
@@ -25928,6 +25947,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_counts counts = zt_get_counts(profiler);
     uint64_t all = 0, with_metrics = 0, states[ZT__SLOT_STATE_COUNT], waiting;
     uint32_t i, unknown = 0, hotspots = 0;
+    const char *name; /* of a region that is not ended */
     char text[256];
 #ifdef ZETOOLS_TRACER
     zt__tracer *tracer = zt__load(&profiler->tracer);
@@ -25997,7 +26017,9 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     /* samples that are not in the report */
     zt__count_states(profiler, states);
     waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
-    zt__note_missing(document, note, states[ZT__SLOT_OPEN], "not ended",
+    name = zt__name_open_region(profiler);
+    snprintf(text, sizeof text, "not ended, such as '%.64s'", name ? name : "");
+    zt__note_missing(document, note, states[ZT__SLOT_OPEN], text,
                      "Call zt_end for each region that was begun.");
     zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
                      "Call zt_collect after the execution.");
@@ -34554,4 +34576,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 4e64e60aa233b71d */
+/* Joined from src/ by src/join.py: a3603456f098a2fd */
