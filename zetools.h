@@ -3041,7 +3041,7 @@ ZT__PRIVATE void zt__destroy_mutex(zt__mutex *mutex);
 ZT__PRIVATE void zt__lock(zt__mutex *mutex);
 
 /* Returns 0 if any thread holds the mutex. */
-ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex);
+ZT__PRIVATE int zt__try_lock_mutex(zt__mutex *mutex);
 
 ZT__PRIVATE void zt__unlock(zt__mutex *mutex);
 
@@ -3232,7 +3232,7 @@ ZT__PRIVATE void zt__lock(zt__mutex *mutex) {
     pthread_mutex_lock(mutex);
 }
 
-ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex) {
+ZT__PRIVATE int zt__try_lock_mutex(zt__mutex *mutex) {
     return pthread_mutex_trylock(mutex) == 0;
 }
 
@@ -4320,7 +4320,8 @@ typedef struct zt__wait {
    held, and what they call must not lock it again. */
 typedef struct zt__timed_mutex {
     zt__mutex mutex;
-    uintptr_t owner; /* the thread, or 0. Atomic */
+    uintptr_t owner;  /* the thread, or 0. Atomic, like the next */
+    uint32_t waiting; /* threads: while there are any, zt__try_lock fails, so that none of them starves */
 } zt__timed_mutex;
 
 /* A thread that repeats a step until the step returns 0 or the thread is stopped. Between steps it may sleep
@@ -4362,7 +4363,7 @@ ZT__PRIVATE uint32_t zt__get_thread_number(void);
 
 ZT__PRIVATE int zt__is_owner(const zt__timed_mutex *timed);
 
-/* Returns 0 if any thread holds it, this one included. */
+/* Returns 0 if any thread holds it, this one included, or waits for it. */
 ZT__PRIVATE int zt__try_lock(zt__timed_mutex *timed);
 
 ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed);
@@ -4434,12 +4435,16 @@ ZT__PRIVATE int zt__is_owner(const zt__timed_mutex *timed) {
     return zt__load(&timed->owner) == zt__this_thread();
 }
 
-ZT__PRIVATE int zt__try_lock(zt__timed_mutex *timed) {
-    if (zt__is_owner(timed) || !zt__lock_if_free(&timed->mutex)) {
+static int zt__lock_if_free(zt__timed_mutex *timed) {
+    if (zt__is_owner(timed) || !zt__try_lock_mutex(&timed->mutex)) {
         return 0;
     }
     zt__store(&timed->owner, zt__this_thread());
     return 1;
+}
+
+ZT__PRIVATE int zt__try_lock(zt__timed_mutex *timed) {
+    return !zt__load(&timed->waiting) && zt__lock_if_free(timed);
 }
 
 ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed) {
@@ -4449,12 +4454,13 @@ ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed) {
 
 ZT__PRIVATE int zt__lock_until(zt__timed_mutex *timed, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
-    while (!zt__try_lock(timed)) {
-        if (zt__is_owner(timed) || !zt__wait_again(&wait)) {
-            return 0;
-        }
-    }
-    return 1;
+    int is_locked;
+    zt__add(&timed->waiting, 1);
+    do {
+        is_locked = zt__lock_if_free(timed);
+    } while (!is_locked && !zt__is_owner(timed) && zt__wait_again(&wait));
+    zt__add(&timed->waiting, UINT32_MAX); /* one less */
+    return is_locked;
 }
 
 /* ---- the library's own threads --------------------------------------------------------------------------- */
@@ -5661,7 +5667,7 @@ ZT__PRIVATE void zt__lock(zt__mutex *mutex) {
     AcquireSRWLockExclusive(mutex);
 }
 
-ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex) {
+ZT__PRIVATE int zt__try_lock_mutex(zt__mutex *mutex) {
     return TryAcquireSRWLockExclusive(mutex) != 0;
 }
 
@@ -34576,4 +34582,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: a3603456f098a2fd */
+/* Joined from src/ by src/join.py: 92d592427d3d1fb7 */

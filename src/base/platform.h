@@ -81,7 +81,7 @@ ZT__PRIVATE void zt__destroy_mutex(zt__mutex *mutex);
 ZT__PRIVATE void zt__lock(zt__mutex *mutex);
 
 /* Returns 0 if any thread holds the mutex. */
-ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex);
+ZT__PRIVATE int zt__try_lock_mutex(zt__mutex *mutex);
 
 ZT__PRIVATE void zt__unlock(zt__mutex *mutex);
 
