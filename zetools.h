@@ -2732,9 +2732,8 @@ extern "C" {
 
 #define ZT__COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
-/* zt__load() acquires and zt__store() releases. zt__add() returns the sum, and zt__exchange() the number that
-   was there. zt__increment_if() increments a number if it is `expected`, and returns whether it did: of
-   several threads that try, one succeeds. */
+/* zt__load() acquires and zt__store() releases. zt__add() returns the sum. zt__increment_if() increments a number
+   if it is `expected`, and returns whether it did: of several threads that try, one succeeds. */
 
 #if defined(__GNUC__) || defined(__clang__)
 
@@ -2778,11 +2777,7 @@ extern "C" {
 
 ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand);
 
-ZT__PRIVATE uint32_t zt__exchange(uint32_t *number, uint32_t value);
-
 ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected);
-
-ZT__PRIVATE int zt__count_bits(uint64_t bits);
 
 /* ==== base/compiler.c =================================================================================== */
 
@@ -2794,17 +2789,9 @@ ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand) {
     return __atomic_add_fetch(number, summand, __ATOMIC_ACQ_REL);
 }
 
-ZT__PRIVATE uint32_t zt__exchange(uint32_t *number, uint32_t value) {
-    return __atomic_exchange_n(number, value, __ATOMIC_ACQ_REL);
-}
-
 ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected) {
     return __atomic_compare_exchange_n(number, &expected, expected + 1, 0, __ATOMIC_ACQ_REL,
                                        __ATOMIC_ACQUIRE);
-}
-
-ZT__PRIVATE int zt__count_bits(uint64_t bits) {
-    return __builtin_popcountll(bits);
 }
 
 #elif defined(_MSC_VER) && _MSC_VER >= 1939 && defined(_M_X64)
@@ -2813,21 +2800,9 @@ ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand) {
     return (uint32_t)_InterlockedExchangeAdd((volatile long *)number, (long)summand) + summand;
 }
 
-ZT__PRIVATE uint32_t zt__exchange(uint32_t *number, uint32_t value) {
-    return (uint32_t)_InterlockedExchange((volatile long *)number, (long)value);
-}
-
 ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected) {
     return (uint32_t)_InterlockedCompareExchange((volatile long *)number, (long)(expected + 1),
                                                  (long)expected) == expected;
-}
-
-ZT__PRIVATE int zt__count_bits(uint64_t bits) {
-    int count = 0;
-    for (; bits; bits &= bits - 1) {
-        count++;
-    }
-    return count;
 }
 
 #else
@@ -3105,8 +3080,8 @@ ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]);
 /* Registers a function to be called in each forked child. Returns 0 without memory. */
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 
-/* Returns a variable of the environment with which the user configures the library, or NULL. A program with
-   more rights than its user heeds none: they name files to write and programs to run. */
+/* Returns a variable of the environment with which the user configures the library, or NULL. A program that has
+   more rights than its user reads none, because they name files to write and programs to run. */
 ZT__PRIVATE const char *zt__get_variable(const char *name);
 
 /* Stores a variable of the environment as other libraries of the process see it. A value that does not fit is
@@ -3144,10 +3119,9 @@ ZT__PRIVATE int zt__rename_file(const char *from, const char *to);
 
 ZT__PRIVATE void zt__remove_file(const char *path);
 
-/* Creates a file under a name that only the caller uses. What has the name already was left by another
-   process, or laid there by another user: it is removed, and a link is not followed. The new file will
-   replace the file `replaced`, which has these properties: nobody who may not read that one may read the new
-   one, not even for a moment. If there is none to replace, `properties` is NULL. */
+/* Creates a file that is going to replace `replaced`, whose properties are `properties`; NULL: there is none. At
+   no moment may more users read it than that one. A file or link that has its name is removed, and never
+   followed. */
 ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
                                   const zt__file_properties *properties);
 
@@ -4083,7 +4057,7 @@ typedef struct zt__suffix {
     int shows_timeline;
 } zt__suffix;
 
-/* A path of a list. It has room for more than any system accepts, so what is cut cannot be opened, either. */
+/* A path of a list. A path that is cut to fit is longer than any system accepts, and cannot be opened. */
 typedef struct zt__file_path {
     char text[5120];
 } zt__file_path;
@@ -4849,9 +4823,7 @@ typedef struct zt__thread_messages {
 } zt__thread_messages;
 
 /* Returns the block of this process, or NULL if there is none, as in a forked child that has opened nothing.
-   Unlike zt__get_process, it sets no variable of the environment: a child may close what its parent has
-   opened, and another thread of the parent may have held the C library's lock of the environment at the
-   fork. */
+   Sets no variable of the environment: at the fork another thread may have held the C library's lock of it. */
 ZT__PRIVATE zt__process *zt__find_process(void);
 
 /* Returns the block of this process, and creates it if there is none. Returns NULL without memory. */
@@ -4926,7 +4898,7 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     if (process) {
         return process;
     }
-    if (!zt__exchange(&handles_fork, 1)) {
+    if (zt__increment_if(&handles_fork, 0)) {
         zt__call_after_fork(zt__after_fork);
     }
     zt__lock(&zt__process_setup);
@@ -7845,14 +7817,21 @@ static int zt__domain_has_room(const zt__selector *selector, uint32_t index, uin
     return count < most;
 }
 
+static uint32_t zt__count_bits(uint64_t bits) {
+    uint32_t count = 0;
+    for (; bits; bits &= bits - 1) {
+        count++;
+    }
+    return count;
+}
+
 /* Returns the group to select next: of the groups that have the rarest missing metric, the one with the most
    missing metrics. Leaves out groups whose domain has `most` selected groups. Returns UINT32_MAX if no other
    group has that metric. */
 static uint32_t zt__find_next_group(const zt__selector *selector, const zt__metric_cover *cover,
                                     uint32_t most) {
     uint64_t bit, rarest = 0;
-    uint32_t i, fewest = UINT32_MAX, next = UINT32_MAX;
-    int count, highest = 0;
+    uint32_t i, count, highest = 0, fewest = UINT32_MAX, next = UINT32_MAX;
     for (bit = 1; bit && bit <= cover->missing; bit <<= 1) {
         uint32_t groups = 0;
         for (i = 0; i < cover->group_count; i++) {
@@ -34582,4 +34561,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 92d592427d3d1fb7 */
+/* Joined from src/ by src/join.py: 0bacb60d1f827bc9 */
