@@ -817,7 +817,7 @@ typedef enum zt_availability {
     ZT_TIMES_BY_CHOICE,     /* config.groups or ZT_GROUPS is "" */
     ZT_NOT_ENABLED,         /* the driver's metrics are not enabled */
     ZT_LIBRARY_MISSING,     /* the driver lacks its metric library */
-    ZT_NO_PERMISSION,       /* the system reserves metrics for privileged users */
+    ZT_NO_PERMISSION,       /* the process may not use metrics; or, if the text says so, they may be in use */
     ZT_IN_USE,              /* the device's counters are in use by a stream, a profiler or another process */
     ZT_NO_SUCH_GROUP,       /* no event-based group of that name */
     ZT_NO_SUCH_METRIC,      /* no event-based group has a metric of that name */
@@ -7037,8 +7037,10 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
     /* Some drivers do not allow regions and streams on one device at a time: a profiler may have been refused
        because of a stream of this process, or a stream because of a profiler. */
     own.text[0] = 0;
-    process = holder && holder->text[0] ? NULL : zt__get_process();
-    if (process) {
+    process = zt__get_process();
+    if (holder && holder->text[0]) {
+        call = is_streamed ? "zt_stream_open" : "zt_open"; /* which has not asked the driver */
+    } else if (process) {
         zt__lock(&process->mutex);
         for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
             const zt__active_group *active = &process->active_groups[i];
@@ -34561,4 +34563,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 0bacb60d1f827bc9 */
+/* Joined from src/ by src/join.py: cce1f8f880d0ad59 */
