@@ -817,7 +817,7 @@ typedef enum zt_availability {
     ZT_TIMES_BY_CHOICE,     /* config.groups or ZT_GROUPS is "" */
     ZT_NOT_ENABLED,         /* the driver's metrics are not enabled */
     ZT_LIBRARY_MISSING,     /* the driver lacks its metric library */
-    ZT_NO_PERMISSION,       /* the system reserves metrics for privileged users */
+    ZT_NO_PERMISSION,       /* the process may not use metrics; or, if the text says so, they may be in use */
     ZT_IN_USE,              /* the device's counters are in use by a stream, a profiler or another process */
     ZT_NO_SUCH_GROUP,       /* no event-based group of that name */
     ZT_NO_SUCH_METRIC,      /* no event-based group has a metric of that name */
@@ -2729,9 +2729,8 @@ extern "C" {
 
 #define ZT__COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
-/* zt__load() acquires and zt__store() releases. zt__add() returns the sum, and zt__exchange() the number that
-   was there. zt__increment_if() increments a number if it is `expected`, and returns whether it did: of
-   several threads that try, one succeeds. */
+/* zt__load() acquires and zt__store() releases. zt__add() returns the sum. zt__increment_if() increments a number
+   if it is `expected`, and returns whether it did: of several threads that try, one succeeds. */
 
 #if defined(__GNUC__) || defined(__clang__)
 
@@ -2759,11 +2758,7 @@ extern "C" {
 
 ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand);
 
-ZT__PRIVATE uint32_t zt__exchange(uint32_t *number, uint32_t value);
-
 ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected);
-
-ZT__PRIVATE int zt__count_bits(uint64_t bits);
 
 /* ==== base/compiler.c =================================================================================== */
 
@@ -2773,17 +2768,9 @@ ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand) {
     return __atomic_add_fetch(number, summand, __ATOMIC_ACQ_REL);
 }
 
-ZT__PRIVATE uint32_t zt__exchange(uint32_t *number, uint32_t value) {
-    return __atomic_exchange_n(number, value, __ATOMIC_ACQ_REL);
-}
-
 ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected) {
     return __atomic_compare_exchange_n(number, &expected, expected + 1, 0, __ATOMIC_ACQ_REL,
                                        __ATOMIC_ACQUIRE);
-}
-
-ZT__PRIVATE int zt__count_bits(uint64_t bits) {
-    return __builtin_popcountll(bits);
 }
 
 /* ==== base/memory.h ===================================================================================== */
@@ -2991,7 +2978,7 @@ ZT__PRIVATE void zt__destroy_mutex(zt__mutex *mutex);
 ZT__PRIVATE void zt__lock(zt__mutex *mutex);
 
 /* Returns 0 if any thread holds the mutex. */
-ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex);
+ZT__PRIVATE int zt__try_lock_mutex(zt__mutex *mutex);
 
 ZT__PRIVATE void zt__unlock(zt__mutex *mutex);
 
@@ -3058,8 +3045,8 @@ ZT__PRIVATE void zt__keep_loaded(void);
 /* Registers a function to be called in each forked child. Returns 0 without memory. */
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 
-/* Returns a variable of the environment with which the user configures the library, or NULL. A program with
-   more rights than its user heeds none: they name files to write and programs to run. */
+/* Returns a variable of the environment with which the user configures the library, or NULL. A program that has
+   more rights than its user reads none, because they name files to write and programs to run. */
 ZT__PRIVATE const char *zt__get_variable(const char *name);
 
 /* Stores a variable of the environment as other libraries of the process see it. A value that does not fit is
@@ -3097,10 +3084,8 @@ ZT__PRIVATE int zt__rename_file(const char *from, const char *to);
 
 ZT__PRIVATE void zt__remove_file(const char *path);
 
-/* Creates a file under a name that only the caller uses. What has the name already was left by another
-   process, or laid there by another user: it is removed, and a link is not followed. The new file will
-   replace one of these properties: nobody who may not read that one may read the new one, not even for a
-   moment. If there is none to replace, `properties` is NULL. */
+/* Creates a file that is going to replace one with these properties; NULL: there is none. At no moment may more
+   users read it than that one. A file or link that has its name is removed, and never followed. */
 ZT__PRIVATE FILE *zt__create_file(const char *path, const zt__file_properties *properties);
 
 /* Creates a file without a name. */
@@ -3184,7 +3169,7 @@ ZT__PRIVATE void zt__lock(zt__mutex *mutex) {
     pthread_mutex_lock(mutex);
 }
 
-ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex) {
+ZT__PRIVATE int zt__try_lock_mutex(zt__mutex *mutex) {
     return pthread_mutex_trylock(mutex) == 0;
 }
 
@@ -4045,7 +4030,7 @@ typedef struct zt__suffix {
     int shows_timeline;
 } zt__suffix;
 
-/* A path of a list. It has room for more than any system accepts, so what is cut cannot be opened, either. */
+/* A path of a list. A path that is cut to fit is longer than any system accepts, and cannot be opened. */
 typedef struct zt__file_path {
     char text[5120];
 } zt__file_path;
@@ -4282,7 +4267,8 @@ typedef struct zt__wait {
    held, and what they call must not lock it again. */
 typedef struct zt__timed_mutex {
     zt__mutex mutex;
-    uintptr_t owner; /* the thread, or 0. Atomic */
+    uintptr_t owner;  /* the thread, or 0. Atomic, like the next */
+    uint32_t waiting; /* threads: while there are any, zt__try_lock fails, so that none of them starves */
 } zt__timed_mutex;
 
 /* A thread that repeats a step until the step returns 0 or the thread is stopped. Between steps it may sleep
@@ -4324,7 +4310,7 @@ ZT__PRIVATE uint32_t zt__get_thread_number(void);
 
 ZT__PRIVATE int zt__is_owner(const zt__timed_mutex *timed);
 
-/* Returns 0 if any thread holds it, this one included. */
+/* Returns 0 if any thread holds it, this one included, or waits for it. */
 ZT__PRIVATE int zt__try_lock(zt__timed_mutex *timed);
 
 ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed);
@@ -4396,12 +4382,16 @@ ZT__PRIVATE int zt__is_owner(const zt__timed_mutex *timed) {
     return zt__load(&timed->owner) == zt__this_thread();
 }
 
-ZT__PRIVATE int zt__try_lock(zt__timed_mutex *timed) {
-    if (zt__is_owner(timed) || !zt__lock_if_free(&timed->mutex)) {
+static int zt__lock_if_free(zt__timed_mutex *timed) {
+    if (zt__is_owner(timed) || !zt__try_lock_mutex(&timed->mutex)) {
         return 0;
     }
     zt__store(&timed->owner, zt__this_thread());
     return 1;
+}
+
+ZT__PRIVATE int zt__try_lock(zt__timed_mutex *timed) {
+    return !zt__load(&timed->waiting) && zt__lock_if_free(timed);
 }
 
 ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed) {
@@ -4411,12 +4401,13 @@ ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed) {
 
 ZT__PRIVATE int zt__lock_until(zt__timed_mutex *timed, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
-    while (!zt__try_lock(timed)) {
-        if (zt__is_owner(timed) || !zt__wait_again(&wait)) {
-            return 0;
-        }
-    }
-    return 1;
+    int is_locked;
+    zt__add(&timed->waiting, 1);
+    do {
+        is_locked = zt__lock_if_free(timed);
+    } while (!is_locked && !zt__is_owner(timed) && zt__wait_again(&wait));
+    zt__add(&timed->waiting, UINT32_MAX); /* one less */
+    return is_locked;
 }
 
 /* ---- the library's own threads --------------------------------------------------------------------------- */
@@ -4805,9 +4796,7 @@ typedef struct zt__thread_messages {
 } zt__thread_messages;
 
 /* Returns the block of this process, or NULL if there is none, as in a forked child that has opened nothing.
-   Unlike zt__get_process, it sets no variable of the environment: a child may close what its parent has
-   opened, and another thread of the parent may have held the C library's lock of the environment at the
-   fork. */
+   Sets no variable of the environment: at the fork another thread may have held the C library's lock of it. */
 ZT__PRIVATE zt__process *zt__find_process(void);
 
 /* Returns the block of this process, and creates it if there is none. Returns NULL without memory. */
@@ -4882,7 +4871,7 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     if (process) {
         return process;
     }
-    if (!zt__exchange(&handles_fork, 1)) {
+    if (zt__increment_if(&handles_fork, 0)) {
         zt__call_after_fork(zt__after_fork);
     }
     zt__lock(&zt__process_setup);
@@ -5010,6 +4999,8 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     X(NO_SLOT, "zt_begin: all %u slots are in use, %u of them bound to recorded lists. Region '%.64s' is "   \
                "not measured. Call zt_collect() more often, zt_reset() or zt_release() for lists that are "  \
                "reset or destroyed, or raise config.max_slots.")                                             \
+    X(SLOTS_NOT_ENDED, "zt_begin: all %u slots are in use, %u of them by regions that were begun and not "   \
+                       "ended, such as '%.64s'. Region '%.64s' is not measured. Call zt_end() for each.")    \
     X(TOO_MANY_NAMES, "%s: more than %u names of regions. Do not put numbers that change into names.")       \
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
@@ -5621,7 +5612,7 @@ ZT__PRIVATE void zt__lock(zt__mutex *mutex) {
     AcquireSRWLockExclusive(mutex);
 }
 
-ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex) {
+ZT__PRIVATE int zt__try_lock_mutex(zt__mutex *mutex) {
     return TryAcquireSRWLockExclusive(mutex) != 0;
 }
 
@@ -7025,8 +7016,10 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
     /* Some drivers do not allow regions and streams on one device at a time: a profiler may have been refused
        because of a stream of this process, or a stream because of a profiler. */
     own.text[0] = 0;
-    process = holder && holder->text[0] ? NULL : zt__get_process();
-    if (process) {
+    process = zt__get_process();
+    if (holder && holder->text[0]) {
+        call = is_streamed ? "zt_stream_open" : "zt_open"; /* which has not asked the driver */
+    } else if (process) {
         zt__lock(&process->mutex);
         for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
             const zt__active_group *active = &process->active_groups[i];
@@ -7805,14 +7798,21 @@ static int zt__domain_has_room(const zt__selector *selector, uint32_t index, uin
     return count < most;
 }
 
+static uint32_t zt__count_bits(uint64_t bits) {
+    uint32_t count = 0;
+    for (; bits; bits &= bits - 1) {
+        count++;
+    }
+    return count;
+}
+
 /* Returns the group to select next: of the groups that have the rarest missing metric, the one with the most
    missing metrics. Leaves out groups whose domain has `most` selected groups. Returns UINT32_MAX if no other
    group has that metric. */
 static uint32_t zt__find_next_group(const zt__selector *selector, const zt__metric_cover *cover,
                                     uint32_t most) {
     uint64_t bit, rarest = 0;
-    uint32_t i, fewest = UINT32_MAX, next = UINT32_MAX;
-    int count, highest = 0;
+    uint32_t i, count, highest = 0, fewest = UINT32_MAX, next = UINT32_MAX;
     for (bit = 1; bit && bit <= cover->missing; bit <<= 1) {
         uint32_t groups = 0;
         for (i = 0; i < cover->group_count; i++) {
@@ -9569,6 +9569,9 @@ ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, const zt__slot *slot, zt_
 ZT__PRIVATE void zt__count_dropped(zt_profiler *profiler, zt__region_record *region, const zt__list *list,
                                    uint64_t since_ns, zt_cause cause);
 
+/* Returns the name of a region that was begun and not ended, or NULL. */
+ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler);
+
 ZT__PRIVATE void zt__count_states(const zt_profiler *profiler, uint64_t counts[ZT__SLOT_STATE_COUNT]);
 
 /* Removes a slot from the open ones of its list. If regions inside it are still open, they overlap with it,
@@ -9704,6 +9707,20 @@ ZT__PRIVATE void zt__count_states(const zt_profiler *profiler, uint64_t counts[Z
         counts[state] = locked->state_counts[state];
     }
     zt__unlock(&locked->mutex);
+}
+
+ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt__list *list;
+    const char *name;
+    zt__lock(&locked->mutex);
+    list = locked->state_counts[ZT__SLOT_OPEN] ? locked->lists : NULL;
+    while (list && !list->innermost) {
+        list = list->next;
+    }
+    name = list ? list->innermost->region->name : NULL;
+    zt__unlock(&locked->mutex);
+    return name;
 }
 
 /* ---- the slots of a list, and free ones: with the mutex held --------------------------------------------- */
@@ -10977,7 +10994,6 @@ ZT__PRIVATE int zt__refuse_inside_callback(zt_profiler *profiler, const char *ca
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     void (*collect_hotspots)(zt_profiler *);
     const char *not_ended = NULL;
-    const zt__list *list;
     int is_complete = 1;
     if (!profiler || !profiler->device) {
         return ZE_RESULT_SUCCESS;
@@ -10998,13 +11014,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
         return ZE_RESULT_ERROR_DEVICE_LOST;
     }
     if (timeout_ns && is_complete) {
-        zt__lock(&profiler->mutex);
-        list = profiler->state_counts[ZT__SLOT_OPEN] ? profiler->lists : NULL;
-        while (list && !list->innermost) {
-            list = list->next;
-        }
-        not_ended = list ? list->innermost->region->name : NULL;
-        zt__unlock(&profiler->mutex);
+        not_ended = zt__name_open_region(profiler);
     }
     if (not_ended) {
         return zt__report(&profiler->diagnostics, REGION_OPEN, ZE_RESULT_NOT_READY, not_ended);
@@ -12031,6 +12041,7 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
                                        zt__list_state kind, const char *name, int times_alone) {
     zt_region region = {NULL, 0, 0, 0};
     uint64_t states[ZT__SLOT_STATE_COUNT];
+    const char *open;
     zt__slot *slot;
     zt_cause cause;
     if (zt__is_device_lost(&profiler->diagnostics)) {
@@ -12040,6 +12051,12 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
     slot = zt__open_slot(profiler, list, kind, name, times_alone, &cause);
     if (!slot && cause == ZT_DROPPED_NO_SLOT) {
         zt__count_states(profiler, states);
+        open = zt__name_open_region(profiler);
+        if (open && states[ZT__SLOT_OPEN] * 2 >= profiler->config.max_slots) {
+            zt__report(&profiler->diagnostics, SLOTS_NOT_ENDED, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+                       (unsigned)profiler->config.max_slots, (unsigned)states[ZT__SLOT_OPEN], open, name);
+            return region;
+        }
         zt__report(&profiler->diagnostics, NO_SLOT, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
                    (unsigned)profiler->config.max_slots,
                    (unsigned)(states[ZT__SLOT_RECORDED] + states[ZT__SLOT_ARMED]), name);
@@ -26096,6 +26113,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_counts counts = zt_get_counts(profiler);
     uint64_t all = 0, with_metrics = 0, states[ZT__SLOT_STATE_COUNT], waiting;
     uint32_t i, unknown = 0, hotspots = 0;
+    const char *name; /* of a region that is not ended */
     char text[256];
 #ifdef ZETOOLS_TRACER
     zt__tracer *tracer = zt__load(&profiler->tracer);
@@ -26165,7 +26183,9 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     /* samples that are not in the report */
     zt__count_states(profiler, states);
     waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
-    zt__note_missing(document, note, states[ZT__SLOT_OPEN], "not ended",
+    name = zt__name_open_region(profiler);
+    snprintf(text, sizeof text, "not ended, such as '%.64s'", name ? name : "");
+    zt__note_missing(document, note, states[ZT__SLOT_OPEN], text,
                      "Call zt_end for each region that was begun.");
     zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
                      "Call zt_collect after the execution.");
@@ -34739,4 +34759,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 8482016f097cfe2f */
+/* Joined from src/ by src/join.py: 1c3e81392e80d901 */

@@ -141,6 +141,11 @@ int main(int argc, char **argv) {
     gpu g;
 
     setenv("ZET_ENABLE_PROGRAM_DEBUGGING", "1", 0);
+    if (zeInit(0) != ZE_RESULT_SUCCESS) {
+        fprintf(stderr, "Level Zero cannot be initialised. If the kernel has no eudebug, run again with "
+                        "ZET_ENABLE_PROGRAM_DEBUGGING=0.\n");
+        return EXIT_FAILURE;
+    }
     if (argc > 1 && atoi(argv[1]) > 0)
         return debug_process(argv[0], (uint32_t)atoi(argv[1]));
     g = gpu_open(argv[0]);

@@ -53,8 +53,10 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
     /* Some drivers do not allow regions and streams on one device at a time: a profiler may have been refused
        because of a stream of this process, or a stream because of a profiler. */
     own.text[0] = 0;
-    process = holder && holder->text[0] ? NULL : zt__get_process();
-    if (process) {
+    process = zt__get_process();
+    if (holder && holder->text[0]) {
+        call = is_streamed ? "zt_stream_open" : "zt_open"; /* which has not asked the driver */
+    } else if (process) {
         zt__lock(&process->mutex);
         for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
             const zt__active_group *active = &process->active_groups[i];

@@ -207,6 +207,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_counts counts = zt_get_counts(profiler);
     uint64_t all = 0, with_metrics = 0, states[ZT__SLOT_STATE_COUNT], waiting;
     uint32_t i, unknown = 0, hotspots = 0;
+    const char *name; /* of a region that is not ended */
     char text[256];
 #ifdef ZETOOLS_TRACER
     zt__tracer *tracer = zt__load(&profiler->tracer);
@@ -276,7 +277,9 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     /* samples that are not in the report */
     zt__count_states(profiler, states);
     waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
-    zt__note_missing(document, note, states[ZT__SLOT_OPEN], "not ended",
+    name = zt__name_open_region(profiler);
+    snprintf(text, sizeof text, "not ended, such as '%.64s'", name ? name : "");
+    zt__note_missing(document, note, states[ZT__SLOT_OPEN], text,
                      "Call zt_end for each region that was begun.");
     zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
                      "Call zt_collect after the execution.");
