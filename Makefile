@@ -221,16 +221,16 @@ bench-intel: ## what the library costs there
 # These two are made inside ROOT, where compiler, loader and headers are those of its system.
 INTEL_PROGRAMS := $(patsubst tests/intel/%.c,%,$(wildcard tests/intel/*.c))
 INTEL_KERNELS := $(KERNELS:%=$(BUILD)/kernels/%.spv)
-intel: $(INTEL_PROGRAMS:%=$(BUILD)/intel/%) $(INTEL_PROGRAMS:%=$(BUILD)/intel/%-asan) $(BUILD)/libzt_auto.so $(BUILD)/examples/simulate \
-    $(addprefix $(BUILD)/examples/,$(filter-out bench_google ranks,$(EXAMPLES))) $(INTEL_KERNELS)
+intel: $(INTEL_PROGRAMS:%=$(BUILD)/intel/%) $(INTEL_PROGRAMS:%=$(BUILD)/intel/%-asan) $(INTEL_KERNELS) \
+    $(addprefix $(BUILD)/examples-O0/,libzt_auto.so simulate $(filter-out bench_google ranks,$(EXAMPLES)))
 intel-bench: $(addprefix $(BUILD)/bench/,steps launches regions execute threads) $(INTEL_KERNELS)
 
 $(BUILD)/intel/%: tests/intel/%.c | deps-build
 	mkdir -p $(@D)
-	$(CC) $(C_FLAGS) -o $@ $< $(ZE_LIBS)
+	$(CC) $(C_FLAGS) -O0 -o $@ $< $(ZE_LIBS)
 $(BUILD)/intel/%-asan: tests/intel/%.c | deps-build
 	mkdir -p $(@D)
-	$(CC) $(C_FLAGS) -O1 -fsanitize=address,undefined -o $@ $< $(ZE_LIBS)
+	$(CC) $(C_FLAGS) -O0 -fsanitize=address,undefined -o $@ $< $(ZE_LIBS)
 
 -include $(wildcard $(BUILD)/intel/*.d)
 

@@ -89,14 +89,14 @@ step() { # NAME SECONDS PROGRAM [ARGUMENT...]
 
 run_examples() {
     for example in ${1:-$examples}; do
-        step "example $example" 120 "build/examples/$example"
+        step "example $example" 120 "build/examples-O0/$example"
     done
 }
 
 # A program that knows nothing of the library, with times alone and with metrics, in a table and a page.
 run_preload() {
-    PRELOAD=$directory/build/libzt_auto.so VARIABLES='ZT_AUTO=run.csv,run.html ZT_GROUPS=' step preload 120 build/examples/simulate
-    PRELOAD=$directory/build/libzt_auto.so VARIABLES=ZT_AUTO=run.csv step 'preload with metrics' 120 build/examples/simulate
+    PRELOAD=$directory/build/examples-O0/libzt_auto.so VARIABLES='ZT_AUTO=run.csv,run.html ZT_GROUPS=' step preload 120 build/examples-O0/simulate
+    PRELOAD=$directory/build/examples-O0/libzt_auto.so VARIABLES=ZT_AUTO=run.csv step 'preload with metrics' 120 build/examples-O0/simulate
 }
 
 run_sequences() {
