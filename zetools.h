@@ -1327,12 +1327,13 @@ typedef int (*zt_row_fn)(const zt_row *row, void *user);
 
 /* Reports of a stream, and what became of them: reports = rows + discarded + waiting. See STREAMS. */
 struct zt_stream_counts {
-    uint64_t reports;   /* read from the device */
-    uint64_t rows;      /* delivered to a function or a profiler */
-    uint64_t discarded; /* not delivered */
-    uint64_t waiting;   /* not yet delivered */
-    uint64_t gaps;      /* how often the device reported that it had dropped data */
-    uint64_t dropped;   /* reports missing in these gaps, estimated from their length */
+    uint64_t reports;      /* read from the device */
+    uint64_t rows;         /* delivered to a function or a profiler */
+    uint64_t discarded;    /* not delivered */
+    uint64_t waiting;      /* not yet delivered */
+    uint64_t gaps;         /* how often the device reported that it had dropped data */
+    uint64_t dropped;      /* reports missing in these gaps, estimated from their length */
+    uint64_t lost_markers; /* markers of rows that were discarded, where the next row has its own */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -4980,6 +4981,7 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
                                "program's own: the driver's answer is the same. %s Or close the other "      \
                                "user, then open again.")                                                     \
     X(COUNTERS_IN_USE, "%s failed: %s. The device's counters are in use by %s. Close it, then open again.")  \
+    X(COUNTERS_HELD, "%s: the device's counters are in use by %s. Close it, then open again.")               \
     X(METRICS_UNAVAILABLE, "%s failed: %s. Metrics cannot be measured on this device; regions have times.")  \
     X(TIMES_BY_CHOICE, "zt_open: no metric groups are requested; regions have only times. Name some in "     \
                        "config.groups or ZT_GROUPS.")                                                        \
@@ -7013,13 +7015,16 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         zt__report(diagnostics, METRICS_UNAVAILABLE, result, call, name);
         return ZT_NOT_SUPPORTED;
     }
+    if (holder && holder->text[0]) { /* the library has refused, and no call of the driver has failed */
+        zt__report(diagnostics, COUNTERS_HELD, result, is_streamed ? "zt_stream_open" : "zt_open",
+                   holder->text);
+        return ZT_IN_USE;
+    }
     /* Some drivers do not allow regions and streams on one device at a time: a profiler may have been refused
        because of a stream of this process, or a stream because of a profiler. */
     own.text[0] = 0;
     process = zt__get_process();
-    if (holder && holder->text[0]) {
-        call = is_streamed ? "zt_stream_open" : "zt_open"; /* which has not asked the driver */
-    } else if (process) {
+    if (process) {
         zt__lock(&process->mutex);
         for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
             const zt__active_group *active = &process->active_groups[i];
@@ -7029,17 +7034,15 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
             }
         }
         zt__unlock(&process->mutex);
-        holder = &own;
     }
-    if (!holder || !holder->text[0]) {
+    if (!own.text[0]) {
         if (is_ambiguous && remedy) {
             zt__report(diagnostics, NO_PERMISSION_OR_IN_USE, result, call, name, remedy);
             return ZT_NO_PERMISSION;
         }
         snprintf(own.text, sizeof own.text, "another process, or a stream or query of this program's own");
-        holder = &own;
     }
-    zt__report(diagnostics, COUNTERS_IN_USE, result, call, name, holder->text);
+    zt__report(diagnostics, COUNTERS_IN_USE, result, call, name, own.text);
     return ZT_IN_USE;
 }
 
@@ -15676,23 +15679,24 @@ struct zt_stream {
     uint32_t row_count; /* rows that were calculated last */
     uint32_t row_next;  /* the first of them that is not yet delivered */
 
-    zt__timed_mutex reader;    /* the thread that holds it alone uses what follows */
-    zet_typed_value_t *values; /* of calculated rows */
-    uint32_t max_calculated;   /* rows that `values` has room for */
-    double *row;               /* the values of one row, for its receivers */
-    uint64_t row_report;       /* the number of the report from which the first calculated row comes */
-    int has_calculated;        /* reports of this capture were calculated before */
-    int is_first_row;          /* the next row is the first of the capture, which is not valid */
-    int is_after_failure;      /* the reports before the next row could not be calculated */
-    int is_gap_located;        /* a row of gap_first to gap_last was found to follow the gap */
-    int is_gap_pending;        /* rows are missing before the next one that is delivered */
-    int has_end;               /* there was a row, so the next two are known */
-    uint64_t end_ns;           /* of the last row's period, on the device's clock, unwrapped */
-    uint64_t host_ns;          /* the same by the host's clock */
-    uint64_t stamp_offset;     /* added to time stamps, which may be of another clock */
-    uint32_t last_marker;      /* the number of the marker in the last row */
-    double marker_reason;      /* ReportReason of rows with a marker; NaN: not seen yet */
-    double other_reason;       /* the same of rows without a marker */
+    zt__timed_mutex reader;     /* the thread that holds it alone uses what follows */
+    zet_typed_value_t *values;  /* of calculated rows */
+    uint32_t max_calculated;    /* rows that `values` has room for */
+    double *row;                /* the values of one row, for its receivers */
+    uint64_t row_report;        /* the number of the report from which the first calculated row comes */
+    int has_calculated;         /* reports of this capture were calculated before */
+    int is_first_row;           /* the next row is the first of the capture, which is not valid */
+    int is_after_failure;       /* the reports before the next row could not be calculated */
+    int is_gap_located;         /* a row of gap_first to gap_last was found to follow the gap */
+    int is_gap_pending;         /* rows are missing before the next one that is delivered */
+    int has_end;                /* there was a row, so the next two are known */
+    uint64_t end_ns;            /* of the last row's period, on the device's clock, unwrapped */
+    uint64_t host_ns;           /* the same by the host's clock */
+    uint64_t stamp_offset;      /* added to time stamps, which may be of another clock */
+    uint32_t last_marker;       /* the number of the marker in the last row */
+    const char *pending_marker; /* of a row that was discarded, for the next row without one. NULL: none */
+    double marker_reason;       /* ReportReason of rows with a marker; NaN: not seen yet */
+    double other_reason;        /* the same of rows without a marker */
     zt__clock clock;
 };
 
@@ -16256,6 +16260,21 @@ static const char *zt__find_marker(zt_stream *stream, const zet_typed_value_t *v
     return name;
 }
 
+/* A row that is discarded gives its marker to the next one. If that has its own, the marker is lost. */
+static void zt__pass_marker_on(zt_stream *stream, const char **marker, int is_discarded) {
+    const char *before = stream->pending_marker;
+    stream->pending_marker = is_discarded ? *marker : NULL;
+    if (before && *marker) {
+        zt__lock(&stream->data->mutex);
+        stream->counts.lost_markers++;
+        zt__unlock(&stream->data->mutex);
+    } else if (before && is_discarded) {
+        stream->pending_marker = before;
+    } else if (before) {
+        *marker = before;
+    }
+}
+
 /* ---- from the ring to the application -------------------------------------------------------------------- */
 
 ZT__PRIVATE uint32_t zt__find_waiting(zt_stream *stream, const uint8_t **raw) {
@@ -16285,26 +16304,33 @@ ZT__PRIVATE void zt__report_not_calculated(zt_stream *stream, ze_result_t result
    Calculates reports if no calculated row is left. Counts the row as delivered if it is valid and
    `is_wanted`, else as discarded. Returns 0 if there is no row.
 
-   Drivers keep state between calls. The first call in a process returns one row less than there are reports.
-   The first call for a later capture returns as many, but the first row begins in the capture before; it is
-   discarded (`is_first_row`). */
+   Drivers keep state between calls: a row begins where the report before it ended, which for the first call may
+   be in an earlier capture, or nowhere, so that there is no row. So the first report is calculated alone
+   before; then it makes a row, which is discarded (`is_first_row`), but has its marker. */
 static int zt__next_row(zt_stream *stream, uint64_t end, int is_wanted, zt__raw_row *row) {
     const zt__group *group = &stream->data->group;
     zt__process *process = zt__get_process();
+    const zet_metric_group_calculation_type_t type = ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES;
     uint64_t period = stream->info.period_ns, report, periods;
     int follows_gap, is_delivered;
     while (stream->row_next == stream->row_count) {
         const uint8_t *raw;
         uint32_t reports = stream->calculated < end && process ? zt__find_waiting(stream, &raw) : 0;
         uint32_t count = reports * group->metric_count, rows = 0;
-        ze_result_t result;
+        ze_result_t result = ZE_RESULT_SUCCESS;
         if (reports == 0) {
             return 0;
         }
         zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
-        result = zetMetricGroupCalculateMetricValues(
-            group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size,
-            raw, &count, stream->values);
+        if (!stream->has_calculated) {
+            uint32_t room = count;
+            result = zetMetricGroupCalculateMetricValues(group->handle, type, stream->report_size, raw, &room,
+                                                         stream->values);
+        }
+        if (result == ZE_RESULT_SUCCESS) {
+            result = zetMetricGroupCalculateMetricValues(group->handle, type, reports * stream->report_size,
+                                                         raw, &count, stream->values);
+        }
         zt__unlock(&process->mutex);
         if (result == ZE_RESULT_SUCCESS) {
             rows = count / group->metric_count < reports ? count / group->metric_count : reports;
@@ -16396,6 +16422,7 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
             kept.marker = zt__find_marker(stream, raw.values);
             kept.gap = raw.gap;
             receiver->row_count += raw.is_valid != 0;
+            zt__pass_marker_on(stream, &kept.marker, !raw.is_valid);
             if (!raw.is_valid || !is_wanted) {
                 continue;
             }
@@ -16751,6 +16778,7 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
     counts = zt_stream_get_counts(stream);
     counts.discarded += counts.waiting; /* `function` stopped early */
     counts.waiting = 0;
+    counts.lost_markers += stream->pending_marker != NULL;
     zt__destroy_stream(stream);
     return counts;
 }
@@ -25932,7 +25960,9 @@ static ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__no
 
 /* What to do about samples that are lost or dropped, of the causes from ZT_LOST_NEVER_DELIVERED on. */
 static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
-    "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
+    "On immediate lists, drivers drop a query now and then; recorded lists lose none. Work that has not "
+    "ended at "
+    "zt_close has to be waited for.",
     "Execute recorded lists with zt_execute, or collect after each execution.",
     "Wait for the work inside of ZT_PASSES.",
     "The log names the call that failed.",
@@ -34759,4 +34789,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 1c3e81392e80d901 */
+/* Joined from src/ by src/join.py: 37e8794e9221698f */
