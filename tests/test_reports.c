@@ -243,7 +243,7 @@ static void write_expected_limit(const zt_profiler *profiler, FILE *file) {
     if (strpbrk(info.name, "\"\t\n") || strlen(info.name) > 100)
         return;
     snprintf(name, sizeof name, "region %s: limit", info.name);
-    put_expected_fact(file, name, zt_limit_name(limit.limit));
+    put_expected_fact(file, name, limit.name);
     snprintf(name, sizeof name, "region %s: limit: reason", info.name);
     put_expected_fact(file, name, limit.text);
 }

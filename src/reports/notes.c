@@ -7,6 +7,7 @@
 #include "base/platform.h"
 #include "base/shared.h"
 #include "modules/kernel_facts.h"
+#include "regions/names.h"
 #include "regions/profiler.h"
 #include "regions/slots.h"
 #include "reports/facts.h"
@@ -222,7 +223,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
         zt__add_note(document, note, "There are no metrics: %s", zt_get_availability_text(profiler));
     }
     for (i = 0; i < document->region_count; i++) {
-        unknown += (uint32_t)zt__is_nan(document->nesting[i].own_ns);
+        unknown += (uint32_t)zt__is_nan(document->regions[i].own_ns);
     }
     if (unknown > 0) {
         zt__add_note(document, note,
@@ -231,9 +232,10 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
     }
     zt__lock(&profiler->mutex);
-    for (i = 0; i < document->region_count; i++) { /* packed statistics have samples with times alone, too */
-        all += zt__collected(profiler, &profiler->regions[i]->times);
-        with_metrics += zt__collected(profiler, &profiler->regions[i]->statistics);
+    for (i = 0; i < document->path_count; i++) { /* packed statistics have samples with times alone, too */
+        const zt__path *path = zt__path_at(profiler, i);
+        all += path->statistics.count;
+        with_metrics += path->with_metrics;
     }
     zt__unlock(&profiler->mutex);
     if (profiler->metric_count > 0 && with_metrics < all) {

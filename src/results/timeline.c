@@ -222,6 +222,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     }
     sample.bytes = slot->bytes;
     sample.region = slot->region->index;
+    sample.path = slot->path->index;
     sample.pass = slot->pass;
     if (sample.origin.kind == ZT__REGION_OF_APPLICATION && slot->path->inner) {
         sample.origin.kind = ZT__REGION_AROUND_OTHERS;
@@ -234,8 +235,8 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
                           (times->is_kernel ? (double)timeline->kernel_error_ns : 0);
         row[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)] =
             (double)(int64_t)(begin_ns - slot->submitted_ns);
-        if (slot->region->launch_error_ns < error_ns) {
-            slot->region->launch_error_ns = error_ns;
+        if (slot->path->launch_error_ns < error_ns) {
+            slot->path->launch_error_ns = error_ns;
         }
     }
     if (timeline->written >= timeline->capacity &&

@@ -60,7 +60,7 @@ typedef struct zt__timeline_sample {
     uint64_t submitted_ns; /* host time */
     zt__origin origin;
     uint64_t bytes; /* that it has copied or filled; 0: none, or not known */
-    uint32_t region;
+    uint32_t region, path;
     uint32_t pass; /* ZT__TIMES_PASS: it has times alone */
 } zt__timeline_sample;
 
