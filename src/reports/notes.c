@@ -181,7 +181,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt_get_availability(profiler);
     zt_counts counts = zt_get_counts(profiler);
-    uint64_t all = 0, with_metrics = 0, states[ZT__SLOT_STATE_COUNT], waiting;
+    uint64_t all = 0, with_metrics = 0, others = 0, states[ZT__SLOT_STATE_COUNT], waiting;
     uint32_t i, unknown = 0, hotspots = 0;
     char text[256];
 #ifdef ZETOOLS_TRACER
@@ -236,6 +236,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
         const zt__path *path = zt__path_at(profiler, i);
         all += path->statistics.count;
         with_metrics += path->with_metrics;
+        others += i == ZT__MAX_PATHS ? path->statistics.count : 0;
     }
     zt__unlock(&profiler->mutex);
     if (profiler->metric_count > 0 && with_metrics < all) {
@@ -244,6 +245,12 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      "limit of zt_trace_config. Metrics, and what is calculated from them, are those of the "
                      "others.",
                      (unsigned long long)(all - with_metrics), (unsigned long long)all);
+    }
+    if (others > 0) {
+        zt__add_note(document, note,
+                     "%llu samples are counted as \"" ZT__OTHER_REGION "\", because there are more than %u "
+                     "names inside others. Do not put numbers that change into names.",
+                     (unsigned long long)others, (unsigned)ZT__MAX_PATHS);
     }
     if (document->differs) {
         note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
