@@ -966,7 +966,8 @@ struct zt_path_info {
 ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler);
 
 /* Returns what the other functions take as a region: the index of a region by its name, whose statistics are those of
-   all its paths together, or ZT_PATH of a path such as "step;solve". UINT32_MAX if there is none. */
+   all its paths together, or ZT_PATH of a path such as "step;solve", or ";solve" inside no other. UINT32_MAX if
+   there is none. */
 ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
 
 /* Gets a path by its index, which is higher than that of its parent. */
@@ -12908,7 +12909,7 @@ ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name) {
     if (region) {
         index = region->index;
     } else {
-        path = zt__find_path_by_name(profiler, name, name + strlen(name));
+        path = zt__find_path_by_name(profiler, name + (*name == ';'), name + strlen(name));
     }
     zt__unlock(&locked->mutex);
     return path ? ZT_PATH(path->index) : index;
@@ -25529,7 +25530,7 @@ ZT__PRIVATE int zt__is_one_of_several(const zt__document *document, const zt__ne
    one path, or a path of another region. */
 ZT__PRIVATE const zt__nesting *zt__next_by_path(const zt__document *document, const zt__nesting *row);
 
-/* Returns the name of a path, such as "step;solve", which the caller frees. Returns NULL without memory. */
+/* Returns the name of a path, such as "step;solve" or ";solve", which the caller frees. Returns NULL without memory. */
 ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path);
 
 ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats);
@@ -25696,7 +25697,7 @@ ZT__PRIVATE const zt__nesting *zt__next_by_path(const zt__document *document, co
 
 ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path) {
     const zt__path *outer;
-    size_t length = 0, used;
+    size_t length = path->depth == 1 ? 1 : 0, used;
     char *name;
     for (outer = path; outer->depth > 0; outer = outer->key.outer) {
         length += strlen(outer->key.region->name) + 1;
@@ -26463,6 +26464,9 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
         parent = document->paths[parent].region;
     }
     zt__write_csv_line(writer, &line);
+    if (document->subject.path) {
+        zt__write_csv_text(writer, name, "path of", "", region->name);
+    }
     zt__write_csv_sum(writer, name, "own GPU time", "ns", ZET_METRIC_TYPE_DURATION, count, nesting->own_ns);
     zt__write_csv_sum(writer, name, "total GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
                       nesting->total_ns);
@@ -35986,4 +35990,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: e227a72dd9b20f07 */
+/* Joined from src/ by src/join.py: 4be29a2c9cfae99c */

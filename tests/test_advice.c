@@ -163,7 +163,8 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
     put_u32(&packed, region_count);
     put_u32(&packed, passes);
     put_u32(&packed, 0); /* tiles */
-    put_u32(&packed, 8); /* config.samples */
+    put_u32(&packed, 0); /* config.samples */
+    put_u32(&packed, 0); /* latencies are not kept */
     put_u32(&packed, ZT_AVAILABLE);
     put_text(&packed, "");
     put_text(&packed, "a device");
@@ -183,22 +184,25 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
         put_u32(&packed, i >= second_pass);
     }
     for (uint32_t region = 0; region < region_count; region++) {
-        const double region_ns = time_ns * pow(growth, region);
         char name[32];
         snprintf(name, sizeof name, "region %u", (unsigned)region);
         put_text(&packed, name);
-        put_u64(&packed, passes); /* collected */
-        for (uint32_t pass = 0; pass < passes; pass++)
-            put_u64(&packed, 1); /* with metrics */
+        put_u64(&packed, 0); /* lost and dropped */
         put_u64(&packed, 0);
-        put_u64(&packed, 0);
+    }
+    put_u32(&packed, region_count); /* paths: none is inside another */
+    for (uint32_t region = 0; region < region_count; region++) {
+        const double region_ns = time_ns * pow(growth, region);
+        put_u32(&packed, UINT32_MAX);
+        put_u32(&packed, region);
+        put_u64(&packed, 0); /* missing, and what is not known of it */
+        put_u32(&packed, 0);
+        put_u32(&packed, 0);
         put_u64(&packed, 0); /* bytes, their time, and the error of latencies */
         put_u64(&packed, 0);
         put_u64(&packed, 0);
-        put_moments(&packed, region_ns, 1);
-        put_moments(&packed, NAN, 1); /* latencies */
-        put_moments(&packed, launch_ns, 1);
-        put_u32(&packed, 0); /* kept samples */
+        put_u64(&packed, metric_count > 0 ? passes : 0); /* with metrics */
+        put_u64(&packed, passes);                        /* collected */
         put_moments(&packed, region_ns, 1);
         for (uint32_t i = 0; i < metric_count; i++) {
             zt_aggregation aggregation = aggregation_of(metrics[i].type, metrics[i].units);
@@ -208,27 +212,16 @@ static zt_profiler *profiler_of(const given_metric *metrics, uint32_t metric_cou
                     value = regions[region][v].value;
             put_moments(&packed, value, aggregation == ZT_AGGREGATE_MEAN ? time_ns : 1);
         }
-        if (passes == 2) {
-            put_moments(&packed, time_ns, 1);
-            put_moments(&packed, 2 * time_ns, 1);
-        }
-        put_u32(&packed, 0);
-    }
-    put_u32(&packed, region_count); /* paths: none is inside another */
-    for (uint32_t region = 0; region < region_count; region++) {
-        put_u32(&packed, UINT32_MAX);
-        put_u32(&packed, region);
-        put_u64(&packed, passes);
-        const double region_ns = time_ns * pow(growth, region);
-        put(&packed, &region_ns, sizeof region_ns);
-        put_u64(&packed, 0);
-        put_u32(&packed, 0);
-        put_u32(&packed, 0);
+        for (uint32_t pass = 0; pass < passes && metric_count > 0; pass++)
+            put_moments(&packed, (pass + 1) * (passes == 1 ? region_ns : time_ns), 1);
+        put_moments(&packed, NAN, 1); /* latencies */
+        put_moments(&packed, launch_ns, 1);
+        put_u32(&packed, 0); /* kept samples */
     }
     uint64_t size = packed.size, hash = zt__hash(packed.bytes + 24, packed.size - 24);
     packed.size = 0;
     put(&packed, "ZTPK", 4);
-    put_u32(&packed, 4); /* layout */
+    put_u32(&packed, 5); /* layout */
     put_u64(&packed, size);
     put_u64(&packed, hash);
     ok(zt_unpack(packed.bytes, (size_t)size, NULL, &profiler));
@@ -1178,17 +1171,20 @@ static void test_wall_share(void **state) {
 static void test_streamed_shares(void **state) {
     (void)state;
     zt__region_record record;
+    zt__path path;
+    const zt__subject subject = {&record, &path};
     zt__moments streamed = {4, 4e6, 0, 61, 0, 50, 70};
     zt__advice advice;
     double figures[ZT__ROLE_COUNT];
     zt_profiler *profiler = profiler_of(xe2, 0, TIME_NS, NULL, 0);
     memset(&record, 0, sizeof record);
-    record.streamed = &streamed;
-    record.streamed_count = 1;
+    memset(&path, 0, sizeof path);
+    path.streamed = &streamed;
+    path.streamed_count = 1;
     zt__prepare_advice(profiler, &advice);
     advice.streamed[ZT__ROLE_EU_STALL] = 0;
     advice.streamed[ZT__ROLE_EU_ACTIVE] = 1; /* it came after the last sample of the region */
-    zt__read_figures(profiler, &advice, &record, figures);
+    zt__read_figures(profiler, &advice, subject, figures);
     assert_true(figures[ZT__ROLE_EU_STALL] == 61);
     assert_true(figures[ZT__ROLE_EU_ACTIVE] != figures[ZT__ROLE_EU_ACTIVE]);
     zt_close(profiler);

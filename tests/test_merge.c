@@ -80,6 +80,7 @@ static void test_two_add_up(void **state) {
     zt_config config = config_of(w);
     config.sample = add_up;
     config.sample_user = &all;
+    config.samples = 64;
     zt_profiler *a = open_profiler(w, &config), *b = open_profiler(w, &config);
     run_varied(w, a, "both", 0, 20);
     run_varied(w, b, "both", 20, 50);
@@ -953,8 +954,8 @@ static void test_odd_times_of_malicious_buffers(void **state) {
     put_f32(rows, INFINITY);
     latency += COLUMN_SIZE; /* of the launch */
     assert_true(latency[0] > 0);
-    put_f64(latency + 5 * 8, 1e9);        /* the least; but what work takes */
-    put_f64(path + COLUMNS + 3 * 8, NAN); /* is not known, so a table has no launch latency */
+    put_f64(latency + 5 * 8, 1e9);         /* the least; but what work takes */
+    put_f64(path + COLUMNS + 3 * 8, NAN);  /* is not known, so a table has no launch latency */
     put_f64(path + COLUMNS + 2 * 8, 1e30); /* the time of its path: no flame graph has that */
     mend_check_sum(&packed);
     zt_profiler *back = unpack(&packed);

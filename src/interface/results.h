@@ -243,7 +243,8 @@ struct zt_path_info {
 ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler);
 
 /* Returns what the other functions take as a region: the index of a region by its name, whose statistics are those of
-   all its paths together, or ZT_PATH of a path such as "step;solve". UINT32_MAX if there is none. */
+   all its paths together, or ZT_PATH of a path such as "step;solve", or ";solve" inside no other. UINT32_MAX if
+   there is none. */
 ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
 
 /* Gets a path by its index, which is higher than that of its parent. */

@@ -123,6 +123,9 @@ static void zt__write_csv_region(zt__document *document, const char *name) {
         parent = document->paths[parent].region;
     }
     zt__write_csv_line(writer, &line);
+    if (document->subject.path) {
+        zt__write_csv_text(writer, name, "path of", "", region->name);
+    }
     zt__write_csv_sum(writer, name, "own GPU time", "ns", ZET_METRIC_TYPE_DURATION, count, nesting->own_ns);
     zt__write_csv_sum(writer, name, "total GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
                       nesting->total_ns);

@@ -127,7 +127,7 @@ ZT__PRIVATE const zt__nesting *zt__next_by_path(const zt__document *document, co
 
 ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path) {
     const zt__path *outer;
-    size_t length = 0, used;
+    size_t length = path->depth == 1 ? 1 : 0, used;
     char *name;
     for (outer = path; outer->depth > 0; outer = outer->key.outer) {
         length += strlen(outer->key.region->name) + 1;

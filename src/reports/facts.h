@@ -119,7 +119,7 @@ ZT__PRIVATE int zt__is_one_of_several(const zt__document *document, const zt__ne
    one path, or a path of another region. */
 ZT__PRIVATE const zt__nesting *zt__next_by_path(const zt__document *document, const zt__nesting *row);
 
-/* Returns the name of a path, such as "step;solve", which the caller frees. Returns NULL without memory. */
+/* Returns the name of a path, such as "step;solve" or ";solve", which the caller frees. Returns NULL without memory. */
 ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path);
 
 ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats);

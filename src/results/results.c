@@ -386,7 +386,7 @@ ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name) {
     if (region) {
         index = region->index;
     } else {
-        path = zt__find_path_by_name(profiler, name, name + strlen(name));
+        path = zt__find_path_by_name(profiler, name + (*name == ';'), name + strlen(name));
     }
     zt__unlock(&locked->mutex);
     return path ? ZT_PATH(path->index) : index;
