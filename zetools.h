@@ -1015,6 +1015,7 @@ struct zt_overlap {
     double copy_ns;   /* covered by traced copies and fills */
     double both_ns;   /* covered by a kernel and a copy at once */
     double idle_ns;   /* not covered: span_ns - busy_ns. What was not measured counts as idle */
+    double at_once_ns; /* in which several regions or launches ran that are not inside each other */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -13997,6 +13998,15 @@ typedef struct zt__execution {
     uint32_t thread;
 } zt__execution;
 
+/* How the samples of a timeline cover the time of the device. */
+typedef struct zt__coverage {
+    zt_overlap overlap;
+    double outermost_ns; /* the sum of the times of samples that are inside no other, and the time */
+    double covered_ns;   /* in which at least one of them ran. NaN as the times of zt_overlap */
+    double
+        wall_share; /* of samples in the time from the first to the last, in percent; NaN, too, with fewer than two */
+} zt__coverage;
+
 /* The newest samples. Guarded by the profiler's mutex. */
 typedef struct zt__timeline {
     zt__clock clock;
@@ -14013,6 +14023,10 @@ typedef struct zt__timeline {
     uint64_t missing_written, executions_written; /* ever */
     zt__missing *missing;                         /* a ring of the newest ZT__MISSING_KEPT */
     zt__execution *executions;                    /* a ring of the newest, as many as samples */
+
+    uint64_t changes;      /* of samples that are kept or missing, ever */
+    zt__coverage coverage; /* as it was after so many changes, and with so many samples in flight */
+    uint64_t coverage_changes, coverage_in_flight;
 
     uint64_t attributed; /* rows are attributed to all samples before this one */
     int is_attributing;  /* a thread is attributing rows */
@@ -14150,6 +14164,7 @@ ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *miss
     zt__timeline *timeline = profiler->timeline;
     uint64_t i = timeline->missing_written, oldest = zt__oldest_kept(i, ZT__MISSING_KEPT);
     int is_same = 0;
+    timeline->changes++;
     while (i > oldest && !is_same) {
         const zt__missing *kept = &timeline->missing[--i % ZT__MISSING_KEPT];
         is_same = kept->count > 0 && kept->region == missing->region && kept->list == missing->list &&
@@ -14304,6 +14319,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     timeline->samples[place] = sample;
     memcpy(timeline->values + place * columns, row, columns * sizeof *row);
     timeline->written++;
+    timeline->changes++;
 }
 
 /* ---- closing -------------------------------------------------------------------------------------------- */
@@ -14660,12 +14676,34 @@ ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region,
 
 /* ==== results/overlap.h ================================================================================= */
 
-/* zt_get_overlap: when samples cover the device. */
+/* zt_get_overlap: when samples cover the device, and which ran at once. */
+
+/* How long the outermost samples of a path ran, and how much of that beside others. */
+typedef struct zt__at_once {
+    double ns, of_ns;
+} zt__at_once;
+
+/* Measures how the samples of the timeline cover the time of the device. Adds up for each path how its samples ran,
+   unless `paths` is NULL. Returns 0 without memory. */
+ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *coverage, zt__at_once *paths,
+                                     uint32_t path_count);
+
+/* Returns what zt__measure_coverage measures. While the timeline does not change, it is not measured again. */
+ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler);
+
+/* ==== results/overlap.c ================================================================================= */
+
+/* zt_get_overlap: when samples cover the device, and which ran at once. */
+
+/* ---- the time of the device that samples cover ----------------------------------------------------------- */
 
 /* When a sample ran, in device time, and what it was. */
 typedef struct zt__interval {
     uint64_t begin_ns, end_ns;
+    uint64_t beside_ns; /* up to here, it is counted how long it ran beside others */
+    uint32_t path;
     zt__region_kind kind;
+    int is_outermost; /* it is inside no other region */
 } zt__interval;
 
 /* When the kept samples ran, and what is not known of that time. */
@@ -14675,18 +14713,6 @@ typedef struct zt__intervals {
     uint64_t since_ns; /* samples that are not kept any more have ended before this time */
     uint64_t missing;  /* samples that were found missing since then, or are still on their way */
 } zt__intervals;
-
-/* Fills `intervals`, whose array the caller frees. Returns 0 without memory. */
-ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals);
-
-/* As zt_get_overlap. Returns 0 without memory. */
-ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap);
-
-/* ==== results/overlap.c ================================================================================= */
-
-/* zt_get_overlap: when samples cover the device. */
-
-/* ---- the time of the device that samples cover ----------------------------------------------------------- */
 
 static int zt__compare_intervals(const void *a, const void *b) {
     const zt__interval *one = (const zt__interval *)a, *other = (const zt__interval *)b;
@@ -14709,13 +14735,20 @@ static void zt__extend_cover(zt__cover *cover, const zt__interval *interval) {
     }
 }
 
-ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
+/* Returns how many samples are on their way, which may be kept too late to be copied. The mutex is held. */
+static uint64_t zt__count_in_flight(const zt_profiler *profiler) {
+    return (uint64_t)profiler->state_counts[ZT__SLOT_PENDING] + profiler->state_counts[ZT__SLOT_READING];
+}
+
+/* Fills `intervals`, whose array the caller frees. Leaves out waits, in which the device does nothing. Returns 0 without
+   memory. */
+static int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
     enum { AT_ONCE = 1024 };
     const zt__timeline *timeline = profiler->timeline;
     uint64_t i, end, first, gap;
     memset(intervals, 0, sizeof *intervals);
-    zt__lock(&profiler->mutex); /* samples on their way now may be kept too late to be copied below */
-    intervals->missing = profiler->state_counts[ZT__SLOT_PENDING] + profiler->state_counts[ZT__SLOT_READING];
+    zt__lock(&profiler->mutex);
+    intervals->missing = zt__count_in_flight(profiler);
     zt__unlock(&profiler->mutex);
     zt__get_kept_samples(profiler, &i, &end);
     if (i < end) {
@@ -14734,10 +14767,12 @@ ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *interva
         for (locked = 0; locked < AT_ONCE && i < end; locked++, i++) {
             const zt__timeline_sample *sample = &timeline->samples[i % timeline->capacity];
             zt__interval *interval = &intervals->of_samples[intervals->count];
-            interval->begin_ns = sample->begin_ns;
+            interval->begin_ns = interval->beside_ns = sample->begin_ns;
             interval->end_ns = sample->end_ns;
+            interval->path = sample->path;
             interval->kind = sample->origin.kind;
-            intervals->count++;
+            interval->is_outermost = zt__path_at(profiler, sample->path)->depth == 1;
+            intervals->count += sample->origin.kind != ZT__REGION_OF_SYNC;
         }
         if (i >= end) {
             intervals->since_ns = timeline->replaced_until_ns;
@@ -14753,36 +14788,95 @@ ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *interva
     return 1;
 }
 
-ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) {
+/* ---- samples that ran at once ---------------------------------------------------------------------------- */
+
+/* Outermost samples that are added in the order of their begins. */
+typedef struct zt__sweep {
+    zt__interval *running[64]; /* those that end last, if there are more */
+    uint32_t count;
+    uint64_t last_end_ns;   /* of all so far */
+    uint64_t at_once_until; /* up to here, it is counted when several ran */
+    double sum_ns, at_once_ns;
+} zt__sweep;
+
+/* Counts that a sample has run beside others up to this time. */
+static void zt__extend_beside(zt__interval *interval, uint64_t until_ns, zt__at_once *paths,
+                              uint32_t path_count) {
+    if (until_ns > interval->beside_ns) {
+        if (interval->path < path_count && paths) {
+            paths[interval->path].ns += (double)(until_ns - interval->beside_ns);
+        }
+        interval->beside_ns = until_ns;
+    }
+}
+
+static void zt__add_to_sweep(zt__sweep *sweep, zt__interval *added, zt__at_once *paths, uint32_t path_count) {
+    uint64_t until_ns = added->end_ns < sweep->last_end_ns ? added->end_ns : sweep->last_end_ns;
+    uint64_t from_ns = added->begin_ns > sweep->at_once_until ? added->begin_ns : sweep->at_once_until;
+    uint32_t i, kept = 0, first = 0;
+    if (until_ns > from_ns) {
+        sweep->at_once_ns += (double)(until_ns - from_ns);
+        sweep->at_once_until = until_ns;
+    }
+    for (i = 0; i < sweep->count; i++) {
+        zt__interval *running = sweep->running[i];
+        if (running->end_ns > added->begin_ns) {
+            uint64_t both_ns = running->end_ns < added->end_ns ? running->end_ns : added->end_ns;
+            if (running->beside_ns < added->begin_ns) {
+                running->beside_ns = added->begin_ns;
+            }
+            zt__extend_beside(running, both_ns, paths, path_count);
+            zt__extend_beside(added, both_ns, paths, path_count);
+            sweep->running[kept] = running;
+            first = running->end_ns < sweep->running[first]->end_ns ? kept : first;
+            kept++;
+        }
+    }
+    if (kept == ZT__COUNT_OF(sweep->running)) {
+        sweep->running[first] = sweep->running[--kept];
+    }
+    sweep->running[kept++] = added;
+    sweep->count = kept;
+    sweep->last_end_ns = added->end_ns > sweep->last_end_ns ? added->end_ns : sweep->last_end_ns;
+    sweep->sum_ns += (double)(added->end_ns - added->begin_ns);
+    if (added->path < path_count && paths) {
+        paths[added->path].of_ns += (double)(added->end_ns - added->begin_ns);
+    }
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *coverage, zt__at_once *paths,
+                                     uint32_t path_count) {
+    zt_overlap *overlap = &coverage->overlap;
     zt__cover all, innermost, kernels, copies, either; /* the last is of kernels and copies */
+    zt__cover outermost;
     zt__intervals intervals;
+    zt__sweep sweep;
     uint64_t begin_ns = 0, end_ns = 0;
-    size_t i, count = 0;
+    size_t i;
     int has_memory;
-    memset(overlap, 0, sizeof *overlap);
+    memset(coverage, 0, sizeof *coverage);
     overlap->span_ns = overlap->busy_ns = overlap->kernel_ns = zt__nan();
-    overlap->copy_ns = overlap->both_ns = overlap->idle_ns = zt__nan();
+    overlap->copy_ns = overlap->both_ns = overlap->idle_ns = overlap->at_once_ns = zt__nan();
+    coverage->outermost_ns = coverage->covered_ns = coverage->wall_share = zt__nan();
     if (!profiler || !profiler->timeline) {
         return 1;
     }
     has_memory = zt__copy_intervals(profiler, &intervals);
-    for (i = 0; i < intervals.count; i++) {
-        if (intervals.of_samples[i].kind != ZT__REGION_OF_SYNC) { /* there, the device only waits */
-            intervals.of_samples[count++] = intervals.of_samples[i];
-        }
-    }
-    if (count > 0) {
-        qsort(intervals.of_samples, count, sizeof *intervals.of_samples, zt__compare_intervals);
+    if (intervals.count > 0) {
+        qsort(intervals.of_samples, intervals.count, sizeof *intervals.of_samples, zt__compare_intervals);
         begin_ns = intervals.of_samples[0].begin_ns;
     }
     if (begin_ns < intervals.since_ns) {
         begin_ns = intervals.since_ns;
     }
     memset(&all, 0, sizeof all);
+    memset(&sweep, 0, sizeof sweep);
     all.until_ns = begin_ns;
-    innermost = kernels = copies = either = all;
-    for (i = 0; i < count; i++) {
-        const zt__interval *interval = &intervals.of_samples[i];
+    innermost = kernels = copies = either = outermost = all;
+    for (i = 0; i < intervals.count; i++) {
+        zt__interval *interval = &intervals.of_samples[i];
         if (interval->end_ns < begin_ns) {
             continue;
         }
@@ -14796,6 +14890,13 @@ ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) 
             zt__extend_cover(interval->kind == ZT__REGION_OF_KERNEL ? &kernels : &copies, interval);
             zt__extend_cover(&either, interval);
         }
+        if (interval->is_outermost) {
+            if (interval->begin_ns < begin_ns) { /* as the time begins then */
+                interval->begin_ns = interval->beside_ns = begin_ns;
+            }
+            zt__extend_cover(&outermost, interval);
+            zt__add_to_sweep(&sweep, interval, paths, path_count);
+        }
     }
     zt__free(&profiler->config.allocator, intervals.of_samples);
     overlap->missing = intervals.missing;
@@ -14808,16 +14909,48 @@ ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) 
         overlap->copy_ns = (double)copies.covered_ns;
         overlap->both_ns = (double)(kernels.covered_ns + copies.covered_ns - either.covered_ns);
         overlap->idle_ns = overlap->span_ns - overlap->busy_ns;
+        overlap->at_once_ns = sweep.at_once_ns;
+        coverage->outermost_ns = sweep.sum_ns;
+        coverage->covered_ns = (double)outermost.covered_ns;
+        if (overlap->samples > 1 && end_ns > begin_ns) {
+            coverage->wall_share = 100 * (double)all.covered_ns / overlap->span_ns;
+        }
     }
     return has_memory;
+}
+
+ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler) {
+    zt__timeline *timeline = profiler ? profiler->timeline : NULL;
+    zt__coverage coverage;
+    uint64_t changes, in_flight;
+    int is_current, has_memory;
+    if (!timeline) {
+        zt__measure_coverage(profiler, &coverage, NULL, 0);
+        return coverage;
+    }
+    zt__lock(&profiler->mutex);
+    changes = timeline->changes;
+    in_flight = zt__count_in_flight(profiler);
+    coverage = timeline->coverage;
+    is_current = timeline->coverage_changes == changes && timeline->coverage_in_flight == in_flight;
+    zt__unlock(&profiler->mutex);
+    if (!is_current) {
+        has_memory = zt__measure_coverage(profiler, &coverage, NULL, 0);
+        zt__lock(&profiler->mutex);
+        if (has_memory && changes > 0) {
+            timeline->coverage = coverage;
+            timeline->coverage_changes = changes;
+            timeline->coverage_in_flight = in_flight;
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    return coverage;
 }
 
 /* ---- public ---------------------------------------------------------------------------------------------- */
 
 ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler) {
-    zt_overlap overlap;
-    zt__measure_overlap(zt__mutable(profiler), &overlap);
-    return overlap;
+    return zt__get_coverage(zt__mutable(profiler)).overlap;
 }
 
 /* ==== results/roles.h =================================================================================== */
@@ -14922,8 +15055,7 @@ typedef struct zt__advice {
     uint32_t streamed[ZT__ROLE_COUNT]; /* of attached streams, shares only; UINT32_MAX: none */
     uint32_t naming;                   /* ZT__NAMES_XE2 ...; ZT__NAMING_COUNT: no metric has a role */
     zt__peaks peaks;                   /* given, or the design bandwidth of the device's memory */
-    double wall_share;                 /* of regions in the wall time, in percent; NaN without a timeline, or
-                                          with fewer than two samples */
+    double wall_share;                 /* as in zt__coverage */
 } zt__advice;
 
 ZT__PRIVATE zt__quantity zt__quantity_of(const zt_metric *metric);
@@ -15011,10 +15143,6 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
 
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
     uint32_t i, streamed = zt_get_streamed_count(profiler);
-    uint64_t begin_ns = UINT64_MAX, end_ns = 0;
-    double used = 0;
-    zt__intervals intervals;
-    size_t sample;
     memset(advice->metrics, 0xFF, sizeof advice->metrics);
     memset(advice->streamed, 0xFF, sizeof advice->streamed);
     advice->naming = ZT__NAMING_COUNT;
@@ -15029,21 +15157,7 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
     }
     advice->peaks = zt__get_peaks(zt__mutable(profiler));
 
-    /* The share of regions in the time from the first kept sample to the last. Samples that overlap count
-       twice, so it is an upper bound. */
-    zt__copy_intervals(zt__mutable(profiler), &intervals);
-    for (sample = 0; sample < intervals.count; sample++) {
-        const zt__interval *interval = &intervals.of_samples[sample];
-        begin_ns = interval->begin_ns < begin_ns ? interval->begin_ns : begin_ns;
-        end_ns = interval->end_ns > end_ns ? interval->end_ns : end_ns;
-        used += (double)(interval->end_ns - interval->begin_ns);
-    }
-    zt__free(&profiler->config.allocator, intervals.of_samples);
-    advice->wall_share = zt__nan();
-    if (intervals.count > 1 && end_ns > begin_ns) {
-        used = 100 * used / (double)(end_ns - begin_ns);
-        advice->wall_share = used < 100 ? used : 100;
-    }
+    advice->wall_share = zt__get_coverage(zt__mutable(profiler)).wall_share;
 }
 
 /* ---- figures of a region --------------------------------------------------------------------------------- */
@@ -15347,15 +15461,19 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
     unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
     zt__name_missing(advice, unmeasured, info);
     if (info->missing[0]) {
-        if (!zt__is_nan(figures[ZT__ROLE_GPU_BUSY]) && figures[ZT__ROLE_GPU_BUSY] >= least_busy) {
+        int is_busy = !zt__is_nan(figures[ZT__ROLE_GPU_BUSY]) && figures[ZT__ROLE_GPU_BUSY] >= least_busy;
+        if (is_busy && !zt__is_nan(figures[ZT__ROLE_WALL_SHARE]) &&
+            figures[ZT__ROLE_WALL_SHARE] >= least_busy) {
             zt__append(info->text, sizeof info->text, "Not the host, because the GPU is busy");
             zt__append_figure(info, ZT__ROLE_GPU_BUSY, figures);
+            zt__append_figure(info, ZT__ROLE_WALL_SHARE, figures);
             zt__append(info->text, sizeof info->text, ").");
-            if (!zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) &&
-                figures[ZT__ROLE_MEMORY_SHARE] < most_traffic) {
-                zt__append(info->text, sizeof info->text, " Not memory bandwidth: %.0f%% %s.",
-                           figures[ZT__ROLE_MEMORY_SHARE], zt__roles[ZT__ROLE_MEMORY_SHARE].name);
-            }
+        }
+        if (is_busy && !zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) &&
+            figures[ZT__ROLE_MEMORY_SHARE] < most_traffic) {
+            zt__append(info->text, sizeof info->text, "%sNot memory bandwidth: %.0f%% %s.",
+                       info->text[0] ? " " : "", figures[ZT__ROLE_MEMORY_SHARE],
+                       zt__roles[ZT__ROLE_MEMORY_SHARE].name);
         }
         zt__append(info->text, sizeof info->text,
                    "%s add %s to config.metrics or ZT_METRICS, if the device has them.",
@@ -25457,14 +25575,18 @@ typedef struct zt__document {
     double operations; /* of a sample; 0: not known */
     zt_stats *stats;   /* of each column */
     zt__histogram histogram;
-    uint32_t shown_count; /* so far, with samples, also lost or dropped ones */
-    int differs;          /* passes of one of them differ */
-    int out_of_memory;    /* the report is incomplete */
-    zt_overlap overlap;   /* filled in by zt__read_overlap */
+    uint32_t shown_count;  /* so far, with samples, also lost or dropped ones */
+    int differs;           /* passes of one of them differ */
+    int out_of_memory;     /* the report is incomplete */
+    zt__coverage coverage; /* of reports with shares */
+    zt__at_once *at_once;  /* of each path */
+    double
+        busy_ns; /* of gpu_time_ns, in which at least one region ran; NaN: not known. Shares are of it, or else of
+                       gpu_time_ns */
 } zt__document;
 
 /* The lengths of zt__figure_names, zt__overlap_names and zt__kernel_numbers. */
-enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 6, ZT__KERNEL_NUMBERS = 10 };
+enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 7, ZT__KERNEL_NUMBERS = 10 };
 
 typedef struct zt__figures {
     double values[ZT__FIGURE_COUNT];
@@ -25556,9 +25678,6 @@ ZT__PRIVATE zt__module_text zt__format_module(const zt_kernel_info *info);
 
 ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]);
 #endif
-
-/* Reads how samples cover the time of the device. */
-ZT__PRIVATE const zt_overlap *zt__read_overlap(zt__document *document);
 
 #ifdef ZETOOLS_TRACER
 
@@ -25741,11 +25860,12 @@ ZT__PRIVATE const char *const zt__overlap_names[ZT__OVERLAP_COUNT][2] = {
     {"overlap: kernels", "kernel_ns"},
     {"overlap: copies", "copy_ns"},
     {"overlap: kernels and copies at once", "both_ns"},
-    {"overlap: idle", "idle_ns"}};
+    {"overlap: idle", "idle_ns"},
+    {"overlap: several at once", "at_once_ns"}};
 
 ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap) {
     zt__overlap_times times = {{overlap->span_ns, overlap->busy_ns, overlap->kernel_ns, overlap->copy_ns,
-                                overlap->both_ns, overlap->idle_ns}};
+                                overlap->both_ns, overlap->idle_ns, overlap->at_once_ns}};
     return times;
 }
 
@@ -25820,11 +25940,6 @@ ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]) {
     return sizes_text;
 }
 #endif
-
-ZT__PRIVATE const zt_overlap *zt__read_overlap(zt__document *document) {
-    document->out_of_memory |= !zt__measure_overlap(document->profiler, &document->overlap);
-    return &document->overlap;
-}
 
 /* ---- hot spots ------------------------------------------------------------------------------------------- */
 
@@ -26232,6 +26347,59 @@ static void zt__note_hotspots(zt__document *document, zt__note_fn note) {
 }
 #endif
 
+/* Notes which regions ran at once, and how much, or that this is not known. Clocks are not exact to the last percent. */
+static void zt__note_at_once(zt__document *document, zt__note_fn note) {
+    enum { MOST_NAMED = 3, LEAST_PERCENT = 1 };
+    zt_profiler *profiler = document->profiler;
+    const zt__coverage *coverage = &document->coverage;
+    const zt__at_once *named[MOST_NAMED + 1];
+    double sum = 0;
+    char text[1024] = "";
+    uint32_t i, place, count = 0, lists;
+    zt__lock(&profiler->mutex);
+    lists = profiler->list_count;
+    zt__unlock(&profiler->mutex);
+    if (zt__is_nan(coverage->covered_ns)) {
+        if (document->shown_count > 1 && lists > 1) {
+            note(document,
+                 coverage->overlap.samples > 0
+                     ? "Whether regions ran at once cannot be told, because samples are missing."
+                     : "Whether regions of different lists ran at once cannot be told without a timeline: "
+                       "set ZT_TIMELINE=65536. Shares are of the sum of their times.");
+        }
+        return;
+    }
+    if (coverage->overlap.at_once_ns < coverage->covered_ns * LEAST_PERCENT / 100) {
+        return;
+    }
+    for (i = 0; i < document->path_count; i++) {
+        const zt__at_once *path = &document->at_once[i];
+        sum += zt__is_nan(document->paths[i].share) ? 0 : 100 * document->paths[i].share;
+        for (place = count; place > 0 && path->ns > named[place - 1]->ns; place--) {
+            named[place] = named[place - 1];
+        }
+        if (place < MOST_NAMED && path->ns > 0) {
+            named[place] = path;
+            count += count < MOST_NAMED;
+        }
+    }
+    zt__append(text, sizeof text, "Several regions ran at once in ");
+    zt__append_time(text, sizeof text, coverage->overlap.at_once_ns);
+    zt__append(text, sizeof text, " of the ");
+    zt__append_time(text, sizeof text, coverage->covered_ns);
+    zt__append(text, sizeof text, " in which any ran:");
+    for (i = 0; i < count; i++) {
+        zt__subject subject = zt__subject_at(profiler, ZT_PATH(named[i] - document->at_once));
+        zt__append(text, sizeof text, "%s \"%.100s\" for %.0f%% of its time", i ? "," : "",
+                   subject.region->name, 100 * named[i]->ns / named[i]->of_ns);
+    }
+    zt__append(
+        text, sizeof text,
+        ". Their counters contain work of the others. Shares are of the busy time, and add up to %.0f%%.",
+        sum);
+    note(document, text);
+}
+
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt_get_availability(profiler);
@@ -26286,6 +26454,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      "or lists ran outside of zt_execute. %s share is estimated from what was collected.",
                      (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
     }
+    zt__note_at_once(document, note);
     zt__lock(&profiler->mutex);
     for (i = 0; i < document->path_count; i++) { /* packed statistics have samples with times alone, too */
         const zt__path *path = zt__path_at(profiler, i);
@@ -26627,8 +26796,8 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     const zt__facts *facts = &profiler->facts;
     zt__writer *writer = &document->writer;
-    const zt_overlap *overlap;
-    zt__overlap_times times;
+    const zt_overlap *overlap = &document->coverage.overlap;
+    zt__overlap_times times = zt__list_overlap(overlap);
     zt_counts counts;
     char text[64];
     uint32_t i;
@@ -26670,8 +26839,6 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
 #endif
 
     /* what became of all samples, and how they cover the time of the device, if a timeline is kept */
-    overlap = zt__read_overlap(document);
-    times = zt__list_overlap(overlap);
     counts = zt_get_counts(profiler);
     zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
     zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
@@ -27063,7 +27230,7 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const zt__facts *facts = &profiler->facts;
     const zt__peaks *peaks = &document->advice.peaks;
-    const zt_overlap *overlap = zt__read_overlap(document);
+    const zt_overlap *overlap = &document->coverage.overlap;
     zt__writer *writer = &document->writer;
     zt_counts counts = zt_get_counts(profiler);
     uint32_t i, metrics = profiler->metric_count;
@@ -27110,6 +27277,7 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
     zt__write_text(writer, "}");
     zt__write_json_text(writer, "availability", zt_get_availability_text(profiler));
     zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
+    zt__write_json_figure(writer, "gpu_busy_ns", document->busy_ns);
     zt__write_text(writer, ",\n\"counts\":{");
     zt__write_json_counts(writer, &counts);
     zt__write_json_count(writer, "unobserved_lists", counts.unobserved_lists);
@@ -29567,7 +29735,7 @@ static void zt__write_footer(zt__document *document, const zt__region_table *tab
     zt_availability availability = zt_get_availability(profiler);
     const char *list = profiler->columns, *text;
     char name[ZET_MAX_METRIC_NAME], note[ZET_MAX_METRIC_NAME + sizeof(zt__nearest) + 64];
-    const zt_overlap *overlap = zt__read_overlap(document);
+    const zt_overlap *overlap = &document->coverage.overlap;
     double percent_ns;
     int shows_queue = 0, shows_launch = 0, shows_overlap;
     zt__nearest nearest;
@@ -29658,6 +29826,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     zt__paragraph paragraph;
     const char *group = NULL;
     uint32_t i, place, count = 0, known = 0;
+    int is_same = 1;
     memset(&table, 0, sizeof table);
     table.figure_count = ZT__TIME_FIGURES + profiler->metric_count + ZT__DERIVED_COLUMNS;
     table.figures = (double *)zt__allocate(allocator, rows, table.figure_count * sizeof *table.figures);
@@ -29711,18 +29880,19 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
         zt__find_limit(profiler, &table.advice, zt__subject_at(profiler, ZT_PATH(largest[i]->index)),
                        &limits[i]);
         known += limits[i].limit != ZT_LIMIT_UNKNOWN;
+        is_same &= strcmp(limits[i].text, limits[0].text) == 0;
     }
     if (known > 0 || (count > 0 && profiler->metric_count > 0)) {
         zt__write_text(&document->writer, "\n");
         paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 2);
         zt__add_text(&paragraph, "What limits the regions with the largest shares:");
-        if (known == 0) { /* the reason is the same */
+        if (is_same && known == 0) {
             zt__add_text(&paragraph, " ");
             zt__add_text(&paragraph, limits[0].text);
         }
         zt__end_paragraph(&paragraph);
     }
-    for (i = 0; i < count && known > 0; i++) {
+    for (i = 0; i < count && (known > 0 || (profiler->metric_count > 0 && !is_same)); i++) {
         zt__write_paragraph_about(document, largest[i]->name, limits[i].text);
     }
 #ifdef ZETOOLS_TRACER
@@ -29761,11 +29931,13 @@ ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output);
 
 /* zt_write and zt_report: formats and files. */
 
-/* Reads where all regions and paths are. Returns 0 without memory. */
-static int zt__read_nesting(zt__document *document) {
+/* Reads where all regions and paths are and, for reports with shares, which ran at once. Returns 0 without memory. */
+static int zt__read_nesting(zt__document *document, int has_shares) {
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
+    zt__coverage *coverage = &document->coverage;
     zt_region_info info;
+    double whole_ns;
     uint32_t i;
     document->path_count = zt_get_path_count(profiler); /* first, so that their regions are counted, too */
     document->region_count = zt_get_region_count(profiler);
@@ -29804,10 +29976,22 @@ static int zt__read_nesting(zt__document *document) {
         nesting->total_ns = info.total_ns;
     }
     zt__unlock(&profiler->mutex);
+    if (has_shares) {
+        document->at_once = (zt__at_once *)zt__allocate(allocator, (size_t)document->path_count + 1,
+                                                        sizeof *document->at_once);
+        if (!document->at_once ||
+            !zt__measure_coverage(profiler, coverage, document->at_once, document->path_count)) {
+            return 0;
+        }
+    }
+    document->busy_ns = has_shares && coverage->outermost_ns > 0
+                            ? document->gpu_time_ns * (coverage->covered_ns / coverage->outermost_ns)
+                            : zt__nan();
+    whole_ns = zt__is_nan(document->busy_ns) ? document->gpu_time_ns : document->busy_ns;
     for (i = 0; i < document->path_count + document->region_count; i++) {
         zt__nesting *nesting =
             i < document->path_count ? &document->paths[i] : &document->regions[i - document->path_count];
-        nesting->share = document->gpu_time_ns > 0 ? nesting->share / document->gpu_time_ns : zt__nan();
+        nesting->share = whole_ns > 0 ? nesting->share / whole_ns : zt__nan();
     }
     return 1;
 }
@@ -29848,7 +30032,10 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     zt__begin_writing(&document->writer, write, user);
     document->stats =
         (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
-    document->out_of_memory = !document->stats || !zt__read_nesting(document);
+    document->out_of_memory =
+        !document->stats ||
+        !zt__read_nesting(document, format != ZT_FORMAT_TRACE && format != ZT_FORMAT_INSTANCES &&
+                                        format != ZT_FORMAT_OPENMETRICS);
 #ifdef ZETOOLS_TRACER
     if (format != ZT_FORMAT_TRACE && format != ZT_FORMAT_OPENMETRICS && format != ZT_FORMAT_INSTANCES) {
         zt_hotspots_find_lines(locked);
@@ -29868,6 +30055,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     }
     zt__free(allocator, document->regions);
     zt__free(allocator, document->paths);
+    zt__free(allocator, document->at_once);
     zt__free(allocator, document->stats);
     zt__free(allocator, document);
     errno = reason; /* which the allocator may have changed */
@@ -35990,4 +36178,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 4be29a2c9cfae99c */
+/* Joined from src/ by src/join.py: b3f95fc45664a267 */

@@ -54,14 +54,16 @@ def check_dates(facts):
     assert opened <= date <= now and now - date < datetime.timedelta(hours=1), facts
 
 
-def check_shares(regions, gpu_time=None):
-    """`regions` has own times and shares. Those of known own times are exact, and all of them make a whole."""
+def check_shares(regions, gpu_time=None, busy=None):
+    """`regions` has own times and shares. Those of known own times are exact. They make a whole, or more where regions
+    ran at once."""
     if gpu_time is None and all(not math.isnan(own) for own, _ in regions):
         gpu_time = sum(own for own, _ in regions)
     if gpu_time:
-        assert math.isclose(sum(share for _, share in regions), 1, rel_tol=1e-9), regions
+        whole = sum(share for _, share in regions)
+        assert math.isclose(whole, gpu_time / busy, rel_tol=1e-9) if busy else whole >= 1 - 1e-9, (regions, busy)
         for own, share in regions:
-            assert 0 <= share <= 1 and (math.isnan(own) or math.isclose(share, own / gpu_time, rel_tol=1e-9)), regions
+            assert 0 <= share and (math.isnan(own) or math.isclose(share, own / gpu_time * whole, rel_tol=1e-9)), regions
 
 
 def check_counts(counts, causes):
@@ -171,7 +173,8 @@ def check_folded(path, json_path):
 
 
 OVERLAP = {"overlap: first begin to last end": "span_ns", "overlap: busy": "busy_ns", "overlap: kernels": "kernel_ns",
-           "overlap: copies": "copy_ns", "overlap: kernels and copies at once": "both_ns", "overlap: idle": "idle_ns"}
+           "overlap: copies": "copy_ns", "overlap: kernels and copies at once": "both_ns", "overlap: idle": "idle_ns",
+           "overlap: several at once": "at_once_ns"}
 
 
 def add_overlap(overlap, found):
@@ -223,7 +226,8 @@ def figures_of_document(report):
     check_counts(counts, report["causes"])
     assert sum(region["count"] for region in report["regions"]) == counts["collected"]
     assert set(report["columns"]) <= set(report["metrics"]), report["columns"]
-    check_shares([(number(region["own_ns"]), number(region["share"])) for region in report["regions"]], report["gpu_time_ns"])
+    check_shares([(number(region["own_ns"]), number(region["share"])) for region in report["regions"]],
+                 report["gpu_time_ns"], report["gpu_busy_ns"] or report["gpu_time_ns"])
     check_paths(report)
     for region in report["regions"]:
         add_figures(report, text_of(region["name"].encode()), region, found)

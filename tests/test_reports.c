@@ -290,6 +290,7 @@ static void write_expected_overlap(const zt_profiler *profiler, FILE *file) {
     put_expected_sum(file, "", "overlap: copies", overlap.samples, overlap.copy_ns);
     put_expected_sum(file, "", "overlap: kernels and copies at once", overlap.samples, overlap.both_ns);
     put_expected_sum(file, "", "overlap: idle", overlap.samples, overlap.idle_ns);
+    put_expected_sum(file, "", "overlap: several at once", overlap.samples, overlap.at_once_ns);
     if (overlap.missing)
         put_expected_sum(file, "", "overlap: missing", overlap.samples, (double)overlap.missing);
 }

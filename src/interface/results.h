@@ -292,6 +292,7 @@ struct zt_overlap {
     double copy_ns;   /* covered by traced copies and fills */
     double both_ns;   /* covered by a kernel and a copy at once */
     double idle_ns;   /* not covered: span_ns - busy_ns. What was not measured counts as idle */
+    double at_once_ns; /* in which several regions or launches ran that are not inside each other */
 };
 
 #ifndef ZETOOLS_DISABLE

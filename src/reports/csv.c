@@ -286,8 +286,8 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     const zt__facts *facts = &profiler->facts;
     zt__writer *writer = &document->writer;
-    const zt_overlap *overlap;
-    zt__overlap_times times;
+    const zt_overlap *overlap = &document->coverage.overlap;
+    zt__overlap_times times = zt__list_overlap(overlap);
     zt_counts counts;
     char text[64];
     uint32_t i;
@@ -329,8 +329,6 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
 #endif
 
     /* what became of all samples, and how they cover the time of the device, if a timeline is kept */
-    overlap = zt__read_overlap(document);
-    times = zt__list_overlap(overlap);
     counts = zt_get_counts(profiler);
     zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
     zt__write_csv_count(writer, "", "collected", "samples", counts.collected);

@@ -171,11 +171,12 @@ ZT__PRIVATE const char *const zt__overlap_names[ZT__OVERLAP_COUNT][2] = {
     {"overlap: kernels", "kernel_ns"},
     {"overlap: copies", "copy_ns"},
     {"overlap: kernels and copies at once", "both_ns"},
-    {"overlap: idle", "idle_ns"}};
+    {"overlap: idle", "idle_ns"},
+    {"overlap: several at once", "at_once_ns"}};
 
 ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap) {
     zt__overlap_times times = {{overlap->span_ns, overlap->busy_ns, overlap->kernel_ns, overlap->copy_ns,
-                                overlap->both_ns, overlap->idle_ns}};
+                                overlap->both_ns, overlap->idle_ns, overlap->at_once_ns}};
     return times;
 }
 
@@ -250,11 +251,6 @@ ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]) {
     return sizes_text;
 }
 #endif
-
-ZT__PRIVATE const zt_overlap *zt__read_overlap(zt__document *document) {
-    document->out_of_memory |= !zt__measure_overlap(document->profiler, &document->overlap);
-    return &document->overlap;
-}
 
 /* ---- hot spots ------------------------------------------------------------------------------------------- */
 

@@ -6,7 +6,9 @@
 #include "base/system.h"
 #include "base/writer.h"
 #include "regions/profiler.h"
+#include "results/overlap.h"
 #include "results/roles.h"
+#include "results/timeline.h"
 #include "tracer/hotspots.h"
 
 enum { ZT__HISTOGRAM_BUCKETS = 24 };
@@ -46,14 +48,18 @@ typedef struct zt__document {
     double operations; /* of a sample; 0: not known */
     zt_stats *stats;   /* of each column */
     zt__histogram histogram;
-    uint32_t shown_count; /* so far, with samples, also lost or dropped ones */
-    int differs;          /* passes of one of them differ */
-    int out_of_memory;    /* the report is incomplete */
-    zt_overlap overlap;   /* filled in by zt__read_overlap */
+    uint32_t shown_count;  /* so far, with samples, also lost or dropped ones */
+    int differs;           /* passes of one of them differ */
+    int out_of_memory;     /* the report is incomplete */
+    zt__coverage coverage; /* of reports with shares */
+    zt__at_once *at_once;  /* of each path */
+    double
+        busy_ns; /* of gpu_time_ns, in which at least one region ran; NaN: not known. Shares are of it, or else of
+                       gpu_time_ns */
 } zt__document;
 
 /* The lengths of zt__figure_names, zt__overlap_names and zt__kernel_numbers. */
-enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 6, ZT__KERNEL_NUMBERS = 10 };
+enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 7, ZT__KERNEL_NUMBERS = 10 };
 
 typedef struct zt__figures {
     double values[ZT__FIGURE_COUNT];
@@ -145,9 +151,6 @@ ZT__PRIVATE zt__module_text zt__format_module(const zt_kernel_info *info);
 
 ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]);
 #endif
-
-/* Reads how samples cover the time of the device. */
-ZT__PRIVATE const zt_overlap *zt__read_overlap(zt__document *document);
 
 #ifdef ZETOOLS_TRACER
 

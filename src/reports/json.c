@@ -313,7 +313,7 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const zt__facts *facts = &profiler->facts;
     const zt__peaks *peaks = &document->advice.peaks;
-    const zt_overlap *overlap = zt__read_overlap(document);
+    const zt_overlap *overlap = &document->coverage.overlap;
     zt__writer *writer = &document->writer;
     zt_counts counts = zt_get_counts(profiler);
     uint32_t i, metrics = profiler->metric_count;
@@ -360,6 +360,7 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
     zt__write_text(writer, "}");
     zt__write_json_text(writer, "availability", zt_get_availability_text(profiler));
     zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
+    zt__write_json_figure(writer, "gpu_busy_ns", document->busy_ns);
     zt__write_text(writer, ",\n\"counts\":{");
     zt__write_json_counts(writer, &counts);
     zt__write_json_count(writer, "unobserved_lists", counts.unobserved_lists);

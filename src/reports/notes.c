@@ -177,6 +177,59 @@ static void zt__note_hotspots(zt__document *document, zt__note_fn note) {
 }
 #endif
 
+/* Notes which regions ran at once, and how much, or that this is not known. Clocks are not exact to the last percent. */
+static void zt__note_at_once(zt__document *document, zt__note_fn note) {
+    enum { MOST_NAMED = 3, LEAST_PERCENT = 1 };
+    zt_profiler *profiler = document->profiler;
+    const zt__coverage *coverage = &document->coverage;
+    const zt__at_once *named[MOST_NAMED + 1];
+    double sum = 0;
+    char text[1024] = "";
+    uint32_t i, place, count = 0, lists;
+    zt__lock(&profiler->mutex);
+    lists = profiler->list_count;
+    zt__unlock(&profiler->mutex);
+    if (zt__is_nan(coverage->covered_ns)) {
+        if (document->shown_count > 1 && lists > 1) {
+            note(document,
+                 coverage->overlap.samples > 0
+                     ? "Whether regions ran at once cannot be told, because samples are missing."
+                     : "Whether regions of different lists ran at once cannot be told without a timeline: "
+                       "set ZT_TIMELINE=65536. Shares are of the sum of their times.");
+        }
+        return;
+    }
+    if (coverage->overlap.at_once_ns < coverage->covered_ns * LEAST_PERCENT / 100) {
+        return;
+    }
+    for (i = 0; i < document->path_count; i++) {
+        const zt__at_once *path = &document->at_once[i];
+        sum += zt__is_nan(document->paths[i].share) ? 0 : 100 * document->paths[i].share;
+        for (place = count; place > 0 && path->ns > named[place - 1]->ns; place--) {
+            named[place] = named[place - 1];
+        }
+        if (place < MOST_NAMED && path->ns > 0) {
+            named[place] = path;
+            count += count < MOST_NAMED;
+        }
+    }
+    zt__append(text, sizeof text, "Several regions ran at once in ");
+    zt__append_time(text, sizeof text, coverage->overlap.at_once_ns);
+    zt__append(text, sizeof text, " of the ");
+    zt__append_time(text, sizeof text, coverage->covered_ns);
+    zt__append(text, sizeof text, " in which any ran:");
+    for (i = 0; i < count; i++) {
+        zt__subject subject = zt__subject_at(profiler, ZT_PATH(named[i] - document->at_once));
+        zt__append(text, sizeof text, "%s \"%.100s\" for %.0f%% of its time", i ? "," : "",
+                   subject.region->name, 100 * named[i]->ns / named[i]->of_ns);
+    }
+    zt__append(
+        text, sizeof text,
+        ". Their counters contain work of the others. Shares are of the busy time, and add up to %.0f%%.",
+        sum);
+    note(document, text);
+}
+
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt_get_availability(profiler);
@@ -231,6 +284,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      "or lists ran outside of zt_execute. %s share is estimated from what was collected.",
                      (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
     }
+    zt__note_at_once(document, note);
     zt__lock(&profiler->mutex);
     for (i = 0; i < document->path_count; i++) { /* packed statistics have samples with times alone, too */
         const zt__path *path = zt__path_at(profiler, i);

@@ -292,7 +292,7 @@ static void zt__write_footer(zt__document *document, const zt__region_table *tab
     zt_availability availability = zt_get_availability(profiler);
     const char *list = profiler->columns, *text;
     char name[ZET_MAX_METRIC_NAME], note[ZET_MAX_METRIC_NAME + sizeof(zt__nearest) + 64];
-    const zt_overlap *overlap = zt__read_overlap(document);
+    const zt_overlap *overlap = &document->coverage.overlap;
     double percent_ns;
     int shows_queue = 0, shows_launch = 0, shows_overlap;
     zt__nearest nearest;
@@ -383,6 +383,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     zt__paragraph paragraph;
     const char *group = NULL;
     uint32_t i, place, count = 0, known = 0;
+    int is_same = 1;
     memset(&table, 0, sizeof table);
     table.figure_count = ZT__TIME_FIGURES + profiler->metric_count + ZT__DERIVED_COLUMNS;
     table.figures = (double *)zt__allocate(allocator, rows, table.figure_count * sizeof *table.figures);
@@ -436,18 +437,19 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
         zt__find_limit(profiler, &table.advice, zt__subject_at(profiler, ZT_PATH(largest[i]->index)),
                        &limits[i]);
         known += limits[i].limit != ZT_LIMIT_UNKNOWN;
+        is_same &= strcmp(limits[i].text, limits[0].text) == 0;
     }
     if (known > 0 || (count > 0 && profiler->metric_count > 0)) {
         zt__write_text(&document->writer, "\n");
         paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 2);
         zt__add_text(&paragraph, "What limits the regions with the largest shares:");
-        if (known == 0) { /* the reason is the same */
+        if (is_same && known == 0) {
             zt__add_text(&paragraph, " ");
             zt__add_text(&paragraph, limits[0].text);
         }
         zt__end_paragraph(&paragraph);
     }
-    for (i = 0; i < count && known > 0; i++) {
+    for (i = 0; i < count && (known > 0 || (profiler->metric_count > 0 && !is_same)); i++) {
         zt__write_paragraph_about(document, largest[i]->name, limits[i].text);
     }
 #ifdef ZETOOLS_TRACER

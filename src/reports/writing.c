@@ -20,13 +20,16 @@
 #include "reports/page.h"
 #include "reports/table.h"
 #include "reports/trace.h"
+#include "results/overlap.h"
 #include "results/results.h"
 
-/* Reads where all regions and paths are. Returns 0 without memory. */
-static int zt__read_nesting(zt__document *document) {
+/* Reads where all regions and paths are and, for reports with shares, which ran at once. Returns 0 without memory. */
+static int zt__read_nesting(zt__document *document, int has_shares) {
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
+    zt__coverage *coverage = &document->coverage;
     zt_region_info info;
+    double whole_ns;
     uint32_t i;
     document->path_count = zt_get_path_count(profiler); /* first, so that their regions are counted, too */
     document->region_count = zt_get_region_count(profiler);
@@ -65,10 +68,22 @@ static int zt__read_nesting(zt__document *document) {
         nesting->total_ns = info.total_ns;
     }
     zt__unlock(&profiler->mutex);
+    if (has_shares) {
+        document->at_once = (zt__at_once *)zt__allocate(allocator, (size_t)document->path_count + 1,
+                                                        sizeof *document->at_once);
+        if (!document->at_once ||
+            !zt__measure_coverage(profiler, coverage, document->at_once, document->path_count)) {
+            return 0;
+        }
+    }
+    document->busy_ns = has_shares && coverage->outermost_ns > 0
+                            ? document->gpu_time_ns * (coverage->covered_ns / coverage->outermost_ns)
+                            : zt__nan();
+    whole_ns = zt__is_nan(document->busy_ns) ? document->gpu_time_ns : document->busy_ns;
     for (i = 0; i < document->path_count + document->region_count; i++) {
         zt__nesting *nesting =
             i < document->path_count ? &document->paths[i] : &document->regions[i - document->path_count];
-        nesting->share = document->gpu_time_ns > 0 ? nesting->share / document->gpu_time_ns : zt__nan();
+        nesting->share = whole_ns > 0 ? nesting->share / whole_ns : zt__nan();
     }
     return 1;
 }
@@ -109,7 +124,10 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     zt__begin_writing(&document->writer, write, user);
     document->stats =
         (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
-    document->out_of_memory = !document->stats || !zt__read_nesting(document);
+    document->out_of_memory =
+        !document->stats ||
+        !zt__read_nesting(document, format != ZT_FORMAT_TRACE && format != ZT_FORMAT_INSTANCES &&
+                                        format != ZT_FORMAT_OPENMETRICS);
 #ifdef ZETOOLS_TRACER
     if (format != ZT_FORMAT_TRACE && format != ZT_FORMAT_OPENMETRICS && format != ZT_FORMAT_INSTANCES) {
         zt_hotspots_find_lines(locked);
@@ -129,6 +147,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     }
     zt__free(allocator, document->regions);
     zt__free(allocator, document->paths);
+    zt__free(allocator, document->at_once);
     zt__free(allocator, document->stats);
     zt__free(allocator, document);
     errno = reason; /* which the allocator may have changed */

@@ -207,15 +207,19 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
     unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
     zt__name_missing(advice, unmeasured, info);
     if (info->missing[0]) {
-        if (!zt__is_nan(figures[ZT__ROLE_GPU_BUSY]) && figures[ZT__ROLE_GPU_BUSY] >= least_busy) {
+        int is_busy = !zt__is_nan(figures[ZT__ROLE_GPU_BUSY]) && figures[ZT__ROLE_GPU_BUSY] >= least_busy;
+        if (is_busy && !zt__is_nan(figures[ZT__ROLE_WALL_SHARE]) &&
+            figures[ZT__ROLE_WALL_SHARE] >= least_busy) {
             zt__append(info->text, sizeof info->text, "Not the host, because the GPU is busy");
             zt__append_figure(info, ZT__ROLE_GPU_BUSY, figures);
+            zt__append_figure(info, ZT__ROLE_WALL_SHARE, figures);
             zt__append(info->text, sizeof info->text, ").");
-            if (!zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) &&
-                figures[ZT__ROLE_MEMORY_SHARE] < most_traffic) {
-                zt__append(info->text, sizeof info->text, " Not memory bandwidth: %.0f%% %s.",
-                           figures[ZT__ROLE_MEMORY_SHARE], zt__roles[ZT__ROLE_MEMORY_SHARE].name);
-            }
+        }
+        if (is_busy && !zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) &&
+            figures[ZT__ROLE_MEMORY_SHARE] < most_traffic) {
+            zt__append(info->text, sizeof info->text, "%sNot memory bandwidth: %.0f%% %s.",
+                       info->text[0] ? " " : "", figures[ZT__ROLE_MEMORY_SHARE],
+                       zt__roles[ZT__ROLE_MEMORY_SHARE].name);
         }
         zt__append(info->text, sizeof info->text,
                    "%s add %s to config.metrics or ZT_METRICS, if the device has them.",

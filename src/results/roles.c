@@ -72,10 +72,6 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
 
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
     uint32_t i, streamed = zt_get_streamed_count(profiler);
-    uint64_t begin_ns = UINT64_MAX, end_ns = 0;
-    double used = 0;
-    zt__intervals intervals;
-    size_t sample;
     memset(advice->metrics, 0xFF, sizeof advice->metrics);
     memset(advice->streamed, 0xFF, sizeof advice->streamed);
     advice->naming = ZT__NAMING_COUNT;
@@ -90,21 +86,7 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
     }
     advice->peaks = zt__get_peaks(zt__mutable(profiler));
 
-    /* The share of regions in the time from the first kept sample to the last. Samples that overlap count
-       twice, so it is an upper bound. */
-    zt__copy_intervals(zt__mutable(profiler), &intervals);
-    for (sample = 0; sample < intervals.count; sample++) {
-        const zt__interval *interval = &intervals.of_samples[sample];
-        begin_ns = interval->begin_ns < begin_ns ? interval->begin_ns : begin_ns;
-        end_ns = interval->end_ns > end_ns ? interval->end_ns : end_ns;
-        used += (double)(interval->end_ns - interval->begin_ns);
-    }
-    zt__free(&profiler->config.allocator, intervals.of_samples);
-    advice->wall_share = zt__nan();
-    if (intervals.count > 1 && end_ns > begin_ns) {
-        used = 100 * used / (double)(end_ns - begin_ns);
-        advice->wall_share = used < 100 ? used : 100;
-    }
+    advice->wall_share = zt__get_coverage(zt__mutable(profiler)).wall_share;
 }
 
 /* ---- figures of a region --------------------------------------------------------------------------------- */

@@ -92,6 +92,7 @@ ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *miss
     zt__timeline *timeline = profiler->timeline;
     uint64_t i = timeline->missing_written, oldest = zt__oldest_kept(i, ZT__MISSING_KEPT);
     int is_same = 0;
+    timeline->changes++;
     while (i > oldest && !is_same) {
         const zt__missing *kept = &timeline->missing[--i % ZT__MISSING_KEPT];
         is_same = kept->count > 0 && kept->region == missing->region && kept->list == missing->list &&
@@ -246,6 +247,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     timeline->samples[place] = sample;
     memcpy(timeline->values + place * columns, row, columns * sizeof *row);
     timeline->written++;
+    timeline->changes++;
 }
 
 /* ---- closing -------------------------------------------------------------------------------------------- */

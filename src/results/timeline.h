@@ -72,6 +72,15 @@ typedef struct zt__execution {
     uint32_t thread;
 } zt__execution;
 
+/* How the samples of a timeline cover the time of the device. */
+typedef struct zt__coverage {
+    zt_overlap overlap;
+    double outermost_ns; /* the sum of the times of samples that are inside no other, and the time */
+    double covered_ns;   /* in which at least one of them ran. NaN as the times of zt_overlap */
+    double
+        wall_share; /* of samples in the time from the first to the last, in percent; NaN, too, with fewer than two */
+} zt__coverage;
+
 /* The newest samples. Guarded by the profiler's mutex. */
 typedef struct zt__timeline {
     zt__clock clock;
@@ -88,6 +97,10 @@ typedef struct zt__timeline {
     uint64_t missing_written, executions_written; /* ever */
     zt__missing *missing;                         /* a ring of the newest ZT__MISSING_KEPT */
     zt__execution *executions;                    /* a ring of the newest, as many as samples */
+
+    uint64_t changes;      /* of samples that are kept or missing, ever */
+    zt__coverage coverage; /* as it was after so many changes, and with so many samples in flight */
+    uint64_t coverage_changes, coverage_in_flight;
 
     uint64_t attributed; /* rows are attributed to all samples before this one */
     int is_attributing;  /* a thread is attributing rows */
