@@ -14932,7 +14932,8 @@ ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler) {
     changes = timeline->changes;
     in_flight = zt__count_in_flight(profiler);
     coverage = timeline->coverage;
-    is_current = timeline->coverage_changes == changes && timeline->coverage_in_flight == in_flight;
+    is_current =
+        changes > 0 && timeline->coverage_changes == changes && timeline->coverage_in_flight == in_flight;
     zt__unlock(&profiler->mutex);
     if (!is_current) {
         has_memory = zt__measure_coverage(profiler, &coverage, NULL, 0);
@@ -36178,4 +36179,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: b3f95fc45664a267 */
+/* Joined from src/ by src/join.py: b8ff6ebfe0e08fe1 */

@@ -247,7 +247,8 @@ ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler) {
     changes = timeline->changes;
     in_flight = zt__count_in_flight(profiler);
     coverage = timeline->coverage;
-    is_current = timeline->coverage_changes == changes && timeline->coverage_in_flight == in_flight;
+    is_current =
+        changes > 0 && timeline->coverage_changes == changes && timeline->coverage_in_flight == in_flight;
     zt__unlock(&profiler->mutex);
     if (!is_current) {
         has_memory = zt__measure_coverage(profiler, &coverage, NULL, 0);
