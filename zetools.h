@@ -106,10 +106,10 @@
    NESTING
 
        Regions may nest and overlap. A region that is begun on a list while another is open there is inside
-       the other. The GPU time of a region includes the regions inside it. Its own time does not, so own
-       times can be added up. zt_region_info has both, and the parent. A region inside different others has
-       several paths, such as "step;solve" and "check;solve", and zt_get_path returns the times of each. A
-       region may also be inside itself. OWN TIME lists when an own time is not known.
+       the other. The GPU time of a region includes the regions inside it. Its own time does not, so own times
+       can be added up. Statistics belong to paths: "solve" inside "step" and inside "check" has its own in
+       each, as "step;solve" and "check;solve", and those of "solve" are the sum (zt_find_path). A region may
+       also be inside itself. OWN TIME lists when an own time is not known.
 
    COMMAND LISTS
 
@@ -188,10 +188,10 @@
 
        A figure that does not apply or is not known is NaN; reports leave it empty, JSON has null.
 
-       Median and 95th percentile are interpolated linearly. They are exact up to config.samples samples of
-       a region. Beyond, they are estimated from as many samples, chosen at random with equal chance: with
-       512, the rank of the median has a standard error of 2.2 percentage points, of the 95th percentile
-       1.0.
+       Median and 95th percentile are interpolated linearly from 512 GPU times of each path or, with
+       config.samples, from so many samples: then metrics have them, too. They are exact while all are kept.
+       Then samples are chosen at random with equal chance, and weigh by how many they stand for: with 512,
+       the rank of the median has a standard error of 2.2 percentage points, of the 95th percentile 1.0.
 
    REPORTS
 
@@ -752,8 +752,8 @@ struct zt_region_info {
 /* Returns the number of regions, that is, of different names, so far. */
 ZT_API uint32_t zt_get_region_count(const zt_profiler *profiler);
 
-/* Gets a region by its index. Regions are in the order of their first begin. This and all functions that take the
-   index of a region also take ZT_PATH(index) for the samples on one path. */
+/* Gets a region by its index. Regions are in the order of their first begin. This and all functions that take
+   the index of a region also take ZT_PATH(index) for the samples on one path. */
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
 
 #endif
@@ -948,8 +948,8 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
 
 /* A region inside certain others, such as "step;solve"; see NESTING. */
 
-/* Instead of the index of a region: a path by its index, for zt_get_region, zt_get_stats and the like. Counts of lost
-   and dropped samples are those of the region. */
+/* Instead of the index of a region: a path by its index, for zt_get_region, zt_get_stats and the like. Counts of
+   lost and dropped samples are those of the region. */
 #define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
 
 struct zt_path_info {
@@ -965,9 +965,9 @@ struct zt_path_info {
 /* Returns the number of paths, that is, of regions that were begun inside different others, so far. */
 ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler);
 
-/* Returns what the other functions take as a region: the index of a region by its name, whose statistics are those of
-   all its paths together, or ZT_PATH of a path such as "step;solve", or ";solve" inside no other. UINT32_MAX if
-   there is none. */
+/* Returns what the other functions take as a region: the index of a region by its name, whose statistics are
+   those of all its paths together, or ZT_PATH of a path such as "step;solve", or ";solve" inside no other.
+   UINT32_MAX if there is none. */
 ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
 
 /* Gets a path by its index, which is higher than that of its parent. */
@@ -1005,16 +1005,16 @@ struct zt_timeline_info {
 
 /* How samples of the timeline cover the time of the device; see BYTES AND OVERLAP. */
 struct zt_overlap {
-    uint64_t samples; /* that ran in this time */
-    uint64_t missing; /* that may have run in it, too: lost, dropped, on their way, or without a certain
+    uint64_t samples;  /* that ran in this time */
+    uint64_t missing;  /* that may have run in it, too: lost, dropped, on their way, or without a certain
                          time. If there are any, all times but span_ns are NaN */
-    double span_ns;   /* from the first begin to the last end. All times are NaN without samples */
-    double busy_ns;   /* covered by samples. If some are of traced kernels or copies, the regions of the
+    double span_ns;    /* from the first begin to the last end. All times are NaN without samples */
+    double busy_ns;    /* covered by samples. If some are of traced kernels or copies, the regions of the
                          application around others do not count, because the device may be idle in them */
-    double kernel_ns; /* covered by traced kernels */
-    double copy_ns;   /* covered by traced copies and fills */
-    double both_ns;   /* covered by a kernel and a copy at once */
-    double idle_ns;   /* not covered: span_ns - busy_ns. What was not measured counts as idle */
+    double kernel_ns;  /* covered by traced kernels */
+    double copy_ns;    /* covered by traced copies and fills */
+    double both_ns;    /* covered by a kernel and a copy at once */
+    double idle_ns;    /* not covered: span_ns - busy_ns. What was not measured counts as idle */
     double at_once_ns; /* in which several regions or launches ran that are not inside each other */
 };
 
@@ -2164,9 +2164,12 @@ struct zt_config {
     uint32_t max_slots;      /* The most slots of each pass, and the most for launches with times alone.
                                 Regions beyond are dropped. Raise it if recorded lists have more regions than
                                 this. Default: 16384. */
-    uint32_t samples;        /* Samples kept of each region for median and 95th percentile, up to 1,048,576;
-                                see AGGREGATION. A region needs up to 8 bytes a metric and kept sample, and
-                                56 a metric; GPU time and latencies count as four metrics. Default: 512. */
+    uint32_t
+        samples; /* Samples kept of each path with all their figures, up to 1,048,576, for median and 95th
+                                percentile of metrics and latencies; 4 bytes a figure. 0: 512 GPU times are
+                                kept and, with a timeline, latencies; metrics then have neither. A path needs
+                                56 bytes a metric besides: at most 8 KiB with the metrics of most devices.
+                                See AGGREGATION. Default: 0. */
 
     int thread; /* Not 0: a thread of the library's own collects; see COLLECTING. 0: threads that call the
                    library do. */
@@ -12496,9 +12499,6 @@ ZT__PRIVATE zt__subject zt__subject_at(zt_profiler *profiler, uint32_t index);
 ZT__PRIVATE zt__subject zt__get_subject(const zt_profiler *profiler, const char *call, uint32_t index,
                                         const char *what, const void *out, ze_result_t *result);
 
-/* Returns the path of a subject after `path`, or the first for NULL; NULL at the end. The mutex is held. */
-ZT__PRIVATE const zt__path *zt__next_of(zt__subject subject, const zt__path *path);
-
 /* The mutex is held. */
 ZT__PRIVATE zt__totals zt__add_up(zt__subject subject);
 
@@ -12659,7 +12659,8 @@ ZT__PRIVATE zt__subject zt__get_subject(const zt_profiler *profiler, const char 
     return subject;
 }
 
-ZT__PRIVATE const zt__path *zt__next_of(zt__subject subject, const zt__path *path) {
+/* Returns the path of a subject after `path`, or the first for NULL; NULL at the end. The mutex is held. */
+static const zt__path *zt__next_of(zt__subject subject, const zt__path *path) {
     if (subject.path) {
         return path ? NULL : subject.path;
     }
@@ -33778,7 +33779,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "const doc = readDocument();\n"
         "const metrics = doc.metrics || {};\n"
-        "const regions = doc.regions || [];\n"
+        "const named = doc.regions || []; /* by name, as other parts of the document refer to them */\n"
+        "const regions = rowsByPath(named, doc.paths || []);\n"
         "const kernels = doc.kernels || [];\n"
         "const calls = doc.calls || [];\n"
         "\n"
@@ -33789,6 +33791,22 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        byId(\"summary\").textContent = `The data of this page cannot be read: ${error.message}. Write the report again.`;\n"
         "        throw error;\n"
         "    }\n"
+        "}\n"
+        "\n"
+        "/* Returns the rows of the table: regions or, if a region is on several paths, all paths. Then each of its paths has\n"
+        "   figures of its own, and `parent` is the index of a row. */\n"
+        "function rowsByPath(all, paths) {\n"
+        "    const counts = new Map();\n"
+        "    for (const {region} of paths) {\n"
+        "        counts.set(region, (counts.get(region) || 0) + 1);\n"
+        "    }\n"
+        "    const isSplit = (region) => counts.get(region) > 1;\n"
+        "    if (!paths.some(({region}) => isSplit(region))) {\n"
+        "        return all;\n"
+        "    }\n"
+        "    const rows = paths.map((path) =>\n"
+        "        ({...all[path.region], ...(isSplit(path.region) ? path : {}), parent: path.parent}));\n"
+        "    return rows.concat(all.filter((_, index) => !counts.has(index)).map((region) => ({...region, parent: null})));\n"
         "}\n"
         "\n"
         "const ownProperty = (object, name) => object && Object.hasOwn(object, name) ? object[name] : undefined;\n"
@@ -33830,7 +33848,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        };\n"
         "        const ways = region.differs.split(\"+\").map((way) => texts[way] || way).join(\", \");\n"
         "        notes.push(`The passes differ: ${ways}. Do not compare metrics of different passes.`);\n"
-        "    }\n"
+        "    }\n",
         "    return notes;\n"
         "}\n"
         "\n"
@@ -33852,7 +33870,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        region.limit.what = region.limit.what === \"unknown\" ? \"\" : region.limit.what;\n"
         "        region.share = region.count > 0 ? region.share : null;\n"
         "        region.notes = notesOf(region);\n"
-        "        region.children = [];\n",
+        "        region.children = [];\n"
         "        region.shareWithChildren = 0;\n"
         "    });\n"
         "    for (const region of regions) {\n"
@@ -33934,7 +33952,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        },\n"
         "    ].filter((column) => regions.some((region) => isNumber(column.value(region))));\n"
         "}\n"
-        "\n"
+        "\n",
         "/* A column: `value` returns a number in `units`, or a text where `isText`. Columns of a `scaleGroup` are written in one\n"
         "   unit. */\n"
         "function makeColumns() {\n"
@@ -33943,7 +33961,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        {\n"
         "            label: hasOwnTimes ? \"Share\" : \"GPU time\", kind: \"share\",\n"
         "            description: hasOwnTimes\n"
-        "                ? \"Own time as a share of all GPU time\" : \"Total GPU time, nested regions included\",\n"
+        "                ? \"Own time as a share of the time in which any region ran\" : \"Total GPU time, nested regions included\",\n"
         "            value: (region) => region.share,\n"
         "        },\n"
         "        {\n"
@@ -33955,7 +33973,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            description: \"Collected samples\",\n"
         "            value: (region) => region.count,\n"
         "        },\n"
-        "        {\n",
+        "        {\n"
         "            label: \"Lost\", kind: \"lost\", units: \"\", isHidden: !hasLosses,\n"
         "            description: \"Samples lost or dropped: their data is missing or invalid, or they were not measured\",\n"
         "            value: (region) => (region.lost || 0) + (region.dropped || 0),\n"
@@ -34037,7 +34055,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const cell = add(row, \"th\", classOfHeading(column));\n"
         "        const button = add(cell, \"button\");\n"
         "        cell.scope = \"col\";\n"
-        "        button.type = \"button\";\n"
+        "        button.type = \"button\";\n",
         "        button.title = column.description || \"\";\n"
         "        if (column.units !== undefined) {\n"
         "            column.scale = column.scale || scaleOfColumn(column);\n"
@@ -34057,7 +34075,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    for (const column of shownColumns()) {\n"
         "        if (column === view.sortBy) {\n"
         "            column.heading.setAttribute(\"aria-sort\", view.isAscending ? \"ascending\" : \"descending\");\n"
-        "        } else {\n",
+        "        } else {\n"
         "            column.heading.removeAttribute(\"aria-sort\");\n"
         "        }\n"
         "    }\n"
@@ -34140,7 +34158,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function addShare(row, region) {\n"
         "    const cell = add(row, \"td\", \"share\");\n"
-        "    if (hasOwnTimes) {\n"
+        "    if (hasOwnTimes) {\n",
         "        add(cell, \"span\", \"number\", scaled(isNumber(region.share) ? 100 * region.share : null, SHARES));\n"
         "    }\n"
         "    const bar = add(cell, \"span\", \"bar\");\n"
@@ -34158,7 +34176,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    cell.style.paddingLeft = `${0.55 + 1.1 * Math.min(depth, 12)}rem`;\n"
         "    button.type = \"button\";\n"
         "    button.title = region.name;\n"
-        "    button.tabIndex = -1;\n",
+        "    button.tabIndex = -1;\n"
         "    button.setAttribute(\"aria-expanded\", view.opened.has(region));\n"
         "    if (region.notes.length) {\n"
         "        add(cell, \"span\", \"mark\", \" !\").title = region.notes.join(\" \");\n"
@@ -34246,7 +34264,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    row.querySelector(\"button\").setAttribute(\"aria-expanded\", !isOpen);\n"
         "}\n"
-        "\n"
+        "\n",
         "/* Moves the keyboard to a row: one row at a time is a stop of the Tab key. */\n"
         "function focusRow(button) {\n"
         "    if (button) {\n"
@@ -34267,7 +34285,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        view.rowLimit = position + 1;\n"
         "        showRows();\n"
         "    }\n"
-        "    const row = byId(\"regions\").querySelector(`tr[data-region='${region.index}']`);\n",
+        "    const row = byId(\"regions\").querySelector(`tr[data-region='${region.index}']`);\n"
         "    if (!view.opened.has(region)) {\n"
         "        toggle(row);\n"
         "    }\n"
@@ -34361,7 +34379,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    addFigureRow(body, \"GPU time\", time, (figure) => region.time_ns[figure]);\n"
         "    const times = region.with_metrics < region.count ? region.pass_time_ns || [] : [];\n"
         "    const withMetrics = {\n"
-        "        units: \"ns\",\n"
+        "        units: \"ns\",\n",
         "        description: \"GPU time of the samples that have metrics. The others have times alone.\",\n"
         "    };\n"
         "    times.forEach((ofPass, pass) => {\n"
@@ -34377,7 +34395,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        add(box, \"p\", \"muted\", `Not measured here: ${missing.join(\", \")}.`);\n"
         "    }\n"
         "}\n"
-        "\n",
+        "\n"
         "/* Figures of a row are in one unit; the sum has its own. */\n"
         "function addFigureRow(body, name, metric, valueOf) {\n"
         "    const row = add(body, \"tr\");\n"
@@ -34459,7 +34477,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        for (let tick = Math.ceil(low / step) * step; tick <= high; tick += step) {\n"
         "            ticks.push(tick);\n"
         "        }\n"
-        "    } else {\n"
+        "    } else {\n",
         "        const digits = decades < 2.5 ? [1, 2, 5] : [1];\n"
         "        for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {\n"
         "            ticks.push(...digits.map((digit) => digit * Math.pow(10, power)));\n"
@@ -34477,7 +34495,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    if (first < 0 || !(histogram.first_ns > 0) || !(histogram.ratio > 1)) {\n"
         "        return;\n"
         "    }\n"
-        "    const last = counts.findLastIndex((count) => count > 0);\n",
+        "    const last = counts.findLastIndex((count) => count > 0);\n"
         "    const margin = Math.max(1, Math.ceil((11 - (last - first)) / 2));\n"
         "    const beginOf = (index) => histogram.first_ns * Math.pow(histogram.ratio, index);\n"
         "    const low = beginOf(first - margin);\n"
@@ -34545,7 +34563,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Draws what regions do a second: operations where the program has stated them, else instructions of any width, which\n"
         "   no peak of operations holds for. */\n"
         "function showRoofline() {\n"
-        "    const peaks = doc.peaks || {};\n"
+        "    const peaks = doc.peaks || {};\n",
         "    const kind = regions.some((region) => region.operations > 0) ? \"operations\" : \"instructions\";\n"
         "    const roofs = {\n"
         "        kind,\n"
@@ -34556,7 +34574,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const points = regions.filter((region) => region.bytes > 0 && region[kind] > 0)\n"
         "        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS)\n"
         "        .map((region) => ({region, intensity: region[kind] / region.bytes, rate: region[kind]}));\n"
-        "    if ((roofs.bytes || roofs.most) && points.length) {\n",
+        "    if ((roofs.bytes || roofs.most) && points.length) {\n"
         "        addLink(\"roofline\", \"Roofline\");\n"
         "        add(byId(\"roofline\"), \"p\", \"muted\", rooflineText(roofs, peaks.source));\n"
         "        const plot = plotOf(points, roofs);\n"
@@ -34620,7 +34638,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        addSvg(svg, \"text\", {x: x + 8, y: y + 14}, quantity(bytes, \"B/s\"));\n"
         "    }\n"
         "    if (most) {\n"
-        "        const y = plot.y(most);\n"
+        "        const y = plot.y(most);\n",
         "        addSvg(svg, \"path\", {d: `M${plot.x(ridge)} ${y}H${right}`, class: \"roof\"});\n"
         "        addSvg(svg, \"text\", {x: right, y: y - 5, \"text-anchor\": \"end\"}, quantity(most, unit));\n"
         "    }\n"
@@ -34633,7 +34651,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const [x, y] = [plot.x(intensity), plot.y(rate)];\n"
         "        const radius = 3 + 9 * Math.sqrt(region.share || 0);\n"
         "        const point = addSvg(svg, \"circle\", {cx: x, cy: y, r: radius, class: \"point\"});\n"
-        "        const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, \"B/s\")} of memory traffic`];\n",
+        "        const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, \"B/s\")} of memory traffic`];\n"
         "        if (hasOwnTimes) {\n"
         "            texts.push(`${percent(region.share)} of GPU time`);\n"
         "        }\n"
@@ -34697,9 +34715,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function spansOf(timeline, duration) {\n"
         "    const spans = [];\n"
         "    for (const [index, begin, end, isLost] of timeline.spans || []) {\n"
-        "        if (regions[index] && isNumber(begin) && isNumber(end)) {\n"
+        "        if (named[index] && isNumber(begin) && isNumber(end)) {\n"
         "            spans.push({\n"
-        "                region: regions[index],\n"
+        "                region: named[index],\n"
         "                begin: Math.max(begin - timeline.begin_ns, 0),\n"
         "                end: Math.min(end - timeline.begin_ns, duration),\n"
         "                isLost,\n"
@@ -34719,7 +34737,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    return covered;\n"
         "}\n"
-        "\n"
+        "\n",
         "/* Adds a row of the timeline: a name, when its spans run, and how much of the time they cover. */\n"
         "function addStrip(parent, name, title, spans, duration) {\n"
         "    const bins = new Float64Array(BINS);\n"
@@ -34732,7 +34750,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const svg = addSvg(parent, \"svg\", {viewBox: `0 0 ${BINS} 1`, preserveAspectRatio: \"none\", role: \"img\",\n"
         "        \"aria-label\": plural(spans.length, \"sample\")});\n"
         "    drawBins(svg, bins, \"\");\n"
-        "    drawBins(svg, lost, \"lost\");\n",
+        "    drawBins(svg, lost, \"lost\");\n"
         "    add(parent, \"span\", \"number\", percent(coveredTime(spans) / duration));\n"
         "}\n"
         "\n"
@@ -34803,7 +34821,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Shows a part of the page, with a link to it at the top. */\n"
         "function addLink(id, text) {\n"
         "    byId(id).hidden = false;\n"
-        "    const link = add(byId(\"notes\").parentElement.querySelector(\"nav\"), \"a\", \"\", text);\n"
+        "    const link = add(byId(\"notes\").parentElement.querySelector(\"nav\"), \"a\", \"\", text);\n",
         "    link.href = `#${id}`;\n"
         "}\n"
         "\n"
@@ -34822,7 +34840,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        [\"Device\", device.name],\n"
         "        [\"Driver\", device.driver_version],\n"
         "        [\"PCI\", device.pci],\n"
-        "        [\"UUID\", device.uuid],\n",
+        "        [\"UUID\", device.uuid],\n"
         "        [\"Core clock\", isNumber(device.core_clock_mhz) ? `${COUNT.format(device.core_clock_mhz)} MHz` : \"\"],\n"
         "        [\"Timer\", isNumber(device.timer_hz) ? quantity(device.timer_hz, \"Hz\") : \"\"],\n"
         "        [\"Date\", readable(doc.date)],\n"
@@ -34914,7 +34932,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        [\"Main stall\"], [heading, \"number\"], [\"Source\"]]);\n"
         "    const most = Math.max(1, ...rows.map((row) => row.samples));\n"
         "    const active = kinds.indexOf(\"Active\");\n"
-        "    for (const row of rows) {\n"
+        "    for (const row of rows) {\n",
         "        const line = add(body, \"tr\", row.samples ? \"\" : \"context\");\n"
         "        const share = add(line, \"td\", \"share\");\n"
         "        const samples = add(line, \"td\", \"number\", \"\");\n"
@@ -34926,7 +34944,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            samples.textContent = COUNT.format(row.samples);\n"
         "            stall.textContent = mainStall(kinds, row);\n"
         "        }\n"
-        "        if (row.samples && active >= 0) {\n",
+        "        if (row.samples && active >= 0) {\n"
         "            activity.textContent = scaled(100 * (row.kinds || [])[active] / row.samples, SHARES);\n"
         "        }\n"
         "        add(line, \"td\", \"number code\", labelOf(row));\n"
@@ -34997,17 +35015,17 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const body = addTable(byId(\"kernels\"), [\n"
         "        [\"Kernel\"], [\"Module\"], [\"Share\", \"number\"], [\"Launches\", \"number\"],\n"
         "        ...figures.map(([text, , unit]) => [text, \"number\", unit]),\n"
-        "        [\"Group size\"], [\"Group count\"], [\"Occupancy\", \"number\"], [\"What to do\"],\n"
+        "        [\"Group size\"], [\"Group count\"], [\"Occupancy\", \"number\"], [\"What to do\"],\n",
         "    ]);\n"
-        "    const shareOf = (kernel) => (regions[kernel.region] || {}).share || 0;\n"
+        "    const shareOf = (kernel) => (named[kernel.region] || {}).share || 0;\n"
         "    for (const kernel of kernels.slice().sort((a, b) => shareOf(b) - shareOf(a))) {\n"
         "        const row = add(body, \"tr\");\n"
         "        const shape = (kernel.shapes || [])[0] || {};\n"
         "        add(row, \"th\", \"name\", kernel.name).scope = \"row\";\n"
         "        add(row, \"td\", \"code\", String(kernel.module || MISSING).slice(0, 8));\n"
-        "        add(row, \"td\", \"number\", regions[kernel.region] ? percent(shareOf(kernel)) : MISSING);\n"
+        "        add(row, \"td\", \"number\", named[kernel.region] ? percent(shareOf(kernel)) : MISSING);\n"
         "        add(row, \"td\", \"number\", COUNT.format(kernel.launches || 0));\n"
-        "        for (const [, figure] of figures) {\n",
+        "        for (const [, figure] of figures) {\n"
         "            const isBad = figure === \"spill_bytes\" && kernel[figure] > 0;\n"
         "            add(row, \"td\", isBad ? \"number mark\" : \"number\", countOrMissing(kernel[figure]));\n"
         "        }\n"
@@ -35087,7 +35105,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        });\n"
         "    }\n"
         "}\n"
-        "\n"
+        "\n",
         "const rowButtons = () => [...byId(\"regions\").querySelectorAll(\"tbody .name > button[aria-expanded]\")];\n"
         "\n"
         "function listenToFilter() {\n"
@@ -35107,7 +35125,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    });\n"
         "    byId(\"nested\").addEventListener(\"change\", showRows);\n"
         "}\n"
-        "\n",
+        "\n"
         "function listenToTable() {\n"
         "    const [body] = byId(\"regions\").tBodies;\n"
         "    body.addEventListener(\"click\", (event) => {\n"
@@ -35211,8 +35229,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - the list was executed several times without zt_execute: samples of the two may be from different
          executions
        - a sample is shorter than the samples inside it: the device has measured one of them wrongly
-       - regions are nested more than 64 deep, or have more than 65,536 paths: regions beyond count as not
-         nested
+       - regions are nested more than 64 deep: those beyond count as not nested
+       - there are more than 16,384 paths: those beyond count as "(other)", and a note says how many samples
 
        Own time includes the time that it takes to begin and end the regions inside, and work that was not
        measured, such as launches that zt_trace_config.names leaves out.
@@ -35220,12 +35238,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        If regions nest on a recorded list that is executed again, some drivers return a wrong GPU time for
        the outer one. Then its sample is lost (ZT_LOST_IMPLAUSIBLE).
 
-       The share of a region is its own time divided by the sum of all own times, so nothing counts twice.
-       If the own time is not known, the share is estimated: from the GPU time of the region, less the
-       collected samples directly inside. A note reports how many regions have estimates.
+       The share of a region is its own time divided by the time in which any region ran, so shares add up to
+       more than 100% where regions of different lists ran at once. A timeline shows that; see BYTES AND
+       OVERLAP. Without one, it is divided by the sum of all own times. If the own time is not known, the
+       share is estimated: from the GPU time of the region, less the collected samples directly inside. A note
+       reports how many regions have estimates.
 
-       A table indents a region that has one parent, below this parent. It sorts a parent by the sum of its
-       share and the shares of the regions indented below it. It has the column "own" if any region is inside
+       A table and a page have a row for each path, below that of the region around it. A table sorts by the
+       sum of the shares of a row and the rows below it. It has the column "own" if any region is inside
        another.
 */
 
@@ -35283,8 +35303,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        and copies (zt_trace_config.copies). If newer samples have replaced others, the time begins at the
        last end of a replaced one.
 
-       Regions, and launches between queries or barriers, overlap with nothing. To see what the application
-       overlaps, trace with times alone (config.groups = "").
+       Regions, and launches between queries or barriers, overlap with nothing on their list. To see what the
+       application overlaps there, trace with times alone (config.groups = "").
+
+       Regions of different lists may run at once. Then each has the time and the counters of the others'
+       work, too. zt_overlap.at_once_ns is the time in which several ran that are not inside each other. Where
+       it is at least 1% of the time in which any ran, reports name the regions, and for how much of their
+       time they ran beside others. Without a timeline, or where samples are missing on it, they note that
+       this cannot be told.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35402,7 +35428,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        "program"       the command line
        "date"          of the report. "opened": when the profiler was opened
        "availability"  of metrics
-       "gpu_time_ns"   the sum of own times, or of their estimates
+       "gpu_time_ns"   the sum of own times, or of their estimates. "gpu_busy_ns": the time in which any of it
+                       ran, or null. Shares are of the latter, or else of the former
        "device"        {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
        "counts"        zt_counts; "causes": of each zt_cause, by its name
        "peaks"         {"bytes_per_second", "operations_per_second", "source"}; see ROOFLINE
@@ -35414,7 +35441,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                        derived from two metrics have no "group"
        "streamed"      the same for metrics of attached streams
        "regions"       an array in the order of zt_get_region, also of regions without samples
-       "paths"         zt_path_info of each path
+       "paths"         zt_path_info of each path and, if its region has several, "share" and all that follows
+                       it in a region
        "notes"         sentences about what is missing, why, and what to do: the notes below a table
        "kernels"       {"name", "module", "region", "launches", "shapes", "other_launches", "occupancy",
                        "advice"} and the numbers of zt_kernel_info. "shapes" is an array of zt_kernel_shape
@@ -35427,7 +35455,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                        is missing if the file cannot be read
 
        A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share",
-       "with_metrics", "time_ns", "limit", "metrics"}. "parent" is an index, "share" is from 0 to 1, "limit"
+       "with_metrics", "time_ns", "limit", "metrics"}. "parent" is an index, "share" is 1 for all, "limit"
        is {"what", "why", "add"} as in zt_limit_info. Where they apply, a region also has
        "queue_latency_ns", "launch_latency_ns", "copied_bytes", "copied_bytes_per_second" and
 
@@ -35462,6 +35490,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples
          with times alone
        - the pass "stream": a metric of an attached stream. `count` is the number of rows
+       - the name of a path, such as "step;solve" or ";solve", as the region: a region on several paths has
+         these lines for each path, too, and a text "path of" with its name
        - the component "profiler": a count or, with the aggregation "none", a text in the last column, such
          as the "parent"
        - no region, about the profiler: "overlap: ..." are times of zt_overlap, each "note" is one of the
@@ -35562,6 +35592,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        call_seconds                        and call_errors_total: host time as a summary, and failures, by
                                            call
 
+       A region on several paths has a sample for each path, with the label "path", and none for the sum, but
+       for its lost and dropped samples.
+
        Names are in snake case and units are base units: GPU_BUSY in percent is
        zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Flags of streams and metrics that
        are not combined are left out, and so are kernels and hot spots. Counters begin at 0 with each
@@ -35576,23 +35609,25 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        device are those of the process that measured. Kernels and hot spots are left out; zt_merge does not
        add them either.
 
-           "ZTPK"; u32 layout: 4; u64 size of the whole; u64 checksum: FNV-1a of all that follows
-           u32 metrics, regions, passes, tiles, config.samples, availability; text of it
+           "ZTPK"; u32 layout: 5; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           u32 metrics, regions, passes, tiles, config.samples; u32 1 if latencies are kept
+           u32 availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
            u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
            u32 causes; that many u64 counts; u64 unobserved lists
            each metric: text name, group, component, units, description; u32 type, aggregation, pass
-           each region: text name; u64 collected; u64 collected with metrics, of each pass; u64 lost,
-               dropped, bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency;
-               statistics of all samples; statistics of the samples with metrics. Statistics are:
-               each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
-               u32 kept samples; each: an f64 a column, NaN where there is no value
+           each region: text name; u64 lost, dropped
            u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
-               u64 samples with a GPU time; f64 sum of these times; u64 samples without: in flight, lost,
-               dropped; u32 1 if it has outlived the outer one; u32 1 if its own time is not known
+               u64 samples without a GPU time: in flight, lost, dropped; u32 1 if it has outlived the outer
+               one; u32 1 if its own time is not known
+               u64 bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency
+               u64 collected with metrics; u64 collected; and if there are any,
+               each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
+               u32 kept samples; each: an f32 a kept column, NaN where there is no value
 
-       Columns of all samples are the GPU time and the latencies. Columns of samples with metrics are the
-       GPU time; the metrics; with several passes, the GPU time of each; with tiles, the metrics of each.
+       Columns are the GPU time; the metrics; if there are any, the GPU time of the samples with the metrics
+       of each pass; with tiles, the metrics of each; the latencies. With config.samples, all are kept. Else
+       the GPU time, that of each pass if there are several, and latencies if the first line has 1.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -36152,12 +36187,13 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        around it, so zt_begin knows where a region is. A slot keeps its path for all its executions, because
        commands that are nested once stay so.
 
-       A path adds up the GPU times of its samples, and counts in `missing` samples that were begun and not
-       collected. Both follow from the transitions of slots. The own time of a path is its sum less the sums
-       of the paths directly inside. This is right if all have the samples of the same executions, so it is
-       known only if none is missing. Executions outside of zt_execute are counted when they are noticed.
-       From the second execution of a slot on, others may have gone unnoticed, so each adds one to `missing`
-       for good.
+       A path has the statistics of its samples: the moments of each column, and kept samples for quantiles.
+       Those of a region are the sum over its paths. A kept value weighs as many samples as it stands for.
+       A path also counts in `missing` samples that were begun and not collected, which follows from the
+       transitions of slots. The own time of a path is the sum of its GPU times less those of the paths
+       directly inside. This is right if all have the samples of the same executions, so it is known only if
+       none is missing. Executions outside of zt_execute are counted when they are noticed. From the second
+       execution of a slot on, others may have gone unnoticed, so each adds one to `missing` for good.
 */
 /*
    MIT License
@@ -36179,4 +36215,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: b8ff6ebfe0e08fe1 */
+/* Joined from src/ by src/join.py: 06898b4c640ad6ca */

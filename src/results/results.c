@@ -135,7 +135,8 @@ ZT__PRIVATE zt__subject zt__get_subject(const zt_profiler *profiler, const char 
     return subject;
 }
 
-ZT__PRIVATE const zt__path *zt__next_of(zt__subject subject, const zt__path *path) {
+/* Returns the path of a subject after `path`, or the first for NULL; NULL at the end. The mutex is held. */
+static const zt__path *zt__next_of(zt__subject subject, const zt__path *path) {
     if (subject.path) {
         return path ? NULL : subject.path;
     }

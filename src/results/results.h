@@ -42,9 +42,6 @@ ZT__PRIVATE zt__subject zt__subject_at(zt_profiler *profiler, uint32_t index);
 ZT__PRIVATE zt__subject zt__get_subject(const zt_profiler *profiler, const char *call, uint32_t index,
                                         const char *what, const void *out, ze_result_t *result);
 
-/* Returns the path of a subject after `path`, or the first for NULL; NULL at the end. The mutex is held. */
-ZT__PRIVATE const zt__path *zt__next_of(zt__subject subject, const zt__path *path);
-
 /* The mutex is held. */
 ZT__PRIVATE zt__totals zt__add_up(zt__subject subject);
 
