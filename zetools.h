@@ -2164,12 +2164,11 @@ struct zt_config {
     uint32_t max_slots;      /* The most slots of each pass, and the most for launches with times alone.
                                 Regions beyond are dropped. Raise it if recorded lists have more regions than
                                 this. Default: 16384. */
-    uint32_t
-        samples; /* Samples kept of each path with all their figures, up to 1,048,576, for median and 95th
-                                percentile of metrics and latencies; 4 bytes a figure. 0: 512 GPU times are
-                                kept and, with a timeline, latencies; metrics then have neither. A path needs
-                                56 bytes a metric besides: at most 8 KiB with the metrics of most devices.
-                                See AGGREGATION. Default: 0. */
+    uint32_t samples;        /* Samples kept of each path with all their figures, up to 1,048,576, for median
+                                and 95th percentile of metrics and latencies; 4 bytes a figure. 0: 512 GPU
+                                times are kept and, with a timeline, latencies; metrics then have neither.
+                                A path also needs 56 bytes a metric: at most 8 KiB with the metrics of most
+                                devices. See AGGREGATION. Default: 0. */
 
     int thread; /* Not 0: a thread of the library's own collects; see COLLECTING. 0: threads that call the
                    library do. */
@@ -14004,8 +14003,7 @@ typedef struct zt__coverage {
     zt_overlap overlap;
     double outermost_ns; /* the sum of the times of samples that are inside no other, and the time */
     double covered_ns;   /* in which at least one of them ran. NaN as the times of zt_overlap */
-    double
-        wall_share; /* of samples in the time from the first to the last, in percent; NaN, too, with fewer than two */
+    double wall_share;   /* of samples in the time from first to last, in percent. NaN with fewer than two */
 } zt__coverage;
 
 /* The newest samples. Guarded by the profiler's mutex. */
@@ -25582,9 +25580,7 @@ typedef struct zt__document {
     int out_of_memory;     /* the report is incomplete */
     zt__coverage coverage; /* of reports with shares */
     zt__at_once *at_once;  /* of each path */
-    double
-        busy_ns; /* of gpu_time_ns, in which at least one region ran; NaN: not known. Shares are of it, or else of
-                       gpu_time_ns */
+    double busy_ns; /* in which any of gpu_time_ns ran; NaN: not known. Shares are of it, else of that */
 } zt__document;
 
 /* The lengths of zt__figure_names, zt__overlap_names and zt__kernel_numbers. */
@@ -36215,4 +36211,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 06898b4c640ad6ca */
+/* Joined from src/ by src/join.py: c7c3608d0ae0bf91 */

@@ -53,9 +53,7 @@ typedef struct zt__document {
     int out_of_memory;     /* the report is incomplete */
     zt__coverage coverage; /* of reports with shares */
     zt__at_once *at_once;  /* of each path */
-    double
-        busy_ns; /* of gpu_time_ns, in which at least one region ran; NaN: not known. Shares are of it, or else of
-                       gpu_time_ns */
+    double busy_ns; /* in which any of gpu_time_ns ran; NaN: not known. Shares are of it, else of that */
 } zt__document;
 
 /* The lengths of zt__figure_names, zt__overlap_names and zt__kernel_numbers. */

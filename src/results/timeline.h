@@ -77,8 +77,7 @@ typedef struct zt__coverage {
     zt_overlap overlap;
     double outermost_ns; /* the sum of the times of samples that are inside no other, and the time */
     double covered_ns;   /* in which at least one of them ran. NaN as the times of zt_overlap */
-    double
-        wall_share; /* of samples in the time from the first to the last, in percent; NaN, too, with fewer than two */
+    double wall_share;   /* of samples in the time from first to last, in percent. NaN with fewer than two */
 } zt__coverage;
 
 /* The newest samples. Guarded by the profiler's mutex. */
