@@ -234,6 +234,12 @@ $(1)/tests/%.o: tests/%.cpp | deps-build deps-test $(4)
 # Programs of several files with a copy of the library each.
 $(1)/tests/test_process: $(1)/tests/plugins/other_file.o
 
+$(1)/tests/test_scoped: $(1)/tests/plugins/other_version.o
+
+# In C++, and of another version.
+$(1)/tests/plugins/other_version.o: private CXXFLAGS += -I$(1)/tests/plugins/newer
+$(1)/tests/plugins/other_version.o: $(1)/tests/plugins/newer/zetools.h
+
 # Plugins with a copy of the library each, and a program that knows the loader through them alone.
 $(1)/tests/plugins/plugin_c.so: tests/plugins/plugin.c | deps-build deps-test $(4)
 	mkdir -p $$(@D)
@@ -278,6 +284,7 @@ $(BUILD)/$(1)/tests/fixture.o: tests/fixture.c | deps-build deps-test
 	$$(CC) $$(C_FLAGS) -c -o $$@ $$<
 
 $(BUILD)/$(1)/tests/test_process: $(BUILD)/tests/plugins/other_file.o
+$(BUILD)/$(1)/tests/test_scoped: $(BUILD)/tests/plugins/other_version.o
 -include $$(wildcard $(BUILD)/$(1)/tests/*.d)
 $(call programs,$(BUILD)/$(1),$(2),$(BUILD)/$(1),$(BUILD))
 endef
@@ -332,7 +339,7 @@ $(BUILD)/coverage/%: CXX = g++
 $(BUILD)/libze_second.so: $(BUILD)/libze_softgpu.so
 	cp $< $@
 
-$(BUILD)/tests/plugins/failing.so $(BUILD)/tests/plugins/watching.so: $(BUILD)/tests/plugins/%.so: tests/plugins/%.c | deps-build deps-test
+$(BUILD)/tests/plugins/failing.so: $(BUILD)/tests/plugins/%.so: tests/plugins/%.c | deps-build deps-test
 	mkdir -p $(@D)
 	$(CC) $(C_FLAGS) -O0 -fPIC -shared -o $@ $< $(ZE_LIBS)
 
@@ -341,7 +348,7 @@ $(BUILD)/tests/plugins/failing.so $(BUILD)/tests/plugins/watching.so: $(BUILD)/t
 %/tests/test_strict.o: private C_FLAGS = -std=c11 $(CFLAGS) $(ALL_FLAGS)
 
 # What tests load and run, whatever their variant.
-LOADED := $(BUILD)/libze_softgpu.so $(ALL_KERNELS:%=$(BUILD)/kernels/%.so) $(BUILD)/tests/plugins/failing.so $(BUILD)/tests/plugins/watching.so
+LOADED := $(BUILD)/libze_softgpu.so $(ALL_KERNELS:%=$(BUILD)/kernels/%.so) $(BUILD)/tests/plugins/failing.so
 RUN_BY_test_preload := libzt_auto.so simulate
 RUN_BY_test_watch := hang
 RUN_BY_test_hotspots := libzt_auto.so simulate hotspots

@@ -222,13 +222,13 @@
        The tracer observes executions, resets and destructions of lists, so zt_execute, zt_reset and
        zt_release are not needed. It works through the tracing layer of the loader, which zt_trace_start
        enables. With loaders before 1.15.7, set ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit.
+       One tracer runs at a time in a process; zt_auto traces all devices. A second start is refused.
 
        With metrics, a launch overlaps with nothing. With times alone (config.groups = "") it overlaps as
        without the tracer, with the exceptions in TRACED LAUNCHES. TRACED LISTS has what is not measured.
 
-       zt_trace_config has more: copies, host times of calls, files of MODULES, and hooks, which are
-       callbacks of the application around calls (see HOOKS). KERNELS has what is reported of each kernel.
-       REPLACEMENTS shows how kernels of another module take the place of the application's.
+       zt_trace_config has copies, host times of calls, files of MODULES, and hooks around calls (see HOOKS),
+       too. KERNELS has what is reported of each kernel; REPLACEMENTS, how others take their place.
 
    AUTOMATIC TRACING
 
@@ -278,10 +278,10 @@
 
    WATCHING
 
-       With ZETOOLS_DEBUG. zt_watch(profiler, NULL) reports where a kernel hangs. When a region or a traced
-       launch runs longer than zt_watch_config.hang_ns, or the device reports a fault, a thread of the
-       library stops all threads of the device once, counts them by their instructions, and resumes them.
-       The report goes to the log function, to zt_watch_config.function and a file; see WATCHED REGIONS.
+       With ZETOOLS_DEBUG. zt_watch(profiler, NULL) reports which region or traced launch hangs: one that
+       runs longer than zt_watch_config.hang_ns, and what else is submitted. The report goes to the log
+       function, to zt_watch_config.function and a file; see WATCHED REGIONS. At which instruction the
+       threads of the device are, zt_debug_open shows to another program: see PROGRAM DEBUG.
 
    PROGRAM DEBUG
 
@@ -327,7 +327,7 @@
    PROCESSES
 
        A process may contain several copies of this header, in plugins and libraries. They find each other
-       by the environment variable ZETOOLS_PROCESS_3, which the first call of the library sets: no other
+       by the environment variable ZETOOLS_PROCESS_4, which the first call of the library sets: no other
        thread may use the environment during that call, and nobody may change the variable. See COPIES OF
        THE HEADER.
 
@@ -372,7 +372,7 @@
                                 only declares them
        ZETOOLS_DISABLE          in each file whose calls are to disappear: all functions are empty, no code
                                 is left, and Level Zero is not needed. zt_execute and zt_reset make only the
-                                calls of Level Zero. Figures are 0, and not NaN. Pass no profiler and no
+                                calls of Level Zero. Figures are NaN, benchmarks fail. Pass no profiler and no
                                 structure of the library between files with it and without
        ZETOOLS_TRACER           in each file that uses the tracer or hot spots, and in the one of
                                 ZETOOLS_IMPLEMENTATION. Off by default, because it adds code for every call
@@ -420,7 +420,10 @@
 #ifndef ZETOOLS_DISABLE
 #include <level_zero/ze_api.h>
 #define ZT__HAVE_LEVEL_ZERO 1
-#elif defined(__has_include)
+#else
+#include <math.h> /* NAN */
+#endif
+#if defined(ZETOOLS_DISABLE) && defined(__has_include)
 #if __has_include(<level_zero/ze_api.h>)
 #include <level_zero/ze_api.h>
 #define ZT__HAVE_LEVEL_ZERO 1
@@ -528,8 +531,7 @@ typedef struct zt_bench_changes zt_bench_changes; /* how many benchmarks changed
 /* watching */
 typedef struct zt_watch_config zt_watch_config; /* how regions are watched */
 typedef struct zt_watch_info zt_watch_info;     /* what a watch does, and what it has found */
-typedef struct zt_hang zt_hang;                 /* what hangs or has faulted, and where */
-typedef struct zt_hang_place zt_hang_place;     /* where threads were when they were stopped */
+typedef struct zt_hang zt_hang;                 /* what hangs */
 
 /* program debug */
 typedef struct zt_debugger zt_debugger;         /* a session with one device and one process that uses it */
@@ -671,8 +673,9 @@ ZT_API void zt_close(zt_profiler *profiler);
                                is no number
        INVALID_SIZE            there are more than 16 hooks
        NOT_READY               a call of an earlier trace is still in progress
-       HANDLE_OBJECT_IN_USE    the profiler traces already, or this is inside a hook of any profiler
-   Not by two threads for one profiler at once. */
+       HANDLE_OBJECT_IN_USE    a tracer runs in the process already: of this or another profiler, or of zt_auto;
+                               or this is inside a hook
+   Of several threads that call it at once, one succeeds. */
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
 
 /* Stops tracing and the sampling of hot spots. What was measured stays. Recorded lists may still be executed,
@@ -704,7 +707,8 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 /* ---- what all configurations have ---------------------------------------------------------------------- */
 
-/* Called with the first message of each kind, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...".
+/* Called once with each message, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...". Messages that differ in
+   numbers alone are one, and at most eight of a kind are logged.
    result  a ze_result_t: that of the call that failed, or the one that describes the message best
    text    the identifier of the kind, what happened and what to do
    user    `log_user` of the configuration */
@@ -911,8 +915,8 @@ struct zt_limit_info {
     zt_limit limit;
     const char *name;  /* of the limit: "memory bandwidth", "latency", ... */
     char text[320];    /* sentences with the figures that show it, or with what is missing */
-    char missing[256]; /* metrics that were not measured and might show another limit, as for
-                          zt_config.metrics; "": none is known. The device need not have them */
+    char missing[256]; /* metrics that were not measured and might show another limit, of one group of the
+                          device, which the text may name; "": none is known */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -1628,19 +1632,15 @@ ZT_API ze_result_t zt_compare_benches(const zt_profiler *profiler, const zt_benc
 
 /* How hot spots are sampled. Start from zt_hotspots_config_default(). */
 struct zt_hotspots_config {
-    uint32_t period_ns;      /* Nanoseconds between two samples; the driver rounds it. Default: 50 us. */
-    size_t memory_limit;     /* Bytes for samples that are read and not yet added up. Default: 8 MiB. */
-    uint32_t addresses;      /* The most addresses that are kept apart; samples at others are counted. Each
+    uint32_t period_ns;  /* Nanoseconds between two samples; the driver rounds it. Default: 50 us. */
+    size_t memory_limit; /* Bytes for samples that are read and not yet added up. Default: 8 MiB. */
+    uint32_t addresses;  /* The most addresses that are kept apart; samples at others are counted. Each
                                 needs up to 300 bytes. A later start can raise it, and not lower it. Default:
                                 65,536. */
-    size_t debug_limit;      /* Bytes of debug information that are kept for source lines, of modules that
+    size_t debug_limit;  /* Bytes of debug information that are kept for source lines, of modules that
                                 are destroyed, or still there at the stop. Default: 64 MiB. */
-    int no_thread;           /* Not 0: zt_collect reads samples; call it every few milliseconds. 0: a thread
+    int no_thread;       /* Not 0: zt_collect reads samples; call it every few milliseconds. 0: a thread
                                 of the library's own does. */
-    uint32_t stops_a_second; /* On a device that does not sample instructions: how often all its threads are
-                                stopped to see where they are, at most 1000. Raise it, such as to 10, where
-                                there is nothing else: each stop delays the work. Needs ZETOOLS_DEBUG.
-                                Default: 0, never. */
 };
 
 /* Samples, and what became of them: samples = matched + outside + ambiguous + no_room. */
@@ -1653,7 +1653,7 @@ struct zt_hotspots_counts {
     uint64_t no_room;   /* at more addresses than zt_hotspots_config.addresses, or without memory for them */
     uint64_t discarded; /* reports or rows that could not be used: the driver calculated none, or no address
                            or no counts. How many samples they had is not known */
-    uint64_t drops;     /* how often the device has dropped samples, or a stop has failed */
+    uint64_t drops;     /* how often the device has dropped samples */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -1667,13 +1667,12 @@ ZT_API zt_hotspots_config zt_hotspots_config_default(void);
    Returns SUCCESS. On failure, zt_get_last_error(profiler) has the message:
        NOT_READY               the profiler does not trace
        UNSUPPORTED_FEATURE     the device has no metric group that samples instructions, or is a root device
-                               of several tiles; the driver does not report where kernels lie; or
-                               config.stops_a_second is needed, without ZETOOLS_DEBUG or a thread for it
+                               of several tiles; or the driver does not report where kernels lie
        NOT_AVAILABLE           the group is in use, and the message names by whom
        HANDLE_OBJECT_IN_USE    likewise, or hot spots are sampled already
        INVALID_SIZE            config.memory_limit is too low
        DEPENDENCY_UNAVAILABLE  the driver's metric library is missing
-       otherwise the result of the call that failed; of zt_debug_open, if config.stops_a_second is needed
+       otherwise the result of the call that failed
    Not by two threads for one device at once. */
 ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config);
 
@@ -1773,48 +1772,15 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
 
 #ifdef ZETOOLS_DEBUG
 
-/* The most places in a report of a watch. */
-enum { ZT_MAX_PLACES = 32 };
-
-/* Who debugs a process for zt_watch. */
-typedef enum zt_debugged_by {
-    ZT_DEBUGGED_BY_NOBODY, /* what hangs is reported, but not where */
-    ZT_DEBUGGED_BY_ITSELF,
-    ZT_DEBUGGED_BY_HELPER /* a process that the library has started */
-} zt_debugged_by;
-
-/* Where threads of the device were when they were stopped. */
-struct zt_hang_place {
-    const char *kernel; /* "": not known */
-    uint64_t address;   /* of the instruction */
-    uint64_t offset;  /* of the instruction from the begin of the kernel, in bytes; 0 if that is not known */
-    uint32_t threads; /* that were there */
-    const char *file; /* of the source. "": not known */
-    uint32_t line;    /* from 1; 0: not known */
-};
-
-/* What hangs or has faulted, and where. */
+/* A region or a traced launch that hangs. */
 struct zt_hang {
-    int is_fault; /* not 0: the device has reported a fault, or threads have stopped by themselves */
-    uint64_t fault_address; /* of a page fault; else 0 */
-    const char *fault;      /* what it was, in words. "": no fault */
-    const char *region;     /* that runs for too long; of a fault, one that was running. "": not known */
-    uint64_t running_ns;    /* how long it has run, in nanoseconds */
-    uint32_t others;        /* other lists with regions that run, or wait for what hangs */
-    int has_ended;          /* not 0: the region ended while the threads were being stopped */
-    zt_debugged_by debugged_by;
-    const char *reason;          /* why nobody debugs, or why threads could not be stopped or found */
-    uint32_t stopped;            /* threads that were stopped */
-    uint32_t unstopped;          /* threads that could not be stopped, as far as the device reports them */
-    uint32_t place_count;        /* up to ZT_MAX_PLACES */
-    const zt_hang_place *places; /* in descending order of threads */
-    uint32_t threads_elsewhere;  /* that were stopped at other places */
-    int is_left_stopped;         /* not 0: the threads stay stopped; see zt_watch_config.leave_stopped */
-    const char *text;            /* the whole report, as in the file */
+    const char *region;  /* of a traced launch, the name of its kernel */
+    uint64_t running_ns; /* how long it has run, in nanoseconds */
+    uint32_t others;     /* other lists with regions that run, or wait for it */
+    const char *text;    /* the whole report, as in the file: also the first region of each of these lists */
 };
 
-/* Called with each hang and each fault, on the thread of the watch, after the work was resumed or left
-   stopped. `user` is zt_watch_config.user. */
+/* Called with each hang, on the thread of the watch. `user` is zt_watch_config.user. */
 typedef void (*zt_hang_fn)(const zt_hang *hang, void *user);
 
 /* How regions are watched. Start from zt_watch_config_default(). */
@@ -1823,19 +1789,14 @@ struct zt_watch_config {
                             Default: 10 seconds. */
     const char *path;    /* The file of the report; %p is the process ID. The second report goes to
                             hang.%p.2.txt, and so on. "": none. Default: "hang.%p.txt". */
-    zt_hang_fn function; /* Is called with each hang and each fault. NULL: none is. */
+    zt_hang_fn function; /* Is called with each hang. NULL: none is. */
     void *user;
-    int leave_stopped; /* Not 0: threads stay stopped until zt_watch_stop or zt_close. */
-    int no_helper;     /* Not 0: no other process is started to debug this one. */
 };
 
 /* What a watch does, and what it has found. */
 struct zt_watch_info {
     int is_watching; /* not 0: there is a watch */
-    zt_debugged_by debugged_by;
-    char reason[512];       /* why the process does not debug itself, or why nobody debugs it; else "" */
-    uint32_t hangs, faults; /* that were reported */
-    int is_stopped;         /* not 0: threads of the device are left stopped */
+    uint32_t hangs;  /* that were reported */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -1843,8 +1804,7 @@ struct zt_watch_info {
 /* Returns a configuration with every field at its default. */
 ZT_API zt_watch_config zt_watch_config_default(void);
 
-/* Watches the regions of a profiler, and its device; see WATCHING. Where debugging is not possible, hangs are
-   reported without places, and zt_watch_get_info returns why. A second call replaces the configuration.
+/* Watches the regions of a profiler; see WATCHING. A second call replaces the configuration.
    config  NULL: the defaults
    Returns SUCCESS, or
        INVALID_NULL_HANDLE   the profiler is from zt_unpack
@@ -1854,7 +1814,7 @@ ZT_API zt_watch_config zt_watch_config_default(void);
    Not by two threads at once. */
 ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config);
 
-/* Ends the watch, and resumes threads that were left stopped. zt_close does the same before all else.
+/* Ends the watch. zt_close does the same before all else.
    Returns SUCCESS, also if nothing is watched; NOT_READY if the thread of the watch does not end;
    HANDLE_OBJECT_IN_USE inside a log function.
    Not by two threads at once. */
@@ -1879,7 +1839,7 @@ struct zt_debug_config {
                                  threads of the device that are about to stop. Default: 1 second. */
     size_t module_limit;      /* Bytes of modules that are kept for zt_debug_where. Default: 64 MiB. */
     int no_lines;             /* Not 0: zt_debug_where runs no program to find source lines. */
-    zt_log_fn log; /* Receives each kind of message once. NULL: none, or standard error with ZT_LOG. */
+    zt_log_fn log;            /* Receives each message once. NULL: none, or standard error with ZT_LOG. */
     void *log_user;
     zt_allocator allocator; /* Functions that are NULL: malloc and free. */
 };
@@ -2280,6 +2240,10 @@ static inline ZT__UNUSED int zt__begin_body(zt_region *region) {
 
 #ifdef __cplusplus
 
+#ifdef ZETOOLS_STATIC
+namespace { /* as the functions that they call: each copy of the library has its own */
+#endif
+
 /* A region that lasts as long as the object. It cannot be copied or moved. */
 struct zt_scope {
     zt_region region;
@@ -2298,6 +2262,10 @@ struct zt__all_passes {
     zt__all_passes(const zt__all_passes &) = delete;
     zt__all_passes &operator=(const zt__all_passes &) = delete;
 };
+
+#ifdef ZETOOLS_STATIC
+} /* namespace */
+#endif
 
 #define ZT__REGION(scope, profiler, list, name)                                                              \
     for (zt_scope scope(profiler, list, name); zt__begin_body(&scope.region);)
@@ -2332,7 +2300,8 @@ struct zt__all_passes {
 
 #ifdef ZETOOLS_DISABLE
 
-/* Each function returns what stands for nothing, with figures of 0, and fills in empty structures. */
+/* Each function returns what stands for nothing, and fills in empty structures. Figures are NaN, so that no
+   comparison with one holds; a benchmark returns UNSUPPORTED_FEATURE. */
 
 #ifdef ZT__HAVE_LEVEL_ZERO
 #define ZT__RESULT ze_result_t
@@ -2340,6 +2309,7 @@ struct zt__all_passes {
 #define ZT__RESULT int
 #endif
 #define ZT__SUCCESS ((ZT__RESULT)0)
+#define ZT__UNSUPPORTED ((ZT__RESULT)0x78000003)
 #define ZT__OFF static inline ZT__UNUSED
 
 /* The parameters have the names of those of the functions that they replace, and are not used. */
@@ -2364,10 +2334,32 @@ ZT__OFF ZT__RESULT zt__clear(void *memory, size_t size) {
         return empty;                                                                                        \
     }
 
+ZT__OFF ZT__RESULT zt__clear_stats(zt_stats *stats) {
+    if (stats) {
+        stats->count = 0;
+        stats->sum = stats->mean = stats->stddev = stats->min = stats->max = stats->median = stats->p95 = NAN;
+    }
+    return ZT__SUCCESS;
+}
+
+ZT__OFF void zt__clear_bench(zt_bench_result *result) {
+    size_t i;
+    zt__clear(result, sizeof *result);
+    result->region = UINT32_MAX;
+    result->median = result->low = result->high = result->quartile1 = result->quartile3 = NAN;
+    result->min = result->max = result->precision = result->tolerance = NAN;
+    result->bytes_per_second = result->items_per_second = result->frequency_mhz = NAN;
+    result->counter_median = result->perturbation = NAN;
+    for (i = 0; i < ZT_BENCH_SAMPLES; i++) {
+        result->samples[i] = NAN;
+    }
+}
+
 /* clang-format off */
 ZT__OFF ZT__RESULT zt_open(const void *context, const void *device, const zt_config *config,
     zt_profiler **profiler) { return ZT__CLEAR(profiler); }
-ZT__OFF const char *zt_get_last_error(const zt_profiler *profiler) { return ""; }
+ZT__OFF const char *zt_get_last_error(const zt_profiler *profiler)
+    { return "ZETOOLS_DISABLE is defined: nothing is measured."; }
 ZT__OFF zt_region zt_begin(zt_profiler *profiler, const void *list, const char *name) ZT__EMPTY(zt_region)
 ZT__OFF void zt_end(zt_region *region) {}
 ZT__OFF ZT__RESULT zt_release(zt_profiler *profiler, const void *list) { return ZT__SUCCESS; }
@@ -2389,22 +2381,24 @@ ZT__OFF uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) { ret
 ZT__OFF const char *zt_cause_name(zt_cause cause) { return ""; }
 ZT__OFF uint32_t zt_get_region_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; info->parent = UINT32_MAX; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->parent = UINT32_MAX; zt__clear_stats(&info->time_ns);
+      info->own_ns = info->total_ns = info->bytes_per_second = NAN; } return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_get_path_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF uint32_t zt_find_path(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF ZT__RESULT zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info)
-    { ZT__CLEAR(info); if (info) { info->parent = UINT32_MAX; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->parent = UINT32_MAX; info->total_ns = info->own_ns = NAN; }
+      return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
-    zt_stats *stats) { return ZT__CLEAR(stats); }
+    zt_stats *stats) { return zt__clear_stats(stats); }
 ZT__OFF uint32_t zt_get_metric_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF uint32_t zt_find_metric(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF ZT__RESULT zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-    zt_stats *stats) { return ZT__CLEAR(stats); }
-ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) { return 0; }
+    zt_stats *stats) { return zt__clear_stats(stats); }
+ZT__OFF double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) { return NAN; }
 ZT__OFF uint32_t zt_get_tile_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
-    uint32_t metric, zt_stats *stats) { return ZT__CLEAR(stats); }
+    uint32_t metric, zt_stats *stats) { return zt__clear_stats(stats); }
 ZT__OFF ZT__RESULT zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info)
     { return ZT__CLEAR(info); }
 ZT__OFF ZT__RESULT zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
@@ -2412,10 +2406,12 @@ ZT__OFF ZT__RESULT zt_set_peaks(zt_profiler *profiler, double bytes_per_second, 
 ZT__OFF ZT__RESULT zt_set_operations(zt_profiler *profiler, const char *region, double operations)
     { return ZT__SUCCESS; }
 ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) ZT__EMPTY(zt_timeline_info)
-ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler) ZT__EMPTY(zt_overlap)
+ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler)
+    { zt_overlap empty; zt__clear(&empty, sizeof empty); empty.span_ns = empty.busy_ns = empty.kernel_ns = NAN;
+      empty.copy_ns = empty.both_ns = empty.idle_ns = NAN; return empty; }
 ZT__OFF uint32_t zt_get_pass_count(const zt_profiler *profiler) { return 1; }
 ZT__OFF ZT__RESULT zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass, zt_stats *time_ns)
-    { return ZT__CLEAR(time_ns); }
+    { return zt__clear_stats(time_ns); }
 ZT__OFF zt_passes zt_passes_begin(zt_profiler *profiler) ZT__EMPTY(zt_passes)
 ZT__OFF int zt_passes_next(zt_passes *passes) { return passes->runs++ == 0; }
 ZT__OFF void zt_passes_end(zt_passes *passes) {}
@@ -2428,7 +2424,7 @@ ZT__OFF zt_trace_config zt_trace_config_default(void) ZT__EMPTY(zt_trace_config)
 ZT__OFF zt_trace_counts zt_trace_get_counts(const zt_profiler *profiler) ZT__EMPTY(zt_trace_counts)
 ZT__OFF uint32_t zt_get_kernel_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = UINT32_MAX; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = UINT32_MAX; info->occupancy = NAN; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_replace(zt_profiler *profiler, const char *kernels, const void *module,
     const char *name) { return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_get_call_count(const zt_profiler *profiler) { return 0; }
@@ -2455,11 +2451,14 @@ ZT__OFF ZT__RESULT zt_stream_get_last_result(const zt_stream *stream) { return Z
 ZT__OFF uint32_t zt_get_streamed_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) { return NULL; }
 ZT__OFF ZT__RESULT zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
-    zt_streamed *streamed) { return ZT__CLEAR(streamed); }
+    zt_streamed *streamed)
+    { ZT__CLEAR(streamed); if (streamed) { streamed->mean = streamed->peak = NAN; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_bench(zt_profiler *profiler, const zt_bench_config *config, zt_bench_result *result)
-    { ZT__CLEAR(result); if (result) { result->region = UINT32_MAX; } return ZT__SUCCESS; }
+    { if (result) { zt__clear_bench(result); } return ZT__UNSUPPORTED; }
 ZT__OFF ZT__RESULT zt_compare(zt_profiler *profiler, const zt_bench_config *a, const zt_bench_config *b,
-    zt_comparison *result) { return ZT__CLEAR(result); }
+    zt_comparison *result)
+    { ZT__CLEAR(result); if (result) { zt__clear_bench(&result->a); zt__clear_bench(&result->b);
+      result->ratio = result->low = result->high = NAN; } return ZT__UNSUPPORTED; }
 ZT__OFF ZT__RESULT zt_write_benches(const zt_profiler *profiler, const zt_bench_result *results,
     uint32_t count, zt_write_fn write, void *user) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_write_bench(const zt_profiler *profiler, const zt_bench_result *result,
@@ -2481,7 +2480,7 @@ ZT__OFF zt_hotspots_counts zt_hotspots_get_counts(const zt_profiler *profiler) Z
 ZT__OFF ZT__RESULT zt_hotspots_find_lines(zt_profiler *profiler) { return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_get_hotspot_count(const zt_profiler *profiler) { return 0; }
 ZT__OFF ZT__RESULT zt_get_hotspot(const zt_profiler *profiler, uint32_t hotspot, zt_hotspot_info *info)
-    { ZT__CLEAR(info); if (info) { info->kernel = info->file = ""; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->kernel = info->file = ""; info->share = NAN; } return ZT__SUCCESS; }
 #endif
 ZT__OFF ZT__RESULT zt_merge(zt_profiler *into, const zt_profiler *from) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_pack(const zt_profiler *profiler, void *buffer, size_t *size)
@@ -2643,9 +2642,6 @@ typedef zt__disabled_scope zt_scope;
 #include <type_traits>
 #endif
 #else
-#ifdef ZETOOLS_DEBUG
-#include <dirent.h>
-#endif
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -2655,9 +2651,6 @@ typedef zt__disabled_scope zt_scope;
 #include <strings.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
-#ifdef ZETOOLS_DEBUG
-#include <sys/socket.h>
-#endif
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
@@ -2725,11 +2718,6 @@ int pthread_sigmask(int how, const zt__signal_set *set, zt__signal_set *before);
 ssize_t readlink(const char *path, char *target, size_t size);
 struct tm *gmtime_r(const time_t *seconds, struct tm *utc);
 int unsetenv(const char *name);
-char *realpath(const char *path, char *resolved);
-extern char **environ;
-#ifdef ZETOOLS_DEBUG
-int dirfd(DIR *directory);
-#endif
 #endif
 
 #endif /* not _WIN32 */
@@ -3129,13 +3117,6 @@ ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]);
 /* Registers a function to be called in each forked child. Returns 0 without memory. */
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 
-#ifndef _WIN32
-
-/* Returns whether the program has more rights than the user who runs it: its file has another user's
-   (set-user-ID), or capabilities. */
-ZT__PRIVATE int zt__has_extra_rights(void);
-#endif
-
 /* Returns a variable of the environment with which the user configures the library, or NULL. A program with
    more rights than its user heeds none: they name files to write and programs to run. */
 ZT__PRIVATE const char *zt__get_variable(const char *name);
@@ -3147,8 +3128,8 @@ ZT__PRIVATE int zt__read_variable(const char *name, char *text, size_t size);
 /* Sets a variable of the environment. One that is set already keeps its value, unless `replaces`. */
 ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int replaces);
 
-/* Returns whether the user may do what is reserved for privileged ones. */
-ZT__PRIVATE int zt__is_privileged(void);
+/* Returns how a process gets permission to use counters, or NULL if the system reserves them for nobody. */
+ZT__PRIVATE const char *zt__find_permission_remedy(void);
 
 /* Stores the command line, with blanks between the arguments. */
 ZT__PRIVATE void zt__read_program(char *program, size_t room);
@@ -3390,7 +3371,9 @@ ZT__PRIVATE int zt__call_after_fork(void (*function)(void)) {
     return pthread_atfork(NULL, NULL, function) == 0;
 }
 
-ZT__PRIVATE int zt__has_extra_rights(void) {
+/* Returns whether the program has more rights than the user who runs it: its file has another user's
+   (set-user-ID), or capabilities. */
+static int zt__has_extra_rights(void) {
     return getauxval(AT_SECURE) != 0;
 }
 
@@ -3410,8 +3393,28 @@ ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int repla
     setenv(name, value, replaces);
 }
 
-ZT__PRIVATE int zt__is_privileged(void) {
-    return geteuid() == 0;
+ZT__PRIVATE const char *zt__find_permission_remedy(void) {
+    static const struct {
+        const char *path, *remedy;
+    } files[] = {
+        {"/proc/sys/dev/xe/observation_paranoid",
+         "As root, write 0 to /proc/sys/dev/xe/observation_paranoid, or run with CAP_PERFMON."},
+        {"/proc/sys/dev/i915/perf_stream_paranoid",
+         "As root, write 0 to /proc/sys/dev/i915/perf_stream_paranoid, or run with CAP_PERFMON."},
+    };
+    const char *remedy = NULL;
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(files); i++) {
+        FILE *file = fopen(files[i].path, "re");
+        int number;
+        if (file) {
+            if (fscanf(file, "%d", &number) != 1 || number != 0) {
+                remedy = files[i].remedy;
+            }
+            fclose(file);
+        }
+    }
+    return remedy;
 }
 
 ZT__PRIVATE void zt__read_program(char *program, size_t room) {
@@ -3480,19 +3483,36 @@ static void zt__unblock_write_signals(const zt__write_signals *signals) {
     errno = reason;
 }
 
+/* Waits until a descriptor has room. Returns 0 if it has none after 10 seconds. */
+static int zt__await_room(int descriptor) {
+    enum { LONGEST_MS = 10000 };
+    const uint64_t begin = zt__now_ns();
+    struct pollfd writable = {descriptor, POLLOUT, 0};
+    uint64_t passed_ms = 0;
+    int ready;
+    do {
+        ready = poll(&writable, 1, (int)(LONGEST_MS - passed_ms));
+        passed_ms = (zt__now_ns() - begin) / 1000000;
+    } while (ready < 0 && errno == EINTR && passed_ms < LONGEST_MS);
+    return ready > 0;
+}
+
 /* Returns 0 if all was written. What the application has written to `file` is flushed first. A C library
    discards it if a signal interrupts the flush, so this waits until there is room: a pipe then has enough for
-   the usual buffer. */
+   the usual buffer. A terminal or a pipe that does not block is waited for likewise. */
 static int zt__write_to_descriptor(FILE *file, int descriptor, const char *next, size_t size) {
-    struct pollfd writable = {descriptor, POLLOUT, 0};
-    while (poll(&writable, 1, -1) < 0 && errno == EINTR) {
-    }
+    zt__await_room(descriptor);
     if (fflush(file) != 0) {
         return 1;
     }
     while (size > 0) {
         ssize_t written = write(descriptor, next, size);
-        if (written < 0 && errno != EINTR) {
+        if (written < 0 && errno == EAGAIN) {
+            if (!zt__await_room(descriptor)) {
+                errno = EAGAIN;
+                return 1;
+            }
+        } else if (written < 0 && errno != EINTR) {
             return 1;
         }
         next += written > 0 ? written : 0;
@@ -4124,14 +4144,19 @@ ZT__PRIVATE const char *zt__file_name(const char *path) {
 
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
     /* A suffix stands before those that it ends with. */
+#ifdef ZETOOLS_NO_PAGE
+    enum { PAGE_SHOWS_TIMELINE = 0 };
+#else
+    enum { PAGE_SHOWS_TIMELINE = 1 };
+#endif
     static const zt__suffix suffixes[] = {
         {".instances.csv", ZT_FORMAT_INSTANCES, 1},
         {".folded", ZT_FORMAT_FOLDED, 0},
         {".trace.json", ZT_FORMAT_TRACE, 1},
         {".json", ZT_FORMAT_JSON, 0},
         {".csv", ZT_FORMAT_CSV, 0},
-        {".html", ZT_FORMAT_HTML, 1},
-        {".htm", ZT_FORMAT_HTML, 1},
+        {".html", ZT_FORMAT_HTML, PAGE_SHOWS_TIMELINE},
+        {".htm", ZT_FORMAT_HTML, PAGE_SHOWS_TIMELINE},
         {".prom", ZT_FORMAT_OPENMETRICS, 0},
         {".txt", ZT_FORMAT_TABLE, 0},
     };
@@ -4226,6 +4251,71 @@ ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
     }
 }
 
+/* ==== base/files.h ====================================================================================== */
+
+/* Files that are written whole: beside the name, and then renamed. */
+
+/* Writes the content of a file. UNKNOWN: the file does not take it, and errno has the reason. Other failures are
+   reported by the function itself. */
+typedef ze_result_t (*zt__content_fn)(const void *content, FILE *file);
+
+/* Writes to `file`, and then calls `end` with it: fclose, or fflush for a standard stream. `file` may be NULL: it could
+   not be opened. Returns what `write` returns; UNKNOWN with the reason in errno, if the file could not be written. */
+ZT__PRIVATE ze_result_t zt__write_content(FILE *file, int (*end)(FILE *), zt__content_fn write,
+                                          const void *content);
+
+/* Writes a file beside the one of this name and renames it, so that nobody reads an incomplete one. The file has the
+   access rights of the one that it replaces. Returns as zt__write_content. */
+ZT__PRIVATE ze_result_t zt__replace_file(const char *path, zt__content_fn write, const void *content);
+
+/* ==== base/files.c ====================================================================================== */
+
+/* Files that are written whole: beside the name, and then renamed. */
+
+ZT__PRIVATE ze_result_t zt__write_content(FILE *file, int (*end)(FILE *), zt__content_fn write,
+                                          const void *content) {
+    ze_result_t result;
+    unsigned console;
+    int reason;
+    if (!file) {
+        return ZE_RESULT_ERROR_UNKNOWN;
+    }
+    console = zt__begin_utf8(file);
+    errno = 0;
+    result = write(content, file);
+    reason = errno;
+    if (end(file) != 0 && result == ZE_RESULT_SUCCESS) {
+        result = ZE_RESULT_ERROR_UNKNOWN;
+        reason = errno;
+    }
+    zt__end_utf8(console);
+    errno = reason;
+    return result;
+}
+
+ZT__PRIVATE ze_result_t zt__replace_file(const char *path, zt__content_fn write, const void *content) {
+    const char *name = zt__file_name(path);
+    char beside[4096 + 64];
+    zt__file_properties before;
+    int reason, has_before = zt__get_file_properties(path, &before);
+    FILE *part;
+    ze_result_t result;
+    /* A long name is cut, because the name of a file has 255 bytes at the most. */
+    snprintf(beside, sizeof beside, "%.*s%.128s.%ld.%lx.part", (int)(name - path), path, name,
+             zt__get_process_id(), (unsigned long)zt__this_thread());
+    part = zt__create_file(beside, path, has_before ? &before : NULL);
+    result = zt__write_content(part, fclose, write, content);
+    if (result == ZE_RESULT_SUCCESS && !zt__rename_file(beside, path)) {
+        result = ZE_RESULT_ERROR_UNKNOWN;
+    }
+    if (part && result != ZE_RESULT_SUCCESS) {
+        reason = errno;
+        zt__remove_file(beside);
+        errno = reason;
+    }
+    return result;
+}
+
 /* ==== base/threads.h ==================================================================================== */
 
 /* Waits with a deadline, mutexes that know their thread, and the library's own threads. */
@@ -4250,7 +4340,6 @@ typedef struct zt__timed_mutex {
 typedef struct zt__thread {
     int running; /* it was started, and not yet joined. Atomic, like the next two */
     int stop_requested, ended;
-    int is_abandoned; /* at exit it hung: it must not call the driver or the application any more. Atomic */
     struct zt__thread_list *list; /* that it is in: of the copy of this header that has started it. Another
                                      copy may stop it */
     struct zt__thread *next;
@@ -4479,7 +4568,6 @@ static void zt__stop_threads_at_exit(void) {
         if (!zt__is_calling_thread(thread->handle) && zt__await_thread(thread)) {
             zt__join_thread(thread);
         } else {
-            zt__store(&thread->is_abandoned, 1);
             zt__remove_thread(thread);
         }
     }
@@ -4550,17 +4638,6 @@ ZT__PRIVATE void zt__find_loader_symbol(const char *name, void *function);
    not mangled, or the process has no C++ library. */
 ZT__PRIVATE char *zt__demangle(const char *name);
 
-#ifndef _WIN32
-
-/* Waits until a child has ended, so that it is no zombie, and kills it at the deadline. The application may
-   wait for all of its children, or ignore them; then waitpid fails. */
-ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline);
-
-/* Lets a program start with no signal blocked: the calling thread may be one of the library's, which block
-   nearly all. Returns 0 if that fails. */
-ZT__PRIVATE int zt__unblock_signals(posix_spawnattr_t *attributes);
-#endif
-
 /* Runs a program, and passes the lines that it prints to a function, until it has closed its output. A line
    that is too long, or has a character 0, is passed as "". Returns 0 if there is no such program. The files
    must be flushed. The program gets few variables of the environment: LD_PRELOAD and ZT_AUTO could
@@ -4603,7 +4680,9 @@ ZT__PRIVATE char *zt__demangle(const char *name) {
 /* The descriptor of `object` in the program; ZT__TOOL_OBJECT is its path. */
 enum { ZT__TOOL_DESCRIPTOR = 9 };
 
-ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline) {
+/* Waits until a child has ended, so that it is no zombie, and kills it at the deadline. The application may
+   wait for all of its children, or ignore them; then waitpid fails. */
+static void zt__await_child(pid_t process, uint64_t deadline) {
     enum { KILLED_NS = 1000000000 };
     zt__wait wait = zt__wait_until(deadline);
     pid_t ended;
@@ -4618,7 +4697,9 @@ ZT__PRIVATE void zt__await_child(pid_t process, uint64_t deadline) {
     }
 }
 
-ZT__PRIVATE int zt__unblock_signals(posix_spawnattr_t *attributes) {
+/* Lets a program start with no signal blocked: the calling thread may be one of the library's, which block
+   nearly all. Returns 0 if that fails. */
+static int zt__unblock_signals(posix_spawnattr_t *attributes) {
     zt__signal_set none;
     sigemptyset(&none);
     return posix_spawnattr_setsigmask(attributes, (const sigset_t *)(const void *)&none) == 0 &&
@@ -4749,6 +4830,7 @@ typedef struct zt__process {
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
+    uint32_t tracers;                          /* that are live: 0 or 1. Atomic */
     uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto, so far.
                                                   Atomic */
 } zt__process;
@@ -4786,14 +4868,15 @@ ZT__PRIVATE uintptr_t zt__get_depth(void);
 
 ZT__PRIVATE void zt__change_depth(int by);
 
-/* Returns the messages of this thread, or NULL without memory. */
+/* Returns the messages of this thread, or NULL: without memory, or without a block of the process. Who only asks for a
+   message creates no block. */
 ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void);
 
 /* ==== base/shared.c ===================================================================================== */
 
 /* The block that all copies of this header in a process share, and what belongs to a thread. */
 
-#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_3"
+#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_4"
 
 static zt__process *zt__known_process; /* atomic */
 
@@ -4910,7 +4993,7 @@ ZT__PRIVATE void zt__change_depth(int by) {
 /* ---- messages of a thread -------------------------------------------------------------------------------- */
 
 ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
-    zt__process *process = zt__get_process();
+    zt__process *process = zt__find_process();
     zt__thread_messages *messages;
     if (!process) {
         return NULL;
@@ -4952,8 +5035,11 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     X(METRIC_LIBRARY_MISSING, "zetMetricGroupGet: the device lists no counters (%u groups in all). The "     \
                               "driver's metric libraries are missing: install Intel Metrics Discovery and "  \
                               "Metrics Library (libigdmd, libigdml) of the driver's version.")               \
-    X(NO_PERMISSION, "%s failed: %s. The system reserves metrics for privileged users. As root, write 0 to " \
-                     "%s, or run with CAP_PERFMON.")                                                         \
+    X(NO_PERMISSION, "%s failed: %s. This process has no permission to use metrics. %s")                     \
+    X(NO_PERMISSION_OR_IN_USE, "%s failed: %s. Either this process has no permission to use metrics, or "    \
+                               "the counters are in use by another process or by a stream or query of this " \
+                               "program's own: the driver's answer is the same. %s Or close the other "      \
+                               "user, then open again.")                                                     \
     X(COUNTERS_IN_USE, "%s failed: %s. The device's counters are in use by %s. Close it, then open again.")  \
     X(METRICS_UNAVAILABLE, "%s failed: %s. Metrics cannot be measured on this device; regions have times.")  \
     X(TIMES_BY_CHOICE, "zt_open: no metric groups are requested; regions have only times. Name some in "     \
@@ -4978,6 +5064,9 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
     X(REGION_OPEN, "zt_collect: region '%.64s' is not ended, so it is not collected. Call zt_end() for it.") \
+    X(TIMED_OUT,                                                                                             \
+      "%s: samples are still in flight after the timeout of %llu ns. Wait for the work before, or "          \
+      "allow more time: timeouts are in nanoseconds.")                                                       \
     X(OVERWRITTEN, "%s: a list was executed again before its last execution had finished. The samples of "   \
                    "that are overwritten and counted as lost. Execute several lists in turn, or wait for "   \
                    "the list before: zt_execute does, up to config.wait_timeout_ns.")                        \
@@ -5043,7 +5132,9 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     X(TRACING_OFF, "%s: no callback was called (%s), so the loader's tracing layer is off. Set "             \
                    "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
                    "libze_tracing_layer.")                                                                   \
-    X(TRACING_ALREADY, "zt_trace_start: this profiler is already tracing. Call zt_trace_stop() first.")      \
+    X(TRACING_ALREADY, "%s: this process is traced already, and one tracer runs at a time: that of a "       \
+                       "profiler, or of zt_auto, which traces all devices. Call zt_trace_stop() first, or "  \
+                       "start without zt_auto.")                                                             \
     X(NO_SUCH_CALL, "%s: '%.64s' is not a call that can be traced. Nearest: %s.")                            \
     X(BAD_HOOKS, "%s: config.hooks is NULL, or has more than %u. Pass fewer.")                               \
     X(INSIDE_HOOK, "%s was called from a callback of the tracer, which it would have to wait for. Call it "  \
@@ -5055,12 +5146,7 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     /* of hot spots */                                                                                       \
     X(NO_INSTRUCTION_SAMPLING,                                                                               \
       "zt_hotspots_start: none of the %u metric groups of the device samples instructions, as "              \
-      "EuStallSampling does. Use another device or a newer driver, or set config.stops_a_second.")           \
-    X(CANNOT_STOP, "zt_hotspots_start: no metric group of the device samples instructions, and its threads " \
-                   "cannot be stopped for config.stops_a_second: %s")                                        \
-    X(STOPS_ENDED, "zt_hotspots_start: threads of the device are not stopped for samples any more: %s")      \
-    X(STOP_UNANSWERED, "zt_hotspots_start: where threads of the device are could not be read: %s Such "      \
-                       "stops are counted in zt_hotspots_counts.drops.")                                     \
+      "EuStallSampling does. Use another device or a newer driver.")                                         \
     X(NOT_TRACING, "zt_hotspots_start: the profiler does not trace, so it is not known where kernels lie. "  \
                    "Call zt_trace_start() before.")                                                          \
     X(NO_ADDRESSES, "zt_hotspots_start: %s. Where kernels lie is not known. Update loader and driver.")      \
@@ -5086,8 +5172,8 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     X(MODULE_NOT_SAVED, "%s failed: %s. Files of modules are missing in '%.512s'. %s")                       \
     /* of program debug */                                                                                   \
     X(DEBUG_UNSUPPORTED,                                                                                     \
-      "zetDeviceGetDebugProperties: this device cannot be debugged. Pass the root device in place of a "     \
-      "sub-device; otherwise this needs another device, or a newer driver.")                                 \
+      "zetDeviceGetDebugProperties: this device cannot be debugged: the kernel's i915 or xe driver lacks "   \
+      "eudebug, or it is a sub-device. Pass the root device, or install a kernel with eudebug.")             \
     X(DEBUG_SWITCHED_OFF, "%s: %s. The system has switched program debug off. As root, write 1 to %s, and "  \
                           "start the program again.")                                                        \
     X(DEBUG_NOT_ENABLED,                                                                                     \
@@ -5134,8 +5220,7 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     X(NO_EVENT, "%s: no event is being delivered on this thread. Call it in the function of zt_debug_wait.") \
     /* of watching */                                                                                        \
     X(HANG, "zt_watch: %s")                                                                                  \
-    X(NOT_DEBUGGED, "zt_watch: hangs are reported without places, as nobody can debug this process. %s")     \
-    X(NO_WATCH_THREAD, "zt_watch: no thread can be started%s. Watching needs one.")                          \
+    X(NO_WATCH_THREAD, "zt_watch: no thread can be started. Watching needs one.")                            \
     X(WATCH_HANGS, "%s: the thread of the watch does not return from the driver, or from config.function. "  \
                    "Call it again later.")                                                                   \
     /* of zt_bench */                                                                                        \
@@ -5162,11 +5247,16 @@ typedef enum zt__message {
 ZT__MESSAGES(X)
 #undef X
 
+/* How many different messages of a kind are logged. */
+enum { ZT__LOGGED_OF_KIND = 8 };
+
 /* The messages of a profiler or stream. */
 typedef struct zt__diagnostics {
     zt__mutex *mutex; /* of the profiler or stream */
     zt__message_text last;
-    uint8_t logged[ZT__MESSAGE_COUNT]; /* not 0: a message of this kind was logged, which is done once */
+    /* Of each message that was logged, a hash of its text without digits, which is not 0: a message that differs from it
+       in numbers alone is not logged again. */
+    uint64_t logged[ZT__MESSAGE_COUNT][ZT__LOGGED_OF_KIND];
     zt_log_fn log;
     void *log_user;
     int device_lost; /* atomic */
@@ -5179,7 +5269,7 @@ typedef struct zt__log_call {
 } zt__log_call;
 
 /* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of a profiler or
-   stream, and logs it if it is the first of its kind. If `diagnostics` is NULL, stores it as the last one of
+   stream, and logs it unless it was logged before, or eight others of its kind were. If `diagnostics` is NULL, stores it as the last one of
    the thread, and prints it if ZT_LOG asks for that. Returns `result`, which is not SUCCESS. The log function
    is a callback: no mutex may be held. */
 #define zt__report(diagnostics, identifier, ...)                                                             \
@@ -5371,19 +5461,40 @@ ZT__PRIVATE zt_log_fn zt__default_log(void) {
 
 ZT__PRIVATE ZT__THREAD_LOCAL const zt__log_call *zt__log_calls;
 
+/* Returns whether a message is to be logged, and adds it to those of its kind that were. */
+static int zt__is_new(uint64_t logged[ZT__LOGGED_OF_KIND], const char *text) {
+    char key[sizeof(zt__message_text)];
+    size_t used = 0;
+    uint64_t hash;
+    uint32_t i;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9') {
+            key[used++] = *text;
+        }
+    }
+    hash = zt__hash(key, used) | 1;
+    for (i = 0; i < ZT__LOGGED_OF_KIND && logged[i] && logged[i] != hash; i++) {
+    }
+    if (i == ZT__LOGGED_OF_KIND || logged[i]) {
+        return 0;
+    }
+    logged[i] = hash;
+    return 1;
+}
+
 ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format, unsigned result,
                        ...) {
     zt__message_text now;
     zt__log_call call;
-    int is_first; /* of its kind */
+    int is_new;
     va_list arguments;
     va_start(arguments, result);
     vsnprintf(now.text, sizeof now.text, format, arguments);
     va_end(arguments);
     now.result = (ze_result_t)result;
     if (!diagnostics) {
-        zt__thread_messages *messages = zt__get_thread_messages();
+        zt__thread_messages *messages = zt__get_process() ? zt__get_thread_messages() : NULL;
         if (messages) {
             messages->last = now;
         }
@@ -5394,10 +5505,9 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     }
     zt__lock(diagnostics->mutex);
     diagnostics->last = now;
-    is_first = !diagnostics->logged[message];
-    diagnostics->logged[message] |= (uint8_t)is_first;
+    is_new = zt__is_new(diagnostics->logged[message], now.text);
     zt__unlock(diagnostics->mutex);
-    if (is_first && diagnostics->log) {
+    if (is_new && diagnostics->log) {
         call.diagnostics = diagnostics;
         call.outer = zt__log_calls;
         zt__log_calls = &call;
@@ -5441,6 +5551,10 @@ ZT__PRIVATE ze_result_t zt__check(zt__diagnostics *diagnostics, ze_result_t resu
     }
     if (zt__means_device_loss(result)) {
         return zt__report_device_loss(diagnostics, result, call);
+    }
+    if (result == ZE_RESULT_ERROR_INVALID_NULL_HANDLE) { /* the library passes none */
+        remedy = "A context, device or list was destroyed before the profiler or stream that uses it. Close "
+                 "that first; call zt_release before a list is destroyed.";
     }
     return zt__report(diagnostics, CALL_FAILED, result, call, zt_result_name(result), remedy);
 }
@@ -5770,15 +5884,8 @@ ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int repla
     }
 }
 
-ZT__PRIVATE int zt__is_privileged(void) {
-    TOKEN_ELEVATION elevation = {0};
-    DWORD size = 0;
-    HANDLE token;
-    if (OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token)) {
-        GetTokenInformation(token, TokenElevation, &elevation, sizeof elevation, &size);
-        CloseHandle(token);
-    }
-    return elevation.TokenIsElevated != 0;
+ZT__PRIVATE const char *zt__find_permission_remedy(void) {
+    return "Run as administrator.";
 }
 
 ZT__PRIVATE void zt__read_program(char *program, size_t room) {
@@ -6929,20 +7036,14 @@ ZT__PRIVATE int zt__share_counters(ze_device_handle_t a, ze_device_handle_t b) {
 ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_device_handle_t device,
                                                int is_streamed, ze_result_t result, const char *call,
                                                const zt__counter_holder *holder) {
-    const char *name = zt_result_name(result);
-    /* Without permission, drivers return different results from different calls. */
-    int may_be_forbidden =
-        result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS ||
+    const char *name = zt_result_name(result), *remedy = zt__find_permission_remedy();
+    /* Drivers return these without permission, and also while another process uses the counters. */
+    const int is_ambiguous =
         (result == ZE_RESULT_ERROR_INVALID_ARGUMENT && strcmp(call, "zetMetricQueryPoolCreate") == 0) ||
         (result == ZE_RESULT_ERROR_UNKNOWN && strcmp(call, "zetMetricStreamerOpen") == 0);
-    /* Where the system keeps whether it reserves counters for privileged users. */
-    static const char *const paths[] = {"/proc/sys/dev/xe/observation_paranoid",
-                                        "/proc/sys/dev/i915/perf_stream_paranoid"};
-    char files[160];
-    zt__counter_holder other;
+    zt__counter_holder own;
     zt__process *process;
-    uint32_t i, found = 0;
-    int all_may = 1; /* the system reserves counters for nobody */
+    uint32_t i;
     if (zt__means_device_loss(result)) {
         zt__report_device_loss(diagnostics, result, call);
         return ZT_DEVICE_LOST;
@@ -6955,36 +7056,19 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         zt__report(diagnostics, METRICS_NOT_ENABLED, result, call, name);
         return ZT_NOT_ENABLED;
     }
-    snprintf(files, sizeof files, "%s (xe) or %s (i915), whichever there is", paths[0], paths[1]);
-    for (i = 0; i < ZT__COUNT_OF(paths) && may_be_forbidden; i++) {
-        FILE *file = zt__open_file(paths[i], ZT__TO_READ);
-        int value, is_number;
-        if (!file) {
-            continue;
-        }
-        is_number = fscanf(file, "%d", &value) == 1;
-        fclose(file);
-        if (!is_number) {
-            snprintf(files, sizeof files, "%s", paths[i]);
-        } else if (value != 0 || !found) {
-            snprintf(files, sizeof files, "%s (now %d)", paths[i], value);
-        }
-        all_may &= is_number && value == 0;
-        found++;
-    }
-    if (may_be_forbidden && !(found && all_may) && !zt__is_privileged()) {
-        zt__report(diagnostics, NO_PERMISSION, result, call, name, files);
+    if (result == ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS) {
+        zt__report(diagnostics, NO_PERMISSION, result, call, name,
+                   remedy ? remedy : "Run as a privileged user.");
         return ZT_NO_PERMISSION;
     }
-    /* With permission, the same results mean that another process uses the counters. */
-    if (!may_be_forbidden && result != ZE_RESULT_ERROR_NOT_AVAILABLE &&
+    if (!is_ambiguous && result != ZE_RESULT_ERROR_NOT_AVAILABLE &&
         result != ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE) {
         zt__report(diagnostics, METRICS_UNAVAILABLE, result, call, name);
         return ZT_NOT_SUPPORTED;
     }
     /* Some drivers do not allow regions and streams on one device at a time: a profiler may have been refused
        because of a stream of this process, or a stream because of a profiler. */
-    snprintf(other.text, sizeof other.text, "another process, or a stream or query of this program's own");
+    own.text[0] = 0;
     process = holder && holder->text[0] ? NULL : zt__get_process();
     if (process) {
         zt__lock(&process->mutex);
@@ -6992,13 +7076,21 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
             const zt__active_group *active = &process->active_groups[i];
             if (active->users && active->is_streamed != is_streamed &&
                 zt__share_counters(active->device, device)) {
-                zt__describe_holder(active, &other);
+                zt__describe_holder(active, &own);
             }
         }
         zt__unlock(&process->mutex);
+        holder = &own;
     }
-    zt__report(diagnostics, COUNTERS_IN_USE, result, call, name,
-               holder && holder->text[0] ? holder->text : other.text);
+    if (!holder || !holder->text[0]) {
+        if (is_ambiguous && remedy) {
+            zt__report(diagnostics, NO_PERMISSION_OR_IN_USE, result, call, name, remedy);
+            return ZT_NO_PERMISSION;
+        }
+        snprintf(own.text, sizeof own.text, "another process, or a stream or query of this program's own");
+        holder = &own;
+    }
+    zt__report(diagnostics, COUNTERS_IN_USE, result, call, name, holder->text);
     return ZT_IN_USE;
 }
 
@@ -7636,6 +7728,19 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
                                           const zt_config *config, zt__selection *selection,
                                           zt_availability *availability);
 
+/* Finds the group that has the most of the wanted metrics, among the usable groups of the device that are not
+   selected.
+   lists    for each wanted metric its names, separated by commas
+   weights  for each how much it counts; 0: it is not wanted
+   found    receives for each which of its names the group has, from 1; 0: none
+   name     receives the name of the group
+   count    at most ZT__MAX_REQUESTED_METRICS
+   Returns 0 if no group has any. Reports nothing. */
+ZT__PRIVATE int zt__find_other_group(const zt_allocator *allocator, const zt__driver *driver,
+                                     ze_device_handle_t device, const zt__selection *selection,
+                                     const char *const *lists, const uint32_t *weights, uint32_t count,
+                                     uint8_t *found, char name[ZET_MAX_METRIC_GROUP_NAME]);
+
 /* ==== metrics/selection.c =============================================================================== */
 
 /* The groups that a configuration requests, and which of them are measured together. */
@@ -8001,6 +8106,63 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
     }
     *availability = selector.availability;
     return result;
+}
+
+/* ---- groups that are not selected ------------------------------------------------------------------------ */
+
+/* Stores which of its names, from 1, each wanted metric has in a group. Returns the sum of the weights of those
+   that the group has. */
+static uint32_t zt__weigh_group(const zt__group *group, const char *const *lists, const uint32_t *weights,
+                                uint32_t count, uint8_t *found) {
+    uint32_t i, m, sum = 0;
+    for (i = 0; i < count; i++) {
+        const char *list = lists[i], *name;
+        uint8_t number = 0;
+        size_t length;
+        found[i] = 0;
+        while (weights[i] && !found[i] && zt__next_name(&list, &name, &length)) {
+            number++;
+            for (m = 0; m < group->metric_count && !found[i]; m++) {
+                found[i] = zt__equals(group->metrics[m].name, name, length) ? number : 0;
+            }
+        }
+        sum += found[i] ? weights[i] : 0;
+    }
+    return sum;
+}
+
+ZT__PRIVATE int zt__find_other_group(const zt_allocator *allocator, const zt__driver *driver,
+                                     ze_device_handle_t device, const zt__selection *selection,
+                                     const char *const *lists, const uint32_t *weights, uint32_t count,
+                                     uint8_t *found, char name[ZET_MAX_METRIC_GROUP_NAME]) {
+    uint8_t has[ZT__MAX_REQUESTED_METRICS];
+    zt__catalog catalog;
+    zt__group group;
+    const char *call;
+    uint32_t i, sum, most = 0;
+    memset(found, 0, count);
+    if (zt__open_catalog(allocator, driver, device, &catalog, &call) != ZE_RESULT_SUCCESS) {
+        return 0;
+    }
+    for (i = 0; i < catalog.count; i++) {
+        if (zt__has_group(selection, catalog.handles[i]) ||
+            !zt__is_usable_group(&catalog, i, ZET_METRIC_GROUP_SAMPLING_TYPE_FLAG_EVENT_BASED)) {
+            continue;
+        }
+        memset(&group, 0, sizeof group);
+        group.handle = catalog.handles[i];
+        if (zt__load_metrics(allocator, &group, &call) == ZE_RESULT_SUCCESS) {
+            sum = zt__weigh_group(&group, lists, weights, count, has);
+            if (sum > most) {
+                most = sum;
+                memcpy(found, has, count);
+                memcpy(name, catalog.properties[i].name, ZET_MAX_METRIC_GROUP_NAME);
+            }
+        }
+        zt__free_group(allocator, &group);
+    }
+    zt__close_catalog(allocator, &catalog);
+    return most > 0;
 }
 
 /* ==== metrics/statistics.h ============================================================================== */
@@ -10315,11 +10477,20 @@ ZT__PRIVATE ze_result_t zt__query_kernel_stamps(const zt_profiler *profiler, ze_
     /* Durations are cut to 62 bits, so that a sum of two is below 2^63, whatever the time stamps are. */
     uint64_t first, mask = profiler->kernel_tick_mask & UINT64_MAX >> 2;
     int64_t begin = 0, end = 0; /* ticks since `first` */
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    ze_result_t result;
     memset(tiles, 0, sizeof tiles);
+    *call = "zeEventQueryStatus"; /* the other two succeed before the time stamps are there */
+    result = zeEventQueryStatus(event);
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
     if (count > 1) {
         *call = "zeEventQueryTimestampsExp";
         result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
+        if (result == ZE_RESULT_SUCCESS && count > 0 && count < profiler->tiles_stamped) {
+            /* Drivers write nothing if there are fewer. */
+            result = profiler->driver.zeEventQueryTimestampsExp(event, profiler->device, &count, tiles);
+        }
         count = count < profiler->tiles_stamped ? count : profiler->tiles_stamped;
     }
     if (profiler->tiles_stamped == 1 || (result == ZE_RESULT_SUCCESS && count == 0)) {
@@ -10937,7 +11108,9 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     if (not_ended) {
         return zt__report(&profiler->diagnostics, REGION_OPEN, ZE_RESULT_NOT_READY, not_ended);
     }
-    return is_complete ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    return is_complete ? ZE_RESULT_SUCCESS
+                       : zt__report(&profiler->diagnostics, TIMED_OUT, ZE_RESULT_NOT_READY, "zt_collect",
+                                    (unsigned long long)timeout_ns);
 }
 
 /* ---- the collecting thread ------------------------------------------------------------------------------- */
@@ -15054,8 +15227,13 @@ typedef struct zt__advice {
     uint32_t metrics[ZT__ROLE_COUNT];  /* of the profiler; UINT32_MAX: none */
     uint32_t streamed[ZT__ROLE_COUNT]; /* of attached streams, shares only; UINT32_MAX: none */
     uint32_t naming;                   /* ZT__NAMES_XE2 ...; ZT__NAMING_COUNT: no metric has a role */
-    zt__peaks peaks;                   /* given, or the design bandwidth of the device's memory */
-    double wall_share;                 /* as in zt__coverage */
+    uint8_t
+        elsewhere[ZT__ROLE_COUNT]; /* which of its names, from 1, a metric of this role has in `other_group`
+                                          of the device, which is not measured; 0: none */
+    char other_group[ZET_MAX_METRIC_GROUP_NAME];
+    zt__peaks peaks;   /* given, or the design bandwidth of the device's memory */
+    double wall_share; /* of regions in the wall time, in percent; NaN without a timeline, or
+                                          with fewer than two samples */
 } zt__advice;
 
 ZT__PRIVATE zt__quantity zt__quantity_of(const zt_metric *metric);
@@ -15141,6 +15319,28 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
     }
 }
 
+/* Looks for a group of the device that has metrics of the roles that none is measured of. Stalls and occupancy decide
+   most rules, so they count more than all others together. */
+static void zt__look_elsewhere(const zt_profiler *profiler, zt__advice *advice) {
+    const char *lists[ZT__ROLE_COUNT];
+    uint32_t role, weights[ZT__ROLE_COUNT] = {0};
+    memset(advice->elsewhere, 0, sizeof advice->elsewhere);
+    advice->other_group[0] = 0;
+    if (advice->naming == ZT__NAMING_COUNT || !profiler->device || profiler->selection.group_count == 0 ||
+        zt__is_device_lost(&profiler->diagnostics)) {
+        return;
+    }
+    for (role = ZT__NO_ROLE; role < ZT__ROLE_COUNT; role++) {
+        lists[role] = zt__roles[role].metrics[advice->naming];
+        weights[role] = advice->metrics[role] == UINT32_MAX && advice->streamed[role] == UINT32_MAX;
+    }
+    weights[ZT__ROLE_EU_STALL] *= ZT__ROLE_COUNT;
+    weights[ZT__ROLE_EU_OCCUPANCY] *= ZT__ROLE_COUNT;
+    zt__find_other_group(&profiler->config.allocator, &profiler->driver, profiler->device,
+                         &profiler->selection, lists, weights, ZT__ROLE_COUNT, advice->elsewhere,
+                         advice->other_group);
+}
+
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
     uint32_t i, streamed = zt_get_streamed_count(profiler);
     memset(advice->metrics, 0xFF, sizeof advice->metrics);
@@ -15156,6 +15356,7 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
         }
     }
     advice->peaks = zt__get_peaks(zt__mutable(profiler));
+    zt__look_elsewhere(profiler, advice);
 
     advice->wall_share = zt__get_coverage(zt__mutable(profiler)).wall_share;
 }
@@ -15399,15 +15600,20 @@ static void zt__append_figure(zt_limit_info *info, zt__role role, const double f
     }
 }
 
-/* Lists the metrics that were not measured, by their names on such a device. */
+/* Lists the metrics that were not measured and that another group of the device has. */
 static void zt__name_missing(const zt__advice *advice, const uint8_t unmeasured[ZT__ROLE_COUNT],
                              zt_limit_info *info) {
     uint32_t role;
-    for (role = 0; role < ZT__ROLE_COUNT && advice->naming < ZT__NAMING_COUNT; role++) {
-        const char *names = zt__roles[role].metrics[advice->naming];
-        if (unmeasured[role] && names[0] && advice->metrics[role] == UINT32_MAX) {
+    for (role = 0; role < ZT__ROLE_COUNT; role++) {
+        uint8_t number = unmeasured[role] ? advice->elsewhere[role] : 0;
+        const char *names = number ? zt__roles[role].metrics[advice->naming] : "", *name = NULL;
+        size_t length = 0;
+        for (; number > 0; number--) {
+            zt__next_name(&names, &name, &length);
+        }
+        if (name) {
             zt__append(info->missing, sizeof info->missing, "%s%.*s", info->missing[0] ? "," : "",
-                       (int)strcspn(names, ","), names);
+                       (int)length, name);
         }
     }
 }
@@ -15460,28 +15666,30 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
     memset(unmeasured, 0, sizeof unmeasured);
     unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
     zt__name_missing(advice, unmeasured, info);
-    if (info->missing[0]) {
-        int is_busy = !zt__is_nan(figures[ZT__ROLE_GPU_BUSY]) && figures[ZT__ROLE_GPU_BUSY] >= least_busy;
-        if (is_busy && !zt__is_nan(figures[ZT__ROLE_WALL_SHARE]) &&
-            figures[ZT__ROLE_WALL_SHARE] >= least_busy) {
+    if (!zt__is_nan(figures[ZT__ROLE_GPU_BUSY]) && figures[ZT__ROLE_GPU_BUSY] >= least_busy) {
+        if (!zt__is_nan(figures[ZT__ROLE_WALL_SHARE]) && figures[ZT__ROLE_WALL_SHARE] >= least_busy) {
             zt__append(info->text, sizeof info->text, "Not the host, because the GPU is busy");
             zt__append_figure(info, ZT__ROLE_GPU_BUSY, figures);
             zt__append_figure(info, ZT__ROLE_WALL_SHARE, figures);
-            zt__append(info->text, sizeof info->text, ").");
+            zt__append(info->text, sizeof info->text, "). ");
         }
-        if (is_busy && !zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) &&
-            figures[ZT__ROLE_MEMORY_SHARE] < most_traffic) {
-            zt__append(info->text, sizeof info->text, "%sNot memory bandwidth: %.0f%% %s.",
-                       info->text[0] ? " " : "", figures[ZT__ROLE_MEMORY_SHARE],
-                       zt__roles[ZT__ROLE_MEMORY_SHARE].name);
+        if (!zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) && figures[ZT__ROLE_MEMORY_SHARE] < most_traffic) {
+            zt__append(info->text, sizeof info->text, "Not memory bandwidth: %.0f%% %s. ",
+                       figures[ZT__ROLE_MEMORY_SHARE], zt__roles[ZT__ROLE_MEMORY_SHARE].name);
         }
+    }
+    if (info->missing[0]) {
         zt__append(info->text, sizeof info->text,
-                   "%s add %s to config.metrics or ZT_METRICS, if the device has them.",
-                   info->text[0] ? " To know more," : "Not enough metrics:", info->missing);
-    } else if (advice->naming == ZT__NAMING_COUNT) {
-        strcpy(info->text, "Not enough metrics: none is known to show what limits a region.");
+                   "%s run again with config.groups or ZT_GROUPS '%.64s', which has %s.",
+                   info->text[0] ? "To know more," : "Not enough metrics:", advice->other_group,
+                   info->missing);
+    } else if (advice->metrics[ZT__ROLE_EU_STALL] != UINT32_MAX &&
+               advice->metrics[ZT__ROLE_EU_OCCUPANCY] != UINT32_MAX) {
+        zt__append(info->text, sizeof info->text,
+                   "Not known: the metrics that show it have no values in this region.");
     } else {
-        strcpy(info->text, "Not known: the metrics that show it have no values in this region.");
+        zt__append(info->text, sizeof info->text,
+                   "Not enough metrics are measured to tell what limits a region.");
     }
 }
 
@@ -15761,7 +15969,6 @@ struct zt_stream {
     zt__driver driver;
     const char *opened_by;  /* the call, for messages */
     int is_of_instructions; /* its reports are those of hot spots: they have no periods, and no rows */
-    int is_group_optional;  /* if no group samples instructions, that is not reported */
     zt__diagnostics own_diagnostics;
     zt__diagnostics *diagnostics;                                      /* these, or those of the profiler */
     uint32_t time_metric, length_metric, marker_metric, reason_metric; /* or UINT32_MAX */
@@ -15885,8 +16092,6 @@ ZT__PRIVATE ze_result_t zt__find_stream_group(zt_stream *stream) {
         group->properties = catalog.properties[index];
         group->tiles = 1;
         stream->info.group = group->properties.name;
-    } else if (stream->is_of_instructions && stream->is_group_optional) {
-        result = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     } else if (stream->is_of_instructions && catalog.count > 0) {
         result = zt__report(stream->diagnostics, NO_INSTRUCTION_SAMPLING, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                             (unsigned)catalog.count);
@@ -16107,7 +16312,7 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
         ze_result_t result = ZE_RESULT_SUCCESS;
         uint64_t place, free_reports, reports, now;
         size_t room, size;
-        int is_misaligned, is_read;
+        int is_misaligned, is_read, has_gap;
         if (zt__is_device_lost(stream->diagnostics)) {
             return 0;
         }
@@ -16152,6 +16357,9 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
             zt__store(&stream->failure, (int)result);
             return 0;
         }
+        /* Intel's driver may return UNKNOWN once for reports that the device dropped. */
+        has_gap = result == ZE_RESULT_WARNING_DROPPED_DATA ||
+                  zt__load(&stream->failure) == (int)ZE_RESULT_ERROR_UNKNOWN;
         zt__store(&stream->failure, (int)ZE_RESULT_SUCCESS);
         if (!is_read) {
             return 0;
@@ -16163,7 +16371,7 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
         zt__lock(&stream->data->mutex);
         /* If the device dropped reports, those that it returns are valid all the same. The gap is then before
            one of them, or before the first of the next read. */
-        if (result == ZE_RESULT_WARNING_DROPPED_DATA) {
+        if (has_gap) {
             stream->counts.gaps++;
             if (stream->gap_first == UINT64_MAX) {
                 stream->gap_first = stream->written;
@@ -16175,7 +16383,7 @@ ZT__PRIVATE int zt__fill_ring(zt_stream *stream) {
         stream->written_ns = now;
         stream->counts.reports += reports;
         zt__unlock(&stream->data->mutex);
-        if (result == ZE_RESULT_WARNING_DROPPED_DATA && !stream->is_of_instructions) {
+        if (has_gap && !stream->is_of_instructions) {
             zt__report(stream->diagnostics, STREAM_GAP, result);
         }
     }
@@ -18257,7 +18465,6 @@ struct zt_debugger {
     uint32_t users;   /* threads in calls. Atomic, like the next two */
     uint32_t wanting; /* threads that want to lock `session` */
     int is_closing;
-    const int *ends_stops; /* zt_debug_stop waits until it is not 0: is_closing, or that a watch ends */
 
     zt__mutex mutex;
     zt__diagnostics diagnostics;
@@ -19203,7 +19410,7 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
         if (result != ZE_RESULT_NOT_READY) {
             continue;
         }
-        if (now >= deadline || zt__load(debugger->ends_stops)) {
+        if (now >= deadline || zt__load(&debugger->is_closing)) {
             break;
         }
         /* Another thread may have to deliver events, to make room for the answer. */
@@ -19857,7 +20064,6 @@ ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const 
     opened->device = device;
     opened->pid = pid ? pid : (uint32_t)zt__get_process_id();
     opened->events = events;
-    opened->ends_stops = &opened->is_closing;
     opened->diagnostics.mutex = &opened->mutex;
     opened->diagnostics.log = complete.log ? complete.log : zt__default_log();
     opened->diagnostics.log_user = complete.log_user;
@@ -20515,13 +20721,6 @@ typedef struct zt__hotspots {
     ze_result_t(ZE_APICALL *get_base)(ze_kernel_handle_t kernel, uint64_t *base);
     zt__get_binary_fn get_binary; /* or NULL */
     uint32_t address_metric, count_metrics[ZT__MOST_COUNTS];
-#ifdef ZETOOLS_DEBUG
-    /* Of the thread that stops threads of the device, while there is one. */
-    zt_debugger *debugger;
-    zt_debug_thread *stopped;
-    uint64_t *addresses; /* as many as there is room for in `stopped` */
-    uint32_t stopped_room;
-#endif
 
     zt__timed_mutex finding;
 
@@ -20707,48 +20906,26 @@ ZT__PRIVATE void zt__configure_modules(zt__modules *modules, const char *directo
     modules->directory = absolute;
 }
 
+static ze_result_t zt__write_binary(const void *content, FILE *file) {
+    const zt__binary *binary = (const zt__binary *)content;
+    return zt__write_to_file(binary->bytes, binary->size, file) == 0 ? ZE_RESULT_SUCCESS
+                                                                     : ZE_RESULT_ERROR_UNKNOWN;
+}
+
 ZT__PRIVATE void zt__save_binary(zt__modules *modules, uint64_t hash, const char *suffix,
                                  const zt__binary *binary) {
-    size_t room = strlen(modules->directory) + 128;
-    char *path = (char *)zt__allocate(&modules->allocator, 2, room), *beside;
-    const char *failed = NULL;
+    size_t room = strlen(modules->directory) + 64;
+    char *path = (char *)zt__allocate(&modules->allocator, 1, room);
     zt__file_properties before;
-    int has_before, reason;
-    FILE *file;
     if (!path) {
         zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "malloc",
                              "no memory for a path", "Free some.");
         return;
     }
     snprintf(path, room, "%s/%016llx.%s", modules->directory, (unsigned long long)hash, suffix);
-    has_before = zt__get_file_properties(path, &before);
-    if (has_before && before.size == binary->size) {
-        zt__free(&modules->allocator, path);
-        return;
-    }
-    beside = path + room;
-    snprintf(beside, room, "%s/%016llx.%ld.%lx.part", modules->directory, (unsigned long long)hash,
-             zt__get_process_id(), (unsigned long)zt__this_thread());
-    file = zt__create_file(beside, path, has_before ? &before : NULL);
-    if (!file) {
-        failed = "open";
-    } else if (zt__write_to_file(binary->bytes, binary->size, file) != 0) {
-        failed = "write";
-    }
-    reason = errno;
-    if (file && fclose(file) != 0 && !failed) {
-        failed = "fclose";
-        reason = errno;
-    }
-    if (!failed && !zt__rename_file(beside, path)) {
-        failed = "rename";
-        reason = errno;
-    }
-    if (failed) {
-        if (file) {
-            zt__remove_file(beside);
-        }
-        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, failed, strerror(reason),
+    if ((!zt__get_file_properties(path, &before) || before.size != binary->size) &&
+        zt__replace_file(path, zt__write_binary, binary) != ZE_RESULT_SUCCESS) {
+        zt__report_not_saved(modules, modules->directory, ZE_RESULT_ERROR_UNKNOWN, "write", strerror(errno),
                              "Check the directory, its permissions and space.");
     }
     zt__free(&modules->allocator, path);
@@ -21116,9 +21293,6 @@ ZT__PRIVATE void zt__replace_function(zt__modules *modules,
 
 #ifdef ZETOOLS_TRACER
 
-/* Adds samples to those of the instruction at an address. */
-ZT__PRIVATE void zt__add_samples(zt__hotspots *hotspots, uint32_t address, const uint64_t *counts);
-
 /* Reads and adds up what the device has. The number of reads is limited, because it may always have more. */
 ZT__PRIVATE void zt__read_samples(zt__hotspots *hotspots);
 
@@ -21144,7 +21318,8 @@ ZT__PRIVATE int zt__run_sampling_thread(void *user);
 
 /* ---- samples: with `reading` held ------------------------------------------------------------------------ */
 
-ZT__PRIVATE void zt__add_samples(zt__hotspots *hotspots, uint32_t address, const uint64_t *counts) {
+/* Adds samples to those of the instruction at an address. */
+static void zt__add_samples(zt__hotspots *hotspots, uint32_t address, const uint64_t *counts) {
     const zt__place *places, *place = NULL;
     uint32_t i, low = 0, high, found = 0;
     uint64_t samples = 0;
@@ -21584,6 +21759,326 @@ ZT__PRIVATE void zt__place_kernel(zt__hotspots *hotspots, const zt__loaded_kerne
 
 #endif
 
+/* ==== tracer/hotspot_control.h ========================================================================== */
+
+/* zt_hotspots_start, zt_hotspots_stop. */
+
+#ifdef ZETOOLS_TRACER
+
+/* Reads what is left, and stops, if something is sampled. Returns NOT_READY or HANDLE_OBJECT_IN_USE if that
+   cannot be done now. */
+ZT__PRIVATE ze_result_t zt__stop_sampling(zt_profiler *profiler, const char *call);
+
+#endif
+
+/* ==== tracer/hotspot_control.c ========================================================================== */
+
+/* zt_hotspots_start, zt_hotspots_stop. */
+
+#ifdef ZETOOLS_TRACER
+
+static void zt__fill_hotspots_config(zt_hotspots_config *config) {
+    if (!config->period_ns) {
+        config->period_ns = 50000;
+    }
+    if (!config->memory_limit) {
+        config->memory_limit = (size_t)8 << 20;
+    }
+    if (!config->addresses) {
+        config->addresses = 65536;
+    }
+    if (!config->debug_limit) {
+        config->debug_limit = (size_t)64 << 20;
+    }
+}
+
+/* Frees hot spots that nothing uses any more. */
+static void zt__destroy_hotspots(zt__hotspots *hotspots) {
+    const zt_allocator allocator = hotspots->allocator;
+    uint32_t i;
+    while (hotspots->kernels) {
+        zt__sampled_kernel *kernel = hotspots->kernels;
+        hotspots->kernels = kernel->next;
+        zt__free(&allocator, kernel);
+    }
+    while (hotspots->modules) {
+        zt__sampled_module *module = hotspots->modules;
+        hotspots->modules = module->next;
+        zt__free(&allocator, module->debug);
+        zt__free(&allocator, module);
+    }
+    for (i = 0; i < hotspots->spot_count; i++) {
+        zt__free(&allocator, hotspots->spots[i]);
+    }
+    zt__map_free_values(&hotspots->files, &allocator);
+    zt__map_free(&hotspots->spot_map, &allocator);
+    zt__free(&allocator, (void *)hotspots->spots);
+    zt__free(&allocator, hotspots->places);
+    zt__destroy_mutex(&hotspots->reading.mutex);
+    zt__destroy_mutex(&hotspots->finding.mutex);
+    zt__destroy_mutex(&hotspots->mutex);
+    zt__free(&allocator, hotspots);
+}
+
+/* Called by zt_close, when nothing is sampled any more. */
+static void zt__free_hotspots(zt_profiler *profiler) {
+    zt__destroy_hotspots(zt__hotspots_of(profiler));
+}
+
+/* Finds how the device can be sampled, and prepares that. */
+static ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stream) {
+    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
+    const zt__driver *driver = &hotspots->profiler->driver;
+    const zt__group *group = &stream->data->group;
+    uint32_t i, count = 0;
+    uint32_t known = hotspots->has_started ? hotspots->count_count : 0;
+    int is_same = 1;
+    ze_driver_handle_t handle;
+    void *base = NULL, *binary = NULL;
+    ze_result_t result;
+    /* Where a kernel lies, and what it is, is known to the driver, whose functions a loader may lack. */
+    ZT__INTERNAL(handle = zt__find_driver(hotspots->profiler->device));
+    if (handle && driver->zeDriverGetExtensionFunctionAddress) {
+        zt__change_depth(1);
+        driver->zeDriverGetExtensionFunctionAddress(handle, "zexKernelGetBaseAddress", &base);
+        driver->zeDriverGetExtensionFunctionAddress(handle, "zeKernelGetBinaryExp", &binary);
+        zt__change_depth(-1);
+    }
+    if (!base) {
+        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "the driver has no zexKernelGetBaseAddress");
+    }
+    if (!stream->driver.zetMetricGroupCalculateMultipleMetricValuesExp) {
+        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "the loader has no zetMetricGroupCalculateMultipleMetricValuesExp");
+    }
+    memcpy(&hotspots->get_base, &base, sizeof base);
+    memcpy(&hotspots->get_binary, &binary, sizeof binary);
+    result = zt__find_stream_group(stream);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zt__load_stream_metrics(stream);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    /* The metrics of the group are an address, and counts, which have to be those of an earlier start. */
+    hotspots->address_metric = UINT32_MAX;
+    zt__lock(&hotspots->mutex);
+    hotspots->active_count = known ? hotspots->active_count : UINT32_MAX;
+    for (i = 0; i < group->metric_count; i++) {
+        const zet_metric_properties_t *metric = &group->metrics[i];
+        if (metric->metricType == ZET_METRIC_TYPE_IP_EXP) {
+            hotspots->address_metric = i;
+        } else if (metric->metricType == ZET_METRIC_TYPE_EVENT && count < ZT__MOST_COUNTS &&
+                   zt__compare_ignoring_case(metric->resultUnits, "events") == 0) {
+            char *name = hotspots->count_names[count];
+            if (!known) {
+                zt__copy_text(name, sizeof hotspots->count_names[count], metric->name, strlen(metric->name));
+            }
+            if (!known && strcmp(name, "Active") == 0) {
+                hotspots->active_count = count;
+            }
+            is_same &= strncmp(name, metric->name, sizeof hotspots->count_names[count] - 1) == 0;
+            hotspots->count_metrics[count++] = i;
+        }
+    }
+    /* Room for Active is kept, so that there are not more stalls than zt_hotspot_info has. */
+    if (hotspots->active_count == UINT32_MAX && count == ZT__MOST_COUNTS) {
+        count--;
+    }
+    is_same &= !known || known == count;
+    if (!known) {
+        hotspots->count_count = count;
+    }
+    zt__unlock(&hotspots->mutex);
+    if (count == 0 || hotspots->address_metric == UINT32_MAX || !is_same) {
+        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                          "the metric group has no counts, or others than at the first start");
+    }
+    result = zt__make_room_for_rows(stream);
+    return result == ZE_RESULT_SUCCESS ? zt__open_streamer(stream) : result;
+}
+
+/* Starts sampling. `reading` is held, for which the destruction of a kernel waits (zt__before_unload). On
+   failure the message was reported. */
+static ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *loaded) {
+    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
+    const zt_allocator *allocator = &hotspots->allocator;
+    zt_stream_config config = zt_stream_config_default();
+    uint32_t i, room, count = 0, capacity = hotspots->config.addresses;
+    zt__loaded_kernel *kernels;
+    zt_stream *stream;
+    ze_result_t result;
+    if (hotspots->stream) {
+        return zt__report(diagnostics, SAMPLING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+    }
+    if (capacity > hotspots->spot_capacity) {
+        zt__spot **before = hotspots->spots;
+        zt__spot **larger = (zt__spot **)zt__allocate(allocator, capacity, sizeof *larger);
+        if (!larger) {
+            return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
+        }
+        zt__lock(&hotspots->mutex);
+        if (before) {
+            memcpy((void *)larger, (const void *)before, hotspots->spot_count * sizeof *larger);
+        }
+        hotspots->spots = larger;
+        hotspots->spot_capacity = capacity;
+        zt__unlock(&hotspots->mutex);
+        zt__free(allocator, (void *)before);
+    }
+
+    config.period_ns = hotspots->config.period_ns;
+    config.memory_limit = hotspots->config.memory_limit;
+    config.allocator = *allocator;
+    stream = zt__create_stream(hotspots->profiler->context, hotspots->profiler->device, &config);
+    if (!stream) {
+        return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
+    }
+    stream->is_of_instructions = 1;
+    stream->opened_by = "zt_hotspots_start";
+    stream->diagnostics = diagnostics;
+    result = zt__open_samples(hotspots, stream);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__destroy_stream(stream);
+        return result;
+    }
+    zt__lock(&hotspots->mutex);
+    zt__copy_text(hotspots->group, sizeof hotspots->group, stream->info.group, strlen(stream->info.group));
+    hotspots->period_ns = stream->info.period_ns;
+    hotspots->has_started = 1;
+    hotspots->place_count = 0; /* of what was not observed since the last stop */
+    hotspots->places_overlap = 0;
+    zt__unlock(&hotspots->mutex);
+    zt__store(&hotspots->stream, stream);
+    zt__store(&loaded->is_sampled, 1);
+
+    /* Kernels that the tracer knows already are placed now, others when they are created. */
+    zt__lock(loaded->mutex);
+    room = loaded->kernels.count;
+    zt__unlock(loaded->mutex);
+    kernels = room ? (zt__loaded_kernel *)zt__allocate(allocator, room, sizeof *kernels) : NULL;
+    zt__lock(loaded->mutex);
+    for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
+        const zt__loaded_kernel *known = (const zt__loaded_kernel *)loaded->kernels.entries[i].value;
+        if (known && !known->may_be_destroyed) {
+            kernels[count++] = *known;
+        }
+    }
+    zt__unlock(loaded->mutex);
+    for (i = 0; i < count; i++) {
+        ZT__INTERNAL(zt__place_kernel(hotspots, &kernels[i]));
+    }
+    zt__free(allocator, kernels);
+
+    if (!hotspots->config.no_thread &&
+        !zt__start_thread(&stream->thread, zt__run_sampling_thread, hotspots)) {
+        hotspots->config.no_thread = 1; /* zt_collect reads */
+    }
+    return result;
+}
+
+ZT__PRIVATE ze_result_t zt__stop_sampling(zt_profiler *profiler, const char *call) {
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    zt_stream *stream = hotspots ? zt__load(&hotspots->stream) : NULL;
+    /* In a forked child, threads that do not exist there may hold the locks. */
+    if (!stream || stream->process != zt__find_process()) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (zt__is_owner(&hotspots->reading)) {
+        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
+    }
+    if (!zt__begin_reading(hotspots)) {
+        if (!zt__load(&hotspots->stream)) {
+            return ZE_RESULT_SUCCESS; /* another thread has stopped it */
+        }
+        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_NOT_READY, call);
+    }
+    stream = hotspots->stream;
+    if (!zt__stop_thread(&stream->thread)) {
+        zt__unlock_timed(&hotspots->reading);
+        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_NOT_READY, call);
+    }
+    zt__read_samples(hotspots);
+    zt__keep_debug_info(hotspots, NULL, 1);
+    zt__store(&hotspots->stream, (zt_stream *)NULL);
+    zt__destroy_stream(stream);
+    zt__unlock_timed(&hotspots->reading);
+    return ZE_RESULT_SUCCESS;
+}
+
+ZT_API zt_hotspots_config zt_hotspots_config_default(void) {
+    zt_hotspots_config config;
+    memset(&config, 0, sizeof config);
+    zt__fill_hotspots_config(&config);
+    return config;
+}
+
+ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config) {
+    const char *call = "zt_hotspots_start";
+    zt__loaded *loaded = profiler ? (zt__loaded *)zt__load(&profiler->loaded) : NULL;
+    zt__hotspots *hotspots = zt__hotspots_of(profiler);
+    zt__message_text refusal;
+    ze_result_t result;
+    if (!profiler) {
+        return ZE_RESULT_SUCCESS;
+    }
+    if (!loaded || !zt__load(&loaded->is_observed)) {
+        return zt__report(&profiler->diagnostics, NOT_TRACING, ZE_RESULT_NOT_READY);
+    }
+    if (!hotspots) { /* it is the first start */
+        hotspots = (zt__hotspots *)zt__allocate(&profiler->config.allocator, 1, sizeof *hotspots);
+        if (!hotspots) {
+            return zt__report_no_memory(&profiler->diagnostics, call, "samples");
+        }
+        hotspots->profiler = profiler;
+        hotspots->allocator = profiler->config.allocator;
+        zt__create_mutex(&hotspots->reading.mutex);
+        zt__create_mutex(&hotspots->finding.mutex);
+        zt__create_mutex(&hotspots->mutex);
+        zt__lock(&profiler->mutex);
+        if (!profiler->hotspots) {
+            profiler->free_hotspots = zt__free_hotspots;
+            zt__store(&profiler->hotspots, hotspots);
+            hotspots = NULL;
+        }
+        zt__unlock(&profiler->mutex);
+        if (hotspots) { /* another thread was faster */
+            zt__destroy_hotspots(hotspots);
+        }
+        hotspots = zt__hotspots_of(profiler);
+    }
+    if (!zt__lock_until(&hotspots->reading, zt__deadline(profiler->config.wait_timeout_ns))) {
+        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
+    }
+    if (!hotspots->stream) {
+        hotspots->config = config ? *config : zt_hotspots_config_default();
+        zt__fill_hotspots_config(&hotspots->config);
+    }
+    result = zt__start_sampling(hotspots, loaded);
+    zt__unlock_timed(&hotspots->reading);
+    if (result == ZE_RESULT_SUCCESS) {
+        zt__lock(&hotspots->mutex);
+        memset(&hotspots->refusal, 0, sizeof hotspots->refusal);
+        zt__unlock(&hotspots->mutex);
+        zt__store(&profiler->collect_hotspots, &zt__collect_hotspots);
+        return result;
+    }
+    zt__lock(&profiler->mutex);
+    refusal = profiler->diagnostics.last;
+    zt__unlock(&profiler->mutex);
+    zt__lock(&hotspots->mutex);
+    hotspots->refusal = refusal;
+    zt__unlock(&hotspots->mutex);
+    return result;
+}
+
+ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler) {
+    return zt__stop_sampling(profiler, "zt_hotspots_stop");
+}
+
+#endif
+
 /* ==== tracer/hotspot_lines.c ============================================================================ */
 
 /* Hot spots: their source lines. */
@@ -21722,514 +22217,6 @@ ZT_API ze_result_t zt_hotspots_find_lines(zt_profiler *profiler) {
 
 #endif
 
-/* ==== tracer/sampling_by_stops.h ======================================================================== */
-
-/* Hot spots where the device cannot sample: threads are stopped and looked at. */
-
-#ifdef ZETOOLS_TRACER
-
-#ifdef ZETOOLS_DEBUG
-
-/* Ends what zt__start_stops has begun. Closing the debugger resumes all threads. */
-ZT__PRIVATE void zt__end_stops(zt__hotspots *hotspots);
-
-/* The only step of the thread. Stops all threads of the device, reads where they are, resumes them, and adds
-   a sample to each address, until they cannot be stopped or resumed any more. Holds `reading` for each stop,
-   so that no kernel is destroyed meanwhile. It ends the stops itself: at exit nothing else would acknowledge
-   events, for which the program might wait. */
-ZT__PRIVATE int zt__run_stopping_thread(void *user);
-#endif
-
-/* Prepares a stream without a streamer, whose thread stops threads of the device: attaches to this process.
- */
-ZT__PRIVATE ze_result_t zt__start_stops(zt__hotspots *hotspots, zt_stream *stream);
-
-#endif
-
-/* ==== tracer/sampling_by_stops.c ======================================================================== */
-
-/* Hot spots where the device cannot sample: threads are stopped and looked at. */
-
-#ifdef ZETOOLS_TRACER
-
-#ifdef ZETOOLS_DEBUG
-
-/* The debugger and its memory are used by one thread of the library: while it runs, by no other. It waits for
-   events between two stops, because a module does not run before its event is acknowledged. */
-
-ZT__PRIVATE void zt__end_stops(zt__hotspots *hotspots) {
-    zt_debug_close(hotspots->debugger);
-    zt__free(&hotspots->allocator, hotspots->stopped);
-    zt__free(&hotspots->allocator, hotspots->addresses);
-    hotspots->debugger = NULL;
-    hotspots->stopped = NULL;
-    hotspots->addresses = NULL;
-}
-
-ZT__PRIVATE int zt__run_stopping_thread(void *user) {
-    enum { SLICE_NS = 5000000, LONGEST_STOP_NS = 200000000, MOST_ATTEMPTS = 3 };
-    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
-    const uint64_t one = 1, unit = UINT64_C(1) << ZT__ADDRESS_SHIFT;
-    zt__hotspots *hotspots = (zt__hotspots *)user;
-    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
-    zt_debugger *debugger = hotspots->debugger;
-    zt_stream *stream = hotspots->stream; /* it is closed after this thread has ended */
-    const uint64_t period_ns = hotspots->period_ns;
-    uint64_t next = zt__now_ns() + period_ns;
-    int is_lost = 0;
-    while (!is_lost && !zt__load(&stream->thread.stop_requested)) {
-        uint64_t now = zt__now_ns(), taken;
-        uint32_t i, count = hotspots->stopped_room, read = 0, attempts = 0;
-        ze_result_t result, resumed;
-        if (now < next) {
-            uint64_t rest = next - now;
-            zt_debug_wait(debugger, rest < SLICE_NS ? rest : (uint64_t)SLICE_NS, NULL, NULL);
-            continue;
-        }
-        if (!zt__try_lock(&hotspots->reading)) {
-            next = now + SLICE_NS;
-            continue;
-        }
-        result = zt_debug_stop(debugger, all, LONGEST_STOP_NS, NULL);
-        if (result == ZE_RESULT_SUCCESS) {
-            result = zt_debug_threads(debugger, hotspots->stopped, &count);
-        }
-        count = count < hotspots->stopped_room ? count : hotspots->stopped_room;
-        for (i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
-            result = zt_debug_get_address(debugger, hotspots->stopped[i], &hotspots->addresses[read]);
-            read += result == ZE_RESULT_SUCCESS;
-        }
-        do {
-            resumed = zt_debug_resume(debugger, all);
-        } while (resumed != ZE_RESULT_SUCCESS && resumed != ZE_RESULT_ERROR_NOT_AVAILABLE &&
-                 ++attempts < MOST_ATTEMPTS);
-        for (i = 0; i < read; i++) {
-            zt__add_samples(hotspots, (uint32_t)(hotspots->addresses[i] & ~(unit - 1)), &one);
-        }
-        is_lost =
-            debugger->is_over || attempts == MOST_ATTEMPTS || zt__is_device_lost(&debugger->diagnostics);
-        if (result != ZE_RESULT_SUCCESS) {
-            zt__lock(&hotspots->mutex);
-            hotspots->counts.drops++;
-            zt__unlock(&hotspots->mutex);
-        }
-        if (is_lost) {
-            zt__report(diagnostics, STOPS_ENDED, ZE_RESULT_WARNING_DROPPED_DATA,
-                       zt_debug_get_last_error(debugger));
-        } else if (result != ZE_RESULT_SUCCESS) {
-            zt__report(diagnostics, STOP_UNANSWERED, ZE_RESULT_WARNING_DROPPED_DATA,
-                       zt_debug_get_last_error(debugger));
-        }
-        zt__unlock_timed(&hotspots->reading);
-        /* Threads run for at least as long as they were stopped. */
-        taken = zt__now_ns() - now;
-        next = zt__now_ns() + (taken < period_ns / 2 ? period_ns - taken : taken);
-    }
-    zt__end_stops(hotspots);
-    return 0;
-}
-#endif
-
-ZT__PRIVATE ze_result_t zt__start_stops(zt__hotspots *hotspots, zt_stream *stream) {
-    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
-#ifdef ZETOOLS_DEBUG
-    enum { MOST_STOPS = 1000, MOST_THREADS = 65536, WAIT_NS = 500000000 };
-    const char *name = "Stopped";
-    zt_debug_config config = zt_debug_config_default();
-    uint32_t stops = hotspots->config.stops_a_second, room;
-    int is_same;
-    ze_result_t result;
-    stream->info.group = "threads that were stopped";
-    stream->info.period_ns = 1000000000 / (stops < MOST_STOPS ? stops : (uint32_t)MOST_STOPS);
-    zt__lock(&hotspots->mutex);
-    is_same =
-        !hotspots->has_started || (hotspots->count_count == 1 && strcmp(hotspots->count_names[0], name) == 0);
-    if (is_same) {
-        zt__copy_text(hotspots->count_names[0], sizeof hotspots->count_names[0], name, strlen(name));
-        hotspots->count_count = 1;
-        hotspots->active_count = UINT32_MAX;
-    }
-    zt__unlock(&hotspots->mutex);
-    if (!is_same) {
-        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "instructions were sampled in another way at the first start");
-    }
-    if (hotspots->config.no_thread) {
-        return zt__report(diagnostics, CANNOT_STOP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "that needs the library's own thread. Leave config.no_thread 0.");
-    }
-    config.wait_timeout_ns = WAIT_NS;
-    config.module_limit = hotspots->config.debug_limit;
-    config.no_lines = 1;
-    config.allocator = hotspots->allocator;
-    result = zt_debug_open(hotspots->profiler->device, 0, &config, &hotspots->debugger);
-    if (result != ZE_RESULT_SUCCESS) {
-        return zt__report(diagnostics, CANNOT_STOP, result, zt_debug_get_last_error(NULL));
-    }
-    room = hotspots->debugger->thread_count;
-    hotspots->stopped_room = room < MOST_THREADS ? room : (uint32_t)MOST_THREADS;
-    hotspots->stopped = (zt_debug_thread *)zt__allocate(&hotspots->allocator, hotspots->stopped_room,
-                                                        sizeof *hotspots->stopped);
-    hotspots->addresses =
-        (uint64_t *)zt__allocate(&hotspots->allocator, hotspots->stopped_room, sizeof *hotspots->addresses);
-    if (!hotspots->stopped || !hotspots->addresses) {
-        zt__end_stops(hotspots);
-        return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
-    }
-    return result;
-#else
-    (void)stream;
-    return zt__report(diagnostics, CANNOT_STOP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                      "the library was compiled without ZETOOLS_DEBUG. Define it before zetools.h is "
-                      "included, in the file of ZETOOLS_IMPLEMENTATION too.");
-#endif
-}
-
-#endif
-
-/* ==== tracer/hotspot_control.h ========================================================================== */
-
-/* zt_hotspots_start, zt_hotspots_stop. */
-
-#ifdef ZETOOLS_TRACER
-
-/* Reads what is left, and stops, if something is sampled. Returns NOT_READY or HANDLE_OBJECT_IN_USE if that
-   cannot be done now. */
-ZT__PRIVATE ze_result_t zt__stop_sampling(zt_profiler *profiler, const char *call);
-
-#endif
-
-/* ==== tracer/hotspot_control.c ========================================================================== */
-
-/* zt_hotspots_start, zt_hotspots_stop. */
-
-#ifdef ZETOOLS_TRACER
-
-static void zt__fill_hotspots_config(zt_hotspots_config *config) {
-    if (!config->period_ns) {
-        config->period_ns = 50000;
-    }
-    if (!config->memory_limit) {
-        config->memory_limit = (size_t)8 << 20;
-    }
-    if (!config->addresses) {
-        config->addresses = 65536;
-    }
-    if (!config->debug_limit) {
-        config->debug_limit = (size_t)64 << 20;
-    }
-}
-
-/* Frees hot spots that nothing uses any more. */
-static void zt__destroy_hotspots(zt__hotspots *hotspots) {
-    const zt_allocator allocator = hotspots->allocator;
-    uint32_t i;
-    while (hotspots->kernels) {
-        zt__sampled_kernel *kernel = hotspots->kernels;
-        hotspots->kernels = kernel->next;
-        zt__free(&allocator, kernel);
-    }
-    while (hotspots->modules) {
-        zt__sampled_module *module = hotspots->modules;
-        hotspots->modules = module->next;
-        zt__free(&allocator, module->debug);
-        zt__free(&allocator, module);
-    }
-    for (i = 0; i < hotspots->spot_count; i++) {
-        zt__free(&allocator, hotspots->spots[i]);
-    }
-    zt__map_free_values(&hotspots->files, &allocator);
-    zt__map_free(&hotspots->spot_map, &allocator);
-    zt__free(&allocator, (void *)hotspots->spots);
-    zt__free(&allocator, hotspots->places);
-    zt__destroy_mutex(&hotspots->reading.mutex);
-    zt__destroy_mutex(&hotspots->finding.mutex);
-    zt__destroy_mutex(&hotspots->mutex);
-    zt__free(&allocator, hotspots);
-}
-
-/* Called by zt_close, when nothing is sampled any more. */
-static void zt__free_hotspots(zt_profiler *profiler) {
-    zt__destroy_hotspots(zt__hotspots_of(profiler));
-}
-
-/* Finds how the device can be sampled, and prepares that. */
-static ze_result_t zt__open_samples(zt__hotspots *hotspots, zt_stream *stream) {
-    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
-    const zt__driver *driver = &hotspots->profiler->driver;
-    const zt__group *group = &stream->data->group;
-    uint32_t i, count = 0;
-    uint32_t known = hotspots->has_started ? hotspots->count_count : 0;
-    int is_same = 1;
-    ze_driver_handle_t handle;
-    void *base = NULL, *binary = NULL;
-    ze_result_t result;
-    /* Where a kernel lies, and what it is, is known to the driver, whose functions a loader may lack. */
-    ZT__INTERNAL(handle = zt__find_driver(hotspots->profiler->device));
-    if (handle && driver->zeDriverGetExtensionFunctionAddress) {
-        zt__change_depth(1);
-        driver->zeDriverGetExtensionFunctionAddress(handle, "zexKernelGetBaseAddress", &base);
-        driver->zeDriverGetExtensionFunctionAddress(handle, "zeKernelGetBinaryExp", &binary);
-        zt__change_depth(-1);
-    }
-    if (!base) {
-        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "the driver has no zexKernelGetBaseAddress");
-    }
-    if (!stream->driver.zetMetricGroupCalculateMultipleMetricValuesExp) {
-        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "the loader has no zetMetricGroupCalculateMultipleMetricValuesExp");
-    }
-    memcpy(&hotspots->get_base, &base, sizeof base);
-    memcpy(&hotspots->get_binary, &binary, sizeof binary);
-    result = zt__find_stream_group(stream);
-    if (stream->is_group_optional && !group->handle && result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) {
-        return zt__start_stops(hotspots, stream);
-    }
-    if (result == ZE_RESULT_SUCCESS) {
-        result = zt__load_stream_metrics(stream);
-    }
-    if (result != ZE_RESULT_SUCCESS) {
-        return result;
-    }
-    /* The metrics of the group are an address, and counts, which have to be those of an earlier start. */
-    hotspots->address_metric = UINT32_MAX;
-    zt__lock(&hotspots->mutex);
-    hotspots->active_count = known ? hotspots->active_count : UINT32_MAX;
-    for (i = 0; i < group->metric_count; i++) {
-        const zet_metric_properties_t *metric = &group->metrics[i];
-        if (metric->metricType == ZET_METRIC_TYPE_IP_EXP) {
-            hotspots->address_metric = i;
-        } else if (metric->metricType == ZET_METRIC_TYPE_EVENT && count < ZT__MOST_COUNTS &&
-                   zt__compare_ignoring_case(metric->resultUnits, "events") == 0) {
-            char *name = hotspots->count_names[count];
-            if (!known) {
-                zt__copy_text(name, sizeof hotspots->count_names[count], metric->name, strlen(metric->name));
-            }
-            if (!known && strcmp(name, "Active") == 0) {
-                hotspots->active_count = count;
-            }
-            is_same &= strncmp(name, metric->name, sizeof hotspots->count_names[count] - 1) == 0;
-            hotspots->count_metrics[count++] = i;
-        }
-    }
-    /* Room for Active is kept, so that there are not more stalls than zt_hotspot_info has. */
-    if (hotspots->active_count == UINT32_MAX && count == ZT__MOST_COUNTS) {
-        count--;
-    }
-    is_same &= !known || known == count;
-    if (!known) {
-        hotspots->count_count = count;
-    }
-    zt__unlock(&hotspots->mutex);
-    if (count == 0 || hotspots->address_metric == UINT32_MAX || !is_same) {
-        return zt__report(diagnostics, NO_ADDRESSES, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                          "the metric group has no counts, or others than at the first start");
-    }
-    result = zt__make_room_for_rows(stream);
-    return result == ZE_RESULT_SUCCESS ? zt__open_streamer(stream) : result;
-}
-
-/* Starts sampling. `reading` is held, for which the destruction of a kernel waits (zt__before_unload). On
-   failure the message was reported. */
-static ze_result_t zt__start_sampling(zt__hotspots *hotspots, zt__loaded *loaded) {
-    zt__diagnostics *diagnostics = &hotspots->profiler->diagnostics;
-    const zt_allocator *allocator = &hotspots->allocator;
-    zt_stream_config config = zt_stream_config_default();
-    uint32_t i, room, count = 0, capacity = hotspots->config.addresses;
-    zt__loaded_kernel *kernels;
-    zt_stream *stream;
-    ze_result_t result;
-    if (hotspots->stream) {
-        return zt__report(diagnostics, SAMPLING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
-    }
-    if (capacity > hotspots->spot_capacity) {
-        zt__spot **before = hotspots->spots;
-        zt__spot **larger = (zt__spot **)zt__allocate(allocator, capacity, sizeof *larger);
-        if (!larger) {
-            return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
-        }
-        zt__lock(&hotspots->mutex);
-        if (before) {
-            memcpy((void *)larger, (const void *)before, hotspots->spot_count * sizeof *larger);
-        }
-        hotspots->spots = larger;
-        hotspots->spot_capacity = capacity;
-        zt__unlock(&hotspots->mutex);
-        zt__free(allocator, (void *)before);
-    }
-
-    config.period_ns = hotspots->config.period_ns;
-    config.memory_limit = hotspots->config.memory_limit;
-    config.allocator = *allocator;
-    stream = zt__create_stream(hotspots->profiler->context, hotspots->profiler->device, &config);
-    if (!stream) {
-        return zt__report_no_memory(diagnostics, "zt_hotspots_start", "samples");
-    }
-    stream->is_of_instructions = 1;
-    stream->is_group_optional = hotspots->config.stops_a_second > 0;
-    stream->opened_by = "zt_hotspots_start";
-    stream->diagnostics = diagnostics;
-    result = zt__open_samples(hotspots, stream);
-    if (result != ZE_RESULT_SUCCESS) {
-        zt__destroy_stream(stream);
-        return result;
-    }
-    zt__lock(&hotspots->mutex);
-    zt__copy_text(hotspots->group, sizeof hotspots->group, stream->info.group, strlen(stream->info.group));
-    hotspots->period_ns = stream->info.period_ns;
-    hotspots->has_started = 1;
-    hotspots->place_count = 0; /* of what was not observed since the last stop */
-    hotspots->places_overlap = 0;
-    zt__unlock(&hotspots->mutex);
-    zt__store(&hotspots->stream, stream);
-    zt__store(&loaded->is_sampled, 1);
-
-    /* Kernels that the tracer knows already are placed now, others when they are created. */
-    zt__lock(loaded->mutex);
-    room = loaded->kernels.count;
-    zt__unlock(loaded->mutex);
-    kernels = room ? (zt__loaded_kernel *)zt__allocate(allocator, room, sizeof *kernels) : NULL;
-    zt__lock(loaded->mutex);
-    for (i = 0; i < loaded->kernels.capacity && kernels && count < room; i++) {
-        const zt__loaded_kernel *known = (const zt__loaded_kernel *)loaded->kernels.entries[i].value;
-        if (known && !known->may_be_destroyed) {
-            kernels[count++] = *known;
-        }
-    }
-    zt__unlock(loaded->mutex);
-    for (i = 0; i < count; i++) {
-        ZT__INTERNAL(zt__place_kernel(hotspots, &kernels[i]));
-    }
-    zt__free(allocator, kernels);
-
-    /* Start the thread. Without one, zt_collect can read samples, but nothing can stop threads. */
-#ifdef ZETOOLS_DEBUG
-    if (hotspots->debugger) {
-        if (!zt__start_thread(&stream->thread, zt__run_stopping_thread, hotspots)) {
-            zt__end_stops(hotspots);
-            zt__store(&hotspots->stream, (zt_stream *)NULL);
-            zt__destroy_stream(stream);
-            result = zt__report(diagnostics, CANNOT_STOP, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                                "the library's own thread could not be started. Compile without "
-                                "ZETOOLS_NO_THREADS.");
-        }
-        return result;
-    }
-#endif
-    if (!hotspots->config.no_thread &&
-        !zt__start_thread(&stream->thread, zt__run_sampling_thread, hotspots)) {
-        hotspots->config.no_thread = 1; /* zt_collect reads */
-    }
-    return result;
-}
-
-ZT__PRIVATE ze_result_t zt__stop_sampling(zt_profiler *profiler, const char *call) {
-    zt__hotspots *hotspots = zt__hotspots_of(profiler);
-    zt_stream *stream = hotspots ? zt__load(&hotspots->stream) : NULL;
-    /* In a forked child, threads that do not exist there may hold the locks. */
-    if (!stream || stream->process != zt__find_process()) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (zt__is_owner(&hotspots->reading)) {
-        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
-    }
-    if (!zt__begin_reading(hotspots)) {
-        if (!zt__load(&hotspots->stream)) {
-            return ZE_RESULT_SUCCESS; /* another thread has stopped it */
-        }
-        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_NOT_READY, call);
-    }
-    stream = hotspots->stream;
-    if (!zt__stop_thread(&stream->thread)) {
-        zt__unlock_timed(&hotspots->reading);
-        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_NOT_READY, call);
-    }
-#ifdef ZETOOLS_DEBUG
-    if (hotspots->debugger) { /* the thread was stopped before its first step */
-        zt__end_stops(hotspots);
-    }
-#endif
-    zt__read_samples(hotspots);
-    zt__keep_debug_info(hotspots, NULL, 1);
-    zt__store(&hotspots->stream, (zt_stream *)NULL);
-    zt__destroy_stream(stream);
-    zt__unlock_timed(&hotspots->reading);
-    return ZE_RESULT_SUCCESS;
-}
-
-ZT_API zt_hotspots_config zt_hotspots_config_default(void) {
-    zt_hotspots_config config;
-    memset(&config, 0, sizeof config);
-    zt__fill_hotspots_config(&config);
-    return config;
-}
-
-ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config) {
-    const char *call = "zt_hotspots_start";
-    zt__loaded *loaded = profiler ? (zt__loaded *)zt__load(&profiler->loaded) : NULL;
-    zt__hotspots *hotspots = zt__hotspots_of(profiler);
-    zt__message_text refusal;
-    ze_result_t result;
-    if (!profiler) {
-        return ZE_RESULT_SUCCESS;
-    }
-    if (!loaded || !zt__load(&loaded->is_observed)) {
-        return zt__report(&profiler->diagnostics, NOT_TRACING, ZE_RESULT_NOT_READY);
-    }
-    if (!hotspots) { /* it is the first start */
-        hotspots = (zt__hotspots *)zt__allocate(&profiler->config.allocator, 1, sizeof *hotspots);
-        if (!hotspots) {
-            return zt__report_no_memory(&profiler->diagnostics, call, "samples");
-        }
-        hotspots->profiler = profiler;
-        hotspots->allocator = profiler->config.allocator;
-        zt__create_mutex(&hotspots->reading.mutex);
-        zt__create_mutex(&hotspots->finding.mutex);
-        zt__create_mutex(&hotspots->mutex);
-        zt__lock(&profiler->mutex);
-        if (!profiler->hotspots) {
-            profiler->free_hotspots = zt__free_hotspots;
-            zt__store(&profiler->hotspots, hotspots);
-            hotspots = NULL;
-        }
-        zt__unlock(&profiler->mutex);
-        if (hotspots) { /* another thread was faster */
-            zt__destroy_hotspots(hotspots);
-        }
-        hotspots = zt__hotspots_of(profiler);
-    }
-    if (!zt__lock_until(&hotspots->reading, zt__deadline(profiler->config.wait_timeout_ns))) {
-        return zt__report(&profiler->diagnostics, STILL_SAMPLING, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, call);
-    }
-    if (!hotspots->stream) {
-        hotspots->config = config ? *config : zt_hotspots_config_default();
-        zt__fill_hotspots_config(&hotspots->config);
-    }
-    result = zt__start_sampling(hotspots, loaded);
-    zt__unlock_timed(&hotspots->reading);
-    if (result == ZE_RESULT_SUCCESS) {
-        zt__lock(&hotspots->mutex);
-        memset(&hotspots->refusal, 0, sizeof hotspots->refusal);
-        zt__unlock(&hotspots->mutex);
-        zt__store(&profiler->collect_hotspots, &zt__collect_hotspots);
-        return result;
-    }
-    zt__lock(&profiler->mutex);
-    refusal = profiler->diagnostics.last;
-    zt__unlock(&profiler->mutex);
-    zt__lock(&hotspots->mutex);
-    hotspots->refusal = refusal;
-    zt__unlock(&hotspots->mutex);
-    return result;
-}
-
-ZT_API ze_result_t zt_hotspots_stop(zt_profiler *profiler) {
-    return zt__stop_sampling(profiler, "zt_hotspots_stop");
-}
-
-#endif
-
 /* ==== tracer/tracer.h =================================================================================== */
 
 /* What a tracer knows: devices, lists, pools, events, names, times of calls. */
@@ -22241,8 +22228,9 @@ enum {
     ZT__MAX_RETIRED = 1024, /* tracer objects of the loader. Beyond it, a stop does not change them */
     ZT__KEPT_CALLS = 512,   /* of each call, for quantiles */
     /* Flags that older headers lack. */
-    ZT__LIST_FLAG_IN_ORDER = 1 << 3,  /* ZE_COMMAND_LIST_FLAG_IN_ORDER, since Level Zero 1.9 */
-    ZT__POOL_FLAG_MAPPED = 1 << 3,    /* ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP, since Level Zero 1.4 */
+    ZT__LIST_FLAG_IN_ORDER = 1 << 3, /* ZE_COMMAND_LIST_FLAG_IN_ORDER, since Level Zero 1.9 */
+    ZT__POOL_FLAG_MAPPED = 1 << 3,   /* ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP, since Level Zero 1.4 */
+    ZT__POOL_FLAGS_STAMPED = ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | ZT__POOL_FLAG_MAPPED,
     ZT__LIST_FLAG_CLONEABLE = 1 << 4, /* ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE, since Level Zero 1.9 */
     ZT__QUEUE_FLAG_IN_ORDER = 1 << 1, /* ZE_COMMAND_QUEUE_FLAG_IN_ORDER, since Level Zero 1.9 */
     /* ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP and _HOST_TIMESTAMP */
@@ -22330,9 +22318,7 @@ typedef struct zt__tracer {
     zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto, for those of the thread */
     uint64_t wait_timeout_ns;
 
-    struct zt__tracer *next; /* the next live tracer; guarded by the dispatcher's mutex */
-    int is_live;             /* atomic */
-    uint32_t starting;       /* 1: a thread starts it. Atomic */
+    int is_live; /* atomic */
 
     /* The configuration, which changes only while the tracer is not live. */
     uint8_t measured[ZT__CALL_COUNT]; /* launches and copies that become regions */
@@ -22595,7 +22581,7 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
 
 /* ==== tracer/frames.h =================================================================================== */
 
-/* A call in progress, as a tracer observes it. */
+/* A call in progress, as the tracer observes it. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -22610,17 +22596,16 @@ typedef enum zt__frame_state {
     ZT__FRAME_ABANDONED /* the call is in the driver, and the tracer was destroyed */
 } zt__frame_state;
 
-/* A call in progress, as one tracer observes it. A call has a frame for each tracer. Frames are used
-   again but never freed, because a call may end after its tracer was destroyed. */
+/* A call in progress. Frames are used again but never freed, because a call may end after its tracer was
+   destroyed. */
 typedef struct zt__frame {
-    struct zt__frame *next_of_all;     /* in use or not */
-    struct zt__frame *next, *previous; /* of the same call, in the order of the tracers */
-    zt__frame_state state;             /* atomic */
+    struct zt__frame *next; /* of all frames, in use or not */
+    zt__frame_state state;  /* atomic */
     zt__tracer *tracer;
     zt__call call;
     void *parameters; /* of the call: a ze_..._params_t */
 
-    uint64_t begin_ns;              /* 0: no tracer times the call */
+    uint64_t begin_ns;              /* 0: the call is not timed */
     void *instances[ZT__MAX_HOOKS]; /* what a prologue of the application stores for its epilogue */
 
     /* What was done before the call, and is ended or undone after it. */
@@ -22707,10 +22692,6 @@ ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handl
 /* The driver may destroy events of the pool that the application has not destroyed. */
 ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame);
 
-/* Returns the frame of an outer tracer that has put an event of its own in place of the application's, or
-   NULL. */
-ZT__PRIVATE const zt__frame *zt__find_outer_signal(const zt__frame *frame);
-
 /* Called before a command that signals an event is appended, and before the tracer chooses how to measure it.
    Saves what another launch has left in the event. */
 ZT__PRIVATE void zt__save_stamps_before_signal(zt__frame *frame);
@@ -22776,7 +22757,7 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
     known = (zt__known_pool *)zt__find_or_add_record(&tracer->loaded, &tracer->pools, **p->pphEventPool,
                                                      sizeof *known);
     if (known) {
-        known->has_stamps = ((*p->pdesc)->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;
+        known->has_stamps = ((*p->pdesc)->flags & ZT__POOL_FLAGS_STAMPED) != 0;
         known->may_be_kept = tracer->keeps_events && zt__pool_allows_keeping(*p->pdesc);
     }
     zt__unlock(&tracer->mutex);
@@ -22996,20 +22977,8 @@ ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
     zt__forget_handle(tracer, &tracer->pools, pool);
 }
 
-ZT__PRIVATE const zt__frame *zt__find_outer_signal(const zt__frame *frame) {
-    const zt__frame *outer = frame->previous;
-    while (outer && !outer->signal) {
-        outer = outer->previous;
-    }
-    return outer;
-}
-
 /* Returns the event of the application that a command signals, or NULL. */
 static ze_event_handle_t zt__find_signalled(const zt__frame *frame, const zt__command *command) {
-    const zt__frame *outer = zt__find_outer_signal(frame);
-    if (outer) {
-        return outer->signalled;
-    }
     return frame->signal ? frame->signalled : command->signal ? *command->signal : NULL;
 }
 
@@ -24210,9 +24179,7 @@ typedef struct zt__selected_command {
 /* Returns how a command without metrics is measured: by the first of these that fits. No mutex is held,
    because the driver may be queried.
 
-     a list that is not known, no signal (a wait),    SURROUNDING_COMMANDS
-     or a tracer before this one has put its event
-     in place of the application's
+     a list that is not known, or no signal (a wait)  SURROUNDING_COMMANDS
      no event of the application                      EVENT_STAMPS, of the event of the slot
      one with time stamps that can be kept, on a      KEPT_EVENT_STAMPS: nothing is appended
      list that is not in order, or of a pool with
@@ -24238,7 +24205,7 @@ static zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_p
     const zt__known_list *list = &selected->list;
     zt__known_event event, *known;
     int can_be_kept;
-    if (list->kind == ZT__LIST_UNKNOWN || !signal || zt__find_outer_signal(frame)) {
+    if (list->kind == ZT__LIST_UNKNOWN || !signal) {
         return ZT__SURROUNDING_COMMANDS;
     }
     if (!*signal) {
@@ -24257,8 +24224,9 @@ static zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_p
         ze_event_pool_flags_t flags = 0;
         event.has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
                            tracer->get_pool(*signal, &pool) != ZE_RESULT_SUCCESS ||
+                           !pool || /* counter-based: drivers crash when they are asked for its flags */
                            tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
-                           (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+                           (flags & ZT__POOL_FLAGS_STAMPED);
         zt__lock(&tracer->mutex);
         known = zt__remember_event(tracer, *signal);
         if (known) {
@@ -24525,13 +24493,13 @@ ZT__PRIVATE void zt__before_command(zt__frame *frame) {
 
 /* ==== tracer/dispatcher.h =============================================================================== */
 
-/* From a callback of the loader to the tracers: prologue and epilogue. */
+/* From a callback of the loader to the tracer: prologue and epilogue. */
 
 #ifdef ZETOOLS_TRACER
 
-/* The loader calls a prologue before and an epilogue after each traced call of the process. One dispatcher
-   receives these callbacks and passes them to the live tracers: one for each profiler that traces, and one
-   for zt_auto, which has a profiler for each context and device. The page LOCKS has their locks. */
+/* The loader calls a prologue before and an epilogue after each traced call of the process, for the live tracer.
+   There is one at a time, whichever copy of this header it is of: that of a profiler, or of zt_auto, which has a
+   profiler for each context and device. The page LOCKS has its locks. */
 
 /* What is done before and after a call of a kind; see ZT__KINDS. */
 typedef struct zt__kind_steps {
@@ -24541,8 +24509,7 @@ typedef struct zt__kind_steps {
 } zt__kind_steps;
 
 /* Callbacks are registered with a tracer object of the loader, which cannot be changed once it was enabled. So
-   a change of the traced calls needs another object, which is enabled before the old one is disabled. A call in
-   between may come from both, and is dispatched once. Disabled objects are retired, never destroyed, at two
+   a change of the traced calls needs another object. Disabled objects are retired, never destroyed, at two
    kilobytes each, because zelTracerDestroy waits without limit for the calls that other threads are in. */
 typedef struct zt__dispatcher {
     /* guarded by zt__dispatch_setup: */
@@ -24555,11 +24522,10 @@ typedef struct zt__dispatcher {
     int handles_fork;
 
     /* guarded by zt__dispatch_mutex: */
-    zt__tracer *tracers; /* the live ones, in the order of their start; changed with both locks */
-    uint32_t tracer_count;
-    zt__frame *frames; /* all, in use or not */
+    zt__tracer *tracer; /* the live one, or NULL; changed with both locks */
+    zt__frame *frames;  /* all, in use or not */
 
-    uint8_t observed[ZT__CALL_COUNT]; /* by a live tracer. Atomic; changed with both locks */
+    uint8_t observed[ZT__CALL_COUNT]; /* by the live tracer. Atomic; changed with both locks */
 } zt__dispatcher;
 
 /* The loader does not pass which call it is, so each call has its own functions. */
@@ -24584,7 +24550,7 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer);
 
 /* ==== tracer/dispatcher.c =============================================================================== */
 
-/* From a callback of the loader to the tracers: prologue and epilogue. */
+/* From a callback of the loader to the tracer: prologue and epilogue. */
 
 #ifdef ZETOOLS_TRACER
 
@@ -24600,7 +24566,7 @@ ZT__PRIVATE zt__mutex zt__dispatch_setup = ZT__MUTEX_INITIALIZER;
 
 ZT__PRIVATE zt__mutex zt__dispatch_mutex = ZT__MUTEX_INITIALIZER;
 
-/* The first frame of the traced call that this thread is in, or NULL. */
+/* The frame of the traced call that this thread is in, or NULL. */
 ZT__PRIVATE ZT__THREAD_LOCAL zt__frame *zt__current_call;
 
 /* The registration from which zt__callbacks_come expects a callback on this thread, or 0. */
@@ -24608,121 +24574,98 @@ ZT__PRIVATE ZT__THREAD_LOCAL uintptr_t zt__awaited_registration;
 
 ZT__PRIVATE int zt__is_inside_hook(void) {
     const zt__frame *frame = zt__current_call;
-    while (frame && zt__load(&frame->state) != ZT__FRAME_CALLBACK) {
-        frame = frame->next;
-    }
-    return frame != NULL;
+    return frame && zt__load(&frame->state) == ZT__FRAME_CALLBACK;
 }
 
 /* ---- before a call -------------------------------------------------------------------------------------- */
 
-/* Begins a call, with a frame for each live tracer that observes it. Frames come from malloc, because they
-   may outlive the application's allocator. While one is allocated, the mutex is unlocked, and tracers may
-   start. Returns the first frame, or NULL if there is none. */
+/* Begins a call of the live tracer, with a frame. Frames come from malloc, because they may outlive the
+   application's allocator. Returns NULL if the call is not observed, or without memory. */
 static zt__frame *zt__begin_call(zt__call call, void *parameters) {
-    zt__frame *first = NULL, *last = NULL, *frame;
+    zt__frame *frame, *added = NULL;
     zt__tracer *tracer;
-    zt__lock(&zt__dispatch_mutex);
     for (;;) {
-        uint32_t unused = 0;
-        for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
-            unused += zt__load(&frame->state) == ZT__FRAME_UNUSED;
+        zt__lock(&zt__dispatch_mutex);
+        if (added) {
+            added->next = zt__dispatch.frames;
+            zt__dispatch.frames = added;
         }
-        if (unused >= zt__dispatch.tracer_count) {
+        tracer = zt__dispatch.tracer;
+        frame = zt__dispatch.frames;
+        while (frame && zt__load(&frame->state) != ZT__FRAME_UNUSED) {
+            frame = frame->next;
+        }
+        if (frame || !tracer || !tracer->observed[call]) {
             break;
         }
-        zt__unlock(&zt__dispatch_mutex);
-        frame = (zt__frame *)zt__allocate(&zt__default_allocator, 1, sizeof *frame);
-        if (!frame) {
+        zt__unlock(&zt__dispatch_mutex); /* while a frame is allocated, the tracer may stop */
+        added = (zt__frame *)zt__allocate(&zt__default_allocator, 1, sizeof *added);
+        if (!added) {
             return NULL;
         }
-        zt__lock(&zt__dispatch_mutex);
-        frame->next_of_all = zt__dispatch.frames;
-        zt__dispatch.frames = frame;
     }
-    frame = zt__dispatch.frames;
-    for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
-        if (!tracer->observed[call]) {
-            continue;
-        }
-        while (zt__load(&frame->state) != ZT__FRAME_UNUSED) {
-            frame = frame->next_of_all;
-        }
-        zt__store(&frame->state, ZT__FRAME_CALLBACK);
-        frame->tracer = tracer;
-        frame->call = call;
-        frame->parameters = parameters;
-        zt__store(&frame->has_region, 0);
-        frame->wait_count = NULL;
-        frame->build.place = NULL;
-        frame->build.trial = ZE_RESULT_SUCCESS;
-        frame->signal = NULL;
-        frame->has_kept_event = 0;
-        frame->kernel_before_hooks = NULL;
-        frame->pool_desc = NULL;
-        memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
-        frame->next = NULL;
-        frame->previous = last;
-        if (last) {
-            last->next = frame;
-        } else {
-            first = frame;
-        }
-        last = frame;
+    if (!tracer || !tracer->observed[call]) {
+        zt__unlock(&zt__dispatch_mutex);
+        return NULL;
     }
+    zt__store(&frame->state, ZT__FRAME_CALLBACK);
+    frame->tracer = tracer;
+    frame->call = call;
+    frame->parameters = parameters;
+    zt__store(&frame->has_region, 0);
+    frame->wait_count = NULL;
+    frame->build.place = NULL;
+    frame->build.trial = ZE_RESULT_SUCCESS;
+    frame->signal = NULL;
+    frame->has_kept_event = 0;
+    frame->kernel_before_hooks = NULL;
+    frame->pool_desc = NULL;
+    memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
     zt__unlock(&zt__dispatch_mutex);
-    return first;
+    return frame;
 }
 
 static void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
     zt__call_kind kind = zt__kind_of_call(call);
-    zt__frame *first, *frame;
-    uint64_t begin_ns;
+    zt__tracer *tracer;
+    zt__frame *frame;
     uint32_t i;
-    int is_timed = 0;
     *instance = NULL;
     if (zt__awaited_registration == registration) {
         zt__awaited_registration = 0;
     }
-    /* A thread is in one traced call at a time: the loader does not call back for calls inside of it. So
-       if there is one already, this is the same call, from the second of two enabled registrations. */
+    /* A thread is in one traced call at a time: the loader does not call back for calls inside of it. */
     if (!zt__load(&zt__dispatch.observed[call]) || zt__get_depth() > 0 || zt__current_call) {
         return;
     }
-    first = zt__begin_call(call, parameters);
-    if (!first) {
+    frame = zt__begin_call(call, parameters);
+    if (!frame) {
         return;
     }
-    *instance = first;
-    zt__current_call = first;
+    *instance = frame;
+    zt__current_call = frame;
     zt__change_depth(1);
-    for (frame = first; frame; frame = frame->next) {
-        zt__tracer *tracer = frame->tracer;
-        is_timed |= tracer->timed[call];
-        if (kind == ZT__KIND_LAUNCH) {
-            zt__command command;
-            zt__read_command(call, parameters, &command);
-            frame->kernel_before_hooks = command.kernel;
-        } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
-            frame->kernel_before_hooks = *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel;
-            zt__note_kernel_destroy(tracer, frame->kernel_before_hooks);
+    tracer = frame->tracer;
+    if (kind == ZT__KIND_LAUNCH) {
+        zt__command command;
+        zt__read_command(call, parameters, &command);
+        frame->kernel_before_hooks = command.kernel;
+    } else if (kind == ZT__KIND_KERNEL_DESTROY) { /* a hook may destroy another one in its place */
+        frame->kernel_before_hooks = *ZT__PARAMETERS(frame, ze_kernel_destroy_params_t)->phKernel;
+        zt__note_kernel_destroy(tracer, frame->kernel_before_hooks);
+    }
+    for (i = 0; i < tracer->hook_count; i++) {
+        const zt__traced_hook *hook = &tracer->hooks[i];
+        if (hook->call == call && hook->prologue) {
+            hook->prologue(parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
         }
-        for (i = 0; i < tracer->hook_count; i++) {
-            const zt__traced_hook *hook = &tracer->hooks[i];
-            if (hook->call == call && hook->prologue) {
-                hook->prologue(parameters, ZE_RESULT_SUCCESS, hook->user, &frame->instances[i]);
-            }
-        }
-        if (zt__steps_of_kind[kind].before) {
-            zt__steps_of_kind[kind].before(frame);
-        }
+    }
+    if (zt__steps_of_kind[kind].before) {
+        zt__steps_of_kind[kind].before(frame);
     }
     zt__change_depth(-1);
-    begin_ns = is_timed ? zt__now_ns() : 0;
-    for (frame = first; frame; frame = frame->next) {
-        frame->begin_ns = begin_ns;
-        zt__store(&frame->state, ZT__FRAME_DRIVER);
-    }
+    frame->begin_ns = tracer->timed[call] ? zt__now_ns() : 0;
+    zt__store(&frame->state, ZT__FRAME_DRIVER);
 }
 
 /* ---- after a call --------------------------------------------------------------------------------------- */
@@ -24754,77 +24697,69 @@ static void zt__after_call(zt__frame *frame, ze_result_t result, uint64_t end_ns
     }
 }
 
-static void zt__epilogue(ze_result_t result, void **instance) {
-    zt__frame *first = (zt__frame *)*instance, *last = NULL, *frame, *next;
-    uint64_t end_ns;
-    if (!first || first != zt__current_call) {
+/* Signals the event of the application that zt__begin_by_event has replaced by that of a slot, because the
+   application may wait for it. If the tracer was destroyed meanwhile, the slot is still there. */
+static void zt__signal_replaced_event(zt__frame *frame, ze_result_t result) {
+    ze_event_handle_t own = *frame->signal, event = frame->signalled;
+    ze_result_t signalled = ZE_RESULT_NOT_READY;
+    int has_tracer = zt__load(&frame->state) == ZT__FRAME_CALLBACK;
+    *frame->signal = event;
+    frame->signal = NULL;
+    if (result != ZE_RESULT_SUCCESS || !event) {
         return;
     }
-    end_ns = first->begin_ns ? zt__now_ns() : 0;
-    zt__lock(&zt__dispatch_mutex);
-    for (frame = first; frame; frame = frame->next) {
-        if (frame->state == ZT__FRAME_DRIVER) { /* else its tracer was destroyed */
-            zt__store(&frame->state, ZT__FRAME_CALLBACK);
+    if (frame->copied_stamps) {
+        signalled = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps, NULL,
+                                                             event, 1, &own);
+    } else if (frame->is_in_order) {
+        signalled = zeCommandListAppendSignalEvent(frame->list, event);
+    }
+    if (signalled != ZE_RESULT_SUCCESS) { /* on a copy engine; or the driver has refused the other */
+        signalled = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
+        if (has_tracer) {
+            ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
         }
-        last = frame;
+    }
+    if (signalled != ZE_RESULT_SUCCESS && has_tracer) {
+        zt__check(frame->tracer->diagnostics, signalled, "zeCommandListAppendBarrier",
+                  "An event of the application will not be signalled.");
+    }
+}
+
+static void zt__epilogue(ze_result_t result, void **instance) {
+    zt__frame *frame = (zt__frame *)*instance;
+    uint64_t end_ns;
+    if (!frame || frame != zt__current_call) {
+        return;
+    }
+    end_ns = frame->begin_ns ? zt__now_ns() : 0;
+    zt__lock(&zt__dispatch_mutex);
+    if (frame->state == ZT__FRAME_DRIVER) { /* else its tracer was destroyed */
+        zt__store(&frame->state, ZT__FRAME_CALLBACK);
     }
     zt__unlock(&zt__dispatch_mutex);
     zt__change_depth(1);
 
-    /* First, signal the events of the application that zt__begin_by_event has replaced by those of slots,
-       because the application may wait for them. A tracer that was destroyed meanwhile is not needed: its
-       slot is still there. */
-    for (frame = last; frame; frame = frame->previous) {
-        ze_event_handle_t own, event = frame->signalled;
-        ze_result_t signalled = ZE_RESULT_NOT_READY;
-        if (!frame->signal) {
-            continue;
-        }
-        own = *frame->signal;
-        *frame->signal = event;
-        frame->signal = NULL;
-        if (result != ZE_RESULT_SUCCESS || !event) {
-            continue;
-        }
-        if (frame->copied_stamps) {
-            signalled = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps,
-                                                                 NULL, event, 1, &own);
-        } else if (frame->is_in_order) {
-            signalled = zeCommandListAppendSignalEvent(frame->list, event);
-        }
-        if (signalled != ZE_RESULT_SUCCESS) { /* on a copy engine; or the driver has refused the other */
-            signalled = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
-            if (zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
-                ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
-            }
-        }
-        if (signalled != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
-            zt__check(frame->tracer->diagnostics, signalled, "zeCommandListAppendBarrier",
-                      "An event of the application will not be signalled.");
-        }
+    /* Parameters are the application's: they are restored also if the tracer was destroyed. */
+    if (frame->signal) {
+        zt__signal_replaced_event(frame, result);
     }
-
-    for (frame = last; frame; frame = frame->previous) {
-        if (frame->wait_count) { /* of the application, so also if the tracer was destroyed */
-            *frame->wait_count = frame->waits;
-        }
-        if (frame->pool_desc) {
-            *frame->pool_desc = frame->given_pool;
-        }
-        if (frame->build.place) { /* likewise */
-            *frame->build.place = frame->build.before;
-            zt__free(&zt__default_allocator, frame->build.changed);
-        }
-        if (frame->state == ZT__FRAME_CALLBACK) {
-            zt__after_call(frame, result, end_ns);
-        }
+    if (frame->wait_count) {
+        *frame->wait_count = frame->waits;
+    }
+    if (frame->pool_desc) {
+        *frame->pool_desc = frame->given_pool;
+    }
+    if (frame->build.place) {
+        *frame->build.place = frame->build.before;
+        zt__free(&zt__default_allocator, frame->build.changed);
+    }
+    if (frame->state == ZT__FRAME_CALLBACK) {
+        zt__after_call(frame, result, end_ns);
     }
     zt__change_depth(-1);
     zt__current_call = NULL;
-    for (frame = first; frame; frame = next) {
-        next = frame->next; /* before another thread uses the frame */
-        zt__store(&frame->state, ZT__FRAME_UNUSED);
-    }
+    zt__store(&frame->state, ZT__FRAME_UNUSED);
 }
 
 /* ---- callbacks of the loader ---------------------------------------------------------------------------- */
@@ -24855,7 +24790,7 @@ ZT__PRIVATE int zt__has_calls_in_progress(const zt__tracer *tracer, int only_mea
     const zt__frame *frame;
     int found = 0;
     zt__lock(&zt__dispatch_mutex);
-    for (frame = zt__dispatch.frames; frame && !found; frame = frame->next_of_all) {
+    for (frame = zt__dispatch.frames; frame && !found; frame = frame->next) {
         zt__frame_state state = zt__load(&frame->state);
         found = frame->tracer == tracer && (state == ZT__FRAME_CALLBACK || state == ZT__FRAME_DRIVER) &&
                 (!only_measured || zt__load(&frame->has_region));
@@ -24868,10 +24803,10 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
     zt__frame *frame;
     int is_running = 0;
     zt__lock(&zt__dispatch_mutex);
-    for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
+    for (frame = zt__dispatch.frames; frame; frame = frame->next) {
         is_running |= frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_CALLBACK;
     }
-    for (frame = zt__dispatch.frames; frame && !is_running; frame = frame->next_of_all) {
+    for (frame = zt__dispatch.frames; frame && !is_running; frame = frame->next) {
         if (frame->tracer == tracer && zt__load(&frame->state) == ZT__FRAME_DRIVER) {
             zt__store(&frame->state, ZT__FRAME_ABANDONED);
         }
@@ -24888,12 +24823,11 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
 
 #ifdef ZETOOLS_TRACER
 
-/* Registers callbacks for the calls that live tracers observe, for those that `starting` (or NULL) observes,
-   and for zeDriverGet, by which it is tested whether callbacks come; as far as the loader can trace them. If
-   that fails, the previous registration stays. zt__dispatch_setup is held. */
-ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting);
+/* Registers callbacks for the calls that a tracer observes, and for zeDriverGet, by which it is tested whether
+   callbacks come; as far as the loader can trace them. zt__dispatch_setup is held. */
+ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *tracer);
 
-/* Called when the last tracer stops. If the loader cannot disable the layer, callbacks still come. The
+/* Called when the tracer stops. If the loader cannot disable the layer, callbacks still come. The
    registration is then retired, unless too many already were. zt__dispatch_setup is held. */
 ZT__PRIVATE void zt__disable_layer(void);
 
@@ -24901,7 +24835,7 @@ ZT__PRIVATE void zt__disable_layer(void);
    may have held the locks do not exist in it. */
 ZT__PRIVATE void zt__forget_tracers(void);
 
-/* Adds a tracer to the live ones, or removes it. zt__dispatch_setup is held. */
+/* Makes a tracer the live one, or no longer. zt__dispatch_setup is held. */
 ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live);
 
 #endif
@@ -24931,7 +24865,7 @@ static void zt__retire(zel_tracer_handle_t handle) {
     zt__dispatch.retired[zt__dispatch.retired_count++ % ZT__MAX_RETIRED] = handle;
 }
 
-ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
+ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *tracer) {
     static uintptr_t last_registration;
     ze_result_t(ZE_APICALL * register_callback)(zel_tracer_handle_t, zel_tracer_reg_t, zt__callback);
     uint8_t calls[ZT__CALL_COUNT];
@@ -24939,9 +24873,7 @@ ZT__PRIVATE ze_result_t zt__register_calls(const zt__tracer *starting) {
     zel_tracer_desc_t desc;
     ze_result_t result;
     uint32_t call;
-    for (call = 0; call < ZT__CALL_COUNT; call++) {
-        calls[call] = zt__dispatch.observed[call] || (starting && starting->observed[call]);
-    }
+    memcpy(calls, tracer->observed, sizeof calls);
     calls[ZT__CALL_DriverGet] = 1;
     if (zt__dispatch.handle && memcmp(zt__dispatch.registered, calls, sizeof calls) == 0) {
         return zt__callbacks_come(zt__dispatch.registration) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
@@ -25001,44 +24933,27 @@ ZT__PRIVATE void zt__disable_layer(void) {
 ZT__PRIVATE void zt__forget_tracers(void) {
     static const zt__mutex unlocked = ZT__MUTEX_INITIALIZER;
     zt__frame *frame;
-    zt__tracer *tracer;
+    zt__tracer *tracer = zt__dispatch.tracer;
     zt__dispatch_setup = unlocked;
     zt__dispatch_mutex = unlocked;
-    for (tracer = zt__dispatch.tracers; tracer; tracer = tracer->next) {
+    if (tracer) {
         tracer->is_live = tracer->loaded.is_observed = 0;
         tracer->mutex = tracer->modules.mutex = unlocked;
     }
-    zt__dispatch.tracers = NULL;
-    zt__dispatch.tracer_count = 0;
+    zt__dispatch.tracer = NULL;
     memset(zt__dispatch.observed, 0, sizeof zt__dispatch.observed);
-    for (frame = zt__dispatch.frames; frame; frame = frame->next_of_all) {
+    for (frame = zt__dispatch.frames; frame; frame = frame->next) {
         frame->state = ZT__FRAME_UNUSED;
     }
     zt__current_call = NULL;
 }
 
 ZT__PRIVATE void zt__set_live(zt__tracer *tracer, int is_live) {
-    zt__tracer **place = &zt__dispatch.tracers;
     uint32_t call;
     zt__lock(&zt__dispatch_mutex);
-    while (*place && *place != tracer) {
-        place = &(*place)->next;
-    }
-    if (is_live) {
-        tracer->next = NULL;
-        *place = tracer;
-        zt__dispatch.tracer_count++;
-    } else {
-        *place = tracer->next;
-        zt__dispatch.tracer_count--;
-    }
+    zt__dispatch.tracer = is_live ? tracer : NULL;
     for (call = 0; call < ZT__CALL_COUNT; call++) {
-        uint8_t is_observed = 0;
-        const zt__tracer *live;
-        for (live = zt__dispatch.tracers; live; live = live->next) {
-            is_observed |= live->observed[call];
-        }
-        zt__store(&zt__dispatch.observed[call], is_observed);
+        zt__store(&zt__dispatch.observed[call], is_live ? tracer->observed[call] : (uint8_t)0);
     }
     zt__store(&tracer->is_live, is_live);
     zt__store(&tracer->loaded.is_observed, is_live);
@@ -25248,7 +25163,8 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
 
 /* ---- starting and stopping ------------------------------------------------------------------------------ */
 
-ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given,
+/* Makes a tracer live, of which the process has none. */
+static ze_result_t zt__start_only_tracer(zt__tracer *tracer, const zt_trace_config *given,
                                          uint32_t timeline) {
     zt_trace_config config = given ? *given : zt_trace_config_default();
     const char *kernels = zt__get_variable("ZT_KERNELS"), *copies = zt__get_variable("ZT_COPIES"),
@@ -25289,22 +25205,38 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     if (!zt__dispatch.handles_fork) {
         zt__dispatch.handles_fork = zt__call_after_fork(zt__forget_tracers);
     }
-    if (!zt__dispatch.tracers) {
-        zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
-        if (enable_layer && enable_layer() == ZE_RESULT_SUCCESS) {
-            zt__find_loader_symbol("zelDisableTracingLayer", (void *)&zt__dispatch.disable_layer);
-        }
+    zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
+    if (enable_layer && enable_layer() == ZE_RESULT_SUCCESS) {
+        zt__find_loader_symbol("zelDisableTracingLayer", (void *)&zt__dispatch.disable_layer);
     }
     result = zt__register_calls(tracer);
     if (result == ZE_RESULT_SUCCESS) {
         zt__set_live(tracer, 1);
-    } else if (!zt__dispatch.tracers) {
+    } else {
         zt__disable_layer();
     }
     zt__unlock(&zt__dispatch_setup);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report(tracer->diagnostics, TRACING_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
                           zt__starting_call(tracer), zt_result_name(result));
+    }
+    return result;
+}
+
+ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given,
+                                         uint32_t timeline) {
+    zt__process *process = zt__get_process();
+    ze_result_t result;
+    if (!process) {
+        return zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the tracer");
+    }
+    if (!zt__increment_if(&process->tracers, 0)) {
+        return zt__report(tracer->diagnostics, TRACING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          zt__starting_call(tracer));
+    }
+    result = zt__start_only_tracer(tracer, given, timeline);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__store(&process->tracers, 0u);
     }
     return result;
 }
@@ -25340,12 +25272,8 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
     zt__lock(&zt__dispatch_setup);
     if (zt__load(&tracer->is_live)) {
         zt__set_live(tracer, 0);
-        if (!zt__dispatch.tracers) {
-            zt__disable_layer();
-        } else if (zt__dispatch.retired_count < ZT__MAX_RETIRED) {
-            /* Ends callbacks for calls that no other tracer needs. If this fails, they cost time. */
-            zt__register_calls(NULL);
-        }
+        zt__disable_layer();
+        zt__store(&zt__get_process()->tracers, 0u);
     }
     zt__unlock(&zt__dispatch_setup);
     wait = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
@@ -25416,13 +25344,12 @@ static zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char *cal
 
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config) {
     zt__tracer *tracer;
-    ze_result_t result = ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
-    int is_first;
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
     if (zt__is_inside_hook()) {
-        return zt__report(&profiler->diagnostics, INSIDE_HOOK, result, "zt_trace_start");
+        return zt__report(&profiler->diagnostics, INSIDE_HOOK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          "zt_trace_start");
     }
     if (!profiler->device) {
         return zt__report_null_handle(&profiler->diagnostics, "zt_trace_start", "the profiler's device");
@@ -25431,19 +25358,10 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
     if (!tracer) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
-    is_first = zt__increment_if(&tracer->starting, 0);
-    if (!is_first || zt__load(&tracer->is_live)) {
-        zt__report(&profiler->diagnostics, TRACING_ALREADY, result);
-    } else {
-        if (config && (config->every > 1 || config->limit)) {
-            zt__prepare_times_alone(profiler);
-        }
-        result = zt__start_tracer(tracer, config, profiler->config.timeline);
+    if (config && (config->every > 1 || config->limit)) {
+        zt__prepare_times_alone(profiler);
     }
-    if (is_first) {
-        zt__store(&tracer->starting, 0);
-    }
-    return result;
+    return zt__start_tracer(tracer, config, profiler->config.timeline);
 }
 
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {
@@ -29915,9 +29833,7 @@ typedef struct zt__output {
     const char *call, *path; /* the path of the application, "-" for standard output */
     zt__diagnostics *diagnostics;
     const zt_allocator *allocator;
-    /* Writes the content. UNKNOWN: the file does not take it, and errno has the reason. Other failures are
-       reported. */
-    ze_result_t (*write_content)(const void *content, FILE *file);
+    zt__content_fn write_content;
     const void *content;
 } zt__output;
 
@@ -30062,90 +29978,63 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
-static ze_result_t zt__report_unwritable(const zt__output *output) {
-    return zt__report(output->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, output->call, output->path,
-                      strerror(errno ? errno : EIO)); /* not all streams tell the reason */
+/* Reports that a file cannot be written, for the reason in errno, if that is the result. Returns the result. */
+static ze_result_t zt__check_written(const zt__output *output, ze_result_t result) {
+    if (result == ZE_RESULT_ERROR_UNKNOWN) {
+        zt__report(output->diagnostics, CANNOT_WRITE, result, output->call, output->path,
+                   strerror(errno ? errno : EIO)); /* not all streams tell the reason */
+    }
+    return result;
 }
 
-/* Writes to `file`, and then calls `end` with it: fclose, or fflush for a standard stream. */
-static ze_result_t zt__write_content(const zt__output *output, FILE *file, int (*end)(FILE *)) {
-    ze_result_t result;
-    unsigned console;
-    int reason;
-    if (!file) {
-        return zt__report_unwritable(output);
-    }
-    console = zt__begin_utf8(file);
-    errno = 0;
-    result = output->write_content(output->content, file);
-    reason = errno;
-    if (end(file) != 0 && result == ZE_RESULT_SUCCESS) {
-        result = ZE_RESULT_ERROR_UNKNOWN;
-        reason = errno;
-    }
-    zt__end_utf8(console);
-    errno = reason;
-    return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(output) : result;
-}
-
-/* The file that a report goes to, and the one that it is written to first. */
+/* The file that a report goes to, and what a link contains. */
 typedef struct zt__target_file {
     char path[4096];
     char link[4096];
-    char beside[4096 + 64];
 } zt__target_file;
 
-ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
+/* Follows symbolic links. What they lead to need not exist. Returns 0 if that fails; errno is the reason. */
+static int zt__follow_links(const char *path, zt__target_file *file) {
     enum { MOST_LINKS = 40 };
-    FILE *stream = zt__find_standard_stream(output->path), *part;
-    zt__file_properties before;
-    zt__target_file *file;
-    const char *name, *next = output->path;
+    const char *next = path;
     size_t directory = 0; /* length of the directory that `next` is relative to */
     uint32_t links;
-    ze_result_t result;
-    int is_link = 1, has_before;
-    if (stream) {
-        return zt__write_content(output, stream, fflush);
-    }
-    has_before = zt__get_file_properties(output->path, &before);
-    if (!has_before && errno != ENOENT) { /* a file that may be there, whose permissions are not known */
-        return zt__report_unwritable(output);
-    }
-    if (has_before && !before.is_regular && !before.is_directory) {
-        return zt__write_content(output, zt__open_file(output->path, ZT__TO_WRITE), fclose);
-    }
-    file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
-    if (!file) {
-        return zt__report_no_memory(output->diagnostics, output->call, "a path");
-    }
-
-    /* Follows symbolic links. What they lead to need not exist. */
+    int is_link = 1;
     for (links = 0; is_link && links <= MOST_LINKS && directory + strlen(next) < sizeof file->path; links++) {
         strcpy(file->path + directory, next);
         is_link = zt__read_link(file->path, file->link, sizeof file->link) > 0;
         next = file->link;
         directory = zt__is_absolute(next) ? 0 : (size_t)(zt__file_name(file->path) - file->path);
     }
-    if (is_link) {
-        errno = links > MOST_LINKS ? ELOOP : ENAMETOOLONG;
-        result = zt__report_unwritable(output);
-        zt__free(output->allocator, file);
-        return result;
-    }
+    errno = links > MOST_LINKS ? ELOOP : ENAMETOOLONG;
+    return !is_link;
+}
 
-    name = zt__file_name(file->path);
-    /* A long name is cut, because the name of a file has 255 bytes at the most. */
-    snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
-             file->path, name, zt__get_process_id(), (unsigned long)zt__this_thread());
-    part = zt__create_file(file->beside, file->path, has_before ? &before : NULL);
-    result = zt__write_content(output, part, fclose);
-    if (result == ZE_RESULT_SUCCESS && !zt__rename_file(file->beside, file->path)) {
-        result = zt__report_unwritable(output);
+ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
+    FILE *stream = zt__find_standard_stream(output->path);
+    zt__file_properties before;
+    zt__target_file *file;
+    ze_result_t result;
+    if (stream) {
+        return zt__check_written(output,
+                                 zt__write_content(stream, fflush, output->write_content, output->content));
     }
-    if (part && result != ZE_RESULT_SUCCESS) {
-        zt__remove_file(file->beside);
+    if (!zt__get_file_properties(output->path, &before)) {
+        if (errno != ENOENT) { /* a file that may be there, whose permissions are not known */
+            return zt__check_written(output, ZE_RESULT_ERROR_UNKNOWN);
+        }
+    } else if (!before.is_regular && !before.is_directory) {
+        return zt__check_written(output, zt__write_content(zt__open_file(output->path, ZT__TO_WRITE), fclose,
+                                                           output->write_content, output->content));
     }
+    file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
+    if (!file) {
+        return zt__report_no_memory(output->diagnostics, output->call, "a path");
+    }
+    result = zt__follow_links(output->path, file)
+                 ? zt__replace_file(file->path, output->write_content, output->content)
+                 : ZE_RESULT_ERROR_UNKNOWN;
+    zt__check_written(output, result);
     zt__free(output->allocator, file);
     return result;
 }
@@ -30178,489 +30067,13 @@ ZT_API ze_result_t zt_report(const zt_profiler *profiler, const char *path) {
     return zt__write_output(&output);
 }
 
-/* ==== watch/server.h ==================================================================================== */
-
-/* Answers a watch: attaches, waits for a fault, stops threads and reports where they are. */
-
-#ifdef ZETOOLS_DEBUG
-
-/* A watch is a thread that looks which regions the device does not finish. When one hangs, it stops the
-   threads of the device by a debugger, and reports where they are. The debugger is used by the functions
-   here, which serve requests of the watch: on its thread or, where a process may not debug itself, in a
-   helper process. */
-
-typedef enum zt__watch_call {
-    ZT__WATCH_ATTACH,
-    ZT__WATCH_AWAIT, /* waits for a fault. Meanwhile events are acknowledged */
-    ZT__WATCH_STOP   /* stops all threads and finds where they are. Resumes them, unless they are to stay */
-} zt__watch_call;
-
-typedef struct zt__watch_request {
-    zt__watch_call call;
-    uint32_t process; /* to attach to */
-    uint8_t device[ZE_MAX_DEVICE_UUID_SIZE];
-    uint64_t timeout_ns;
-    int is_fault; /* the threads are stopped because of one */
-    int leave_stopped;
-} zt__watch_request;
-
-/* An instruction at which threads were. */
-typedef struct zt__found_place {
-    uint64_t address, offset;
-    uint32_t threads, line;
-    char kernel[256], file[256];
-} zt__found_place;
-
-typedef struct zt__watch_answer {
-    ze_result_t result;
-    uint32_t process; /* that answers */
-    char reason[512]; /* if `result` is not SUCCESS */
-    int is_over;      /* the session: somebody else has detached it, or it was lost */
-
-    /* what the device has reported since the last request */
-    int has_faulted, has_page_fault;
-    uint64_t fault_address;
-    uint32_t fault_reason;
-
-    /* of ZT__WATCH_STOP */
-    uint32_t stopped, unavailable, elsewhere;
-    uint64_t stopped_ns; /* how long the threads were stopped */
-    uint32_t place_count;
-    zt__found_place places[ZT_MAX_PLACES]; /* the last member: a message has those that are there */
-} zt__watch_answer;
-
-typedef struct zt__watch_server {
-    zt_debugger *debugger;
-    const zt_allocator *allocator;
-    ze_device_handle_t device;
-    const int *is_ending;     /* nobody waits for long answers any more. Atomic */
-    zt__watch_answer *answer; /* of the request that is being served */
-    int has_pending_fault;    /* a page fault came while threads were being stopped, with: */
-    uint64_t pending_address;
-    uint32_t pending_reason;
-} zt__watch_server;
-
-/* Serves a request: on the thread of the watch, or in a helper. */
-ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_request *request,
-                                 zt__watch_answer *answer);
-
-#endif
-
-/* ==== watch/server.c ==================================================================================== */
-
-/* Answers a watch: attaches, waits for a fault, stops threads and reports where they are. */
-
-#ifdef ZETOOLS_DEBUG
-
-/* Copies the last message of the debugger, without its identifier. */
-static void zt__copy_debug_error(const zt__watch_server *server) {
-    const char *text = zt_debug_get_last_error(server->debugger), *end = strstr(text, "] ");
-    text = end ? end + 2 : text;
-    zt__copy_text(server->answer->reason, sizeof server->answer->reason, text, strlen(text));
-}
-
-/* Finds a device or sub-device by its UUID, which is the same in every process. Returns NULL if there is
-   none. */
-static ze_device_handle_t zt__find_watched_device(const uint8_t uuid[ZE_MAX_DEVICE_UUID_SIZE]) {
-    enum { MOST_DRIVERS = 16, MOST_DEVICES = 64, MOST_TILES = 16 };
-    ze_driver_handle_t drivers[MOST_DRIVERS] = {NULL}; /* not all that are counted need be there */
-    uint32_t i, j, k, driver_count = MOST_DRIVERS;
-    if (zeDriverGet(&driver_count, drivers) != ZE_RESULT_SUCCESS) {
-        return NULL;
-    }
-    for (i = 0; i < driver_count && i < MOST_DRIVERS && drivers[i]; i++) {
-        ze_device_handle_t devices[MOST_DEVICES] = {NULL};
-        uint32_t device_count = MOST_DEVICES;
-        if (zeDeviceGet(drivers[i], &device_count, devices) != ZE_RESULT_SUCCESS) {
-            continue;
-        }
-        for (j = 0; j < device_count && j < MOST_DEVICES && devices[j]; j++) {
-            ze_device_handle_t found[MOST_TILES + 1] = {NULL};
-            uint32_t tile_count = MOST_TILES;
-            found[0] = devices[j];
-            if (zeDeviceGetSubDevices(devices[j], &tile_count, found + 1) != ZE_RESULT_SUCCESS) {
-                tile_count = 0;
-            }
-            for (k = 0; k <= tile_count && k <= MOST_TILES && found[k]; k++) {
-                ze_device_properties_t properties;
-                memset(&properties, 0, sizeof properties);
-                properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
-                if (zeDeviceGetProperties(found[k], &properties) == ZE_RESULT_SUCCESS &&
-                    memcmp(properties.uuid.id, uuid, ZE_MAX_DEVICE_UUID_SIZE) == 0) {
-                    return found[k];
-                }
-            }
-        }
-    }
-    return NULL;
-}
-
-/* A zt_debug_fn. Records in the answer what an event means. Stops the delivery at a fault. */
-static int zt__note_event(zt_debugger *debugger, const zt_debug_event *event, void *user) {
-    zt__watch_answer *answer = ((zt__watch_server *)user)->answer;
-    (void)debugger;
-    if (event->type == ZT_DEBUG_PAGE_FAULT) {
-        answer->has_faulted = answer->has_page_fault = 1;
-        answer->fault_address = event->address;
-        answer->fault_reason = event->reason;
-    } else if (event->type == ZT_DEBUG_DETACHED) {
-        answer->is_over = 1;
-    } else if (event->type == ZT_DEBUG_THREADS_STOPPED) {
-        answer->has_faulted = 1;
-    }
-    return answer->has_faulted;
-}
-
-static int zt__compare_addresses(const void *a, const void *b) {
-    const uint64_t *first = (const uint64_t *)a, *second = (const uint64_t *)b;
-    return *first < *second ? -1 : *first > *second;
-}
-
-/* Serves ZT__WATCH_STOP. If a call fails, the answer has the reason, and what is known all the same. */
-static void zt__serve_stop(zt__watch_server *server, const zt__watch_request *request) {
-    zt_debugger *debugger = server->debugger;
-    zt__watch_answer *answer = server->answer;
-    const zt_debug_thread all = {ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL, ZT_DEBUG_ALL};
-    zt_debug_stops stops = {0, 0};
-    zt_debug_thread *threads = NULL;
-    uint64_t *addresses = NULL, begin = zt__now_ns();
-    ze_result_t stop_result = zt_debug_stop(debugger, all, request->timeout_ns, &stops), result;
-    uint32_t i, k, count = 0, room, known = 0, same;
-    answer->unavailable = stops.unavailable;
-    if (stop_result != ZE_RESULT_SUCCESS) {
-        zt__copy_debug_error(server);
-    }
-
-    result = zt_debug_threads(debugger, NULL, &count);
-    room = count;
-    if (result == ZE_RESULT_SUCCESS && count > 0) {
-        threads = (zt_debug_thread *)zt__allocate(server->allocator, count, sizeof *threads);
-        addresses = (uint64_t *)zt__allocate(server->allocator, count, sizeof *addresses);
-        result = threads && addresses ? zt_debug_threads(debugger, threads, &count)
-                                      : ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    for (i = 0; result == ZE_RESULT_SUCCESS && i < count && i < room; i++) {
-        known += zt_debug_get_address(debugger, threads[i], &addresses[known]) == ZE_RESULT_SUCCESS;
-    }
-    answer->result = result;
-    answer->stopped = count;
-    answer->elsewhere = count - known;
-
-    /* Group equal addresses to places, those with the most threads first. If there are too many places, the
-       threads of the last one are counted as elsewhere. */
-    if (known > 0) {
-        qsort(addresses, known, sizeof *addresses, zt__compare_addresses);
-    }
-    for (i = 0; i < known; i += same) {
-        zt__found_place *places = answer->places;
-        same = 1;
-        while (i + same < known && addresses[i + same] == addresses[i]) {
-            same++;
-        }
-        if (answer->place_count < ZT_MAX_PLACES) {
-            answer->place_count++;
-        } else if (places[ZT_MAX_PLACES - 1].threads < same) {
-            answer->elsewhere += places[ZT_MAX_PLACES - 1].threads;
-        } else {
-            answer->elsewhere += same;
-            continue;
-        }
-        for (k = answer->place_count - 1; k > 0 && places[k - 1].threads < same; k--) {
-            places[k] = places[k - 1];
-        }
-        memset(&places[k], 0, sizeof places[k]);
-        places[k].address = addresses[i];
-        places[k].threads = same;
-    }
-    zt__free(server->allocator, threads);
-    zt__free(server->allocator, addresses);
-
-    /* Events of the stop are no faults of the device. A page fault is kept for later, unless one is being
-       reported already. */
-    while (zt_debug_wait(debugger, 0, zt__note_event, server) == ZE_RESULT_SUCCESS) {
-        if (answer->has_page_fault && !request->is_fault) {
-            server->has_pending_fault = 1;
-            server->pending_address = answer->fault_address;
-            server->pending_reason = answer->fault_reason;
-        }
-        answer->has_faulted = answer->has_page_fault = 0;
-    }
-    if (!request->leave_stopped) {
-        result = zt_debug_resume(debugger, all);
-        answer->result = answer->result == ZE_RESULT_SUCCESS ? result : answer->result;
-    }
-    answer->stopped_ns = zt__now_ns() - begin;
-    if (stop_result == ZE_RESULT_SUCCESS && answer->result != ZE_RESULT_SUCCESS) {
-        zt__copy_debug_error(server);
-    }
-
-    /* Look the places up when the threads are resumed already, because this may run a program. */
-    for (i = 0; i < answer->place_count && !zt__load(server->is_ending); i++) {
-        zt__found_place *place = &answer->places[i];
-        zt_debug_place found;
-        if (zt_debug_where(debugger, place->address, &found) == ZE_RESULT_SUCCESS) {
-            place->offset = found.offset;
-            place->line = found.line;
-            zt__copy_text(place->kernel, sizeof place->kernel, found.kernel, strlen(found.kernel));
-            zt__copy_text(place->file, sizeof place->file, found.file, strlen(found.file));
-        }
-    }
-}
-
-ZT__PRIVATE void zt__serve_watch(zt__watch_server *server, const zt__watch_request *request,
-                                 zt__watch_answer *answer) {
-    memset(answer, 0, offsetof(zt__watch_answer, places));
-    answer->process = (uint32_t)zt__get_process_id();
-    server->answer = answer;
-    if (request->call == ZT__WATCH_ATTACH) {
-        if (!server->device) { /* in a helper */
-            answer->result = zeInit(0);
-            if (answer->result == ZE_RESULT_SUCCESS) {
-                server->device = zt__find_watched_device(request->device);
-            }
-        }
-        if (server->device) {
-            zt_debug_config config = zt_debug_config_default();
-            config.allocator = *server->allocator;
-            answer->result = zt_debug_open(server->device, request->process, &config, &server->debugger);
-            if (answer->result != ZE_RESULT_SUCCESS) {
-                zt__copy_debug_error(server);
-            } else {
-                server->debugger->ends_stops = server->is_ending;
-            }
-        } else {
-            snprintf(answer->reason, sizeof answer->reason,
-                     "the helper does not find the device (zeInit: %s)", zt_result_name(answer->result));
-            answer->result = ZE_RESULT_ERROR_NOT_AVAILABLE;
-        }
-    } else if (request->call == ZT__WATCH_STOP) {
-        zt__serve_stop(server, request);
-    } else if (server->has_pending_fault) { /* ZT__WATCH_AWAIT, from here on */
-        server->has_pending_fault = 0;
-        answer->has_faulted = answer->has_page_fault = 1;
-        answer->fault_address = server->pending_address;
-        answer->fault_reason = server->pending_reason;
-    } else {
-        ze_result_t result = zt_debug_wait(server->debugger, request->timeout_ns, zt__note_event, server);
-        if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_NOT_READY) {
-            answer->is_over = 1;
-            zt__copy_debug_error(server);
-        }
-        if (answer->has_faulted && !answer->has_page_fault) {
-            uint32_t stopped = 0;
-            /* A thread that stops after zt_debug_stop has given up is resumed at once: it is no fault. */
-            zt_debug_threads(server->debugger, NULL, &stopped);
-            answer->has_faulted = stopped > 0;
-        }
-    }
-}
-
-#endif
-
-/* ==== watch/helper.h ==================================================================================== */
-
-/* The process that debugs for a watch. */
-
-#ifdef ZETOOLS_DEBUG
-
-#ifndef _WIN32
-
-/* The helper runs the same code: the file that has it is started with a variable of the environment, by which
-   a constructor knows, before main is called, that it is to serve. Helper and program talk through a socket
-   that the helper inherits, and that nobody else can open. */
-
-enum { ZT__HELPER_DESCRIPTOR = 9, ZT__HELPER_LOOK_MS = 500 };
-
-#define ZT__HELPER_VARIABLE "ZETOOLS_HELPER_1"
-
-/* The command line of a helper. `file` has this code, `linker` is the dynamic linker, and `program` is what
-   is executed, with `arguments`. */
-typedef struct zt__helper_command {
-    char file[4096 + 64], linker[4096 + 64], program[4096 + 64];
-    char arguments_of_program[8192]; /* of this process; some of `arguments` may point here */
-    const char *arguments[10];
-} zt__helper_command;
-
-/* Returns the bytes of an answer that are sent: up to its last place. */
-ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer);
-
-/* Finds what has to be started for zt__become_helper to run. A program that contains it is started again. A
-   shared library that contains it is preloaded into a shell that has nothing to do, because the program must
-   not run again, whatever else happens. Returns 0 if that is not known. */
-ZT__PRIVATE int zt__find_helper(zt__helper_command *command);
-
-#endif
-
-#endif
-
-/* ==== watch/helper.c ==================================================================================== */
-
-/* The process that debugs for a watch. */
-
-#ifdef ZETOOLS_DEBUG
-
-#ifndef _WIN32
-
-#ifndef SO_PEERCRED
-
-#define SO_PEERCRED 17 /* hidden in strict ISO modes */
-#endif
-
-/* What SO_PEERCRED returns. The C library hides the type. */
-typedef struct zt__peer {
-    pid_t process;
-    uid_t user;
-    gid_t group;
-} zt__peer;
-
-ZT__PRIVATE size_t zt__answer_size(const zt__watch_answer *answer) {
-    return offsetof(zt__watch_answer, places) + answer->place_count * sizeof *answer->places;
-}
-
-/* Runs before main, in every process that has this code. It returns unless the process was started as a
-   helper, which the socket shows; then it never returns, so main is not called. The helper serves until the
-   program has closed its end of the socket, or has ended while a child of it keeps that end open. */
-__attribute__((constructor(101))) static void zt__become_helper(void) {
-    const int socket = ZT__HELPER_DESCRIPTOR;
-    const char *value = getenv(ZT__HELPER_VARIABLE); /* also with extra rights: see below */
-    long program;
-    zt__peer peer; /* the process that has made the socket */
-    socklen_t size = sizeof peer;
-    DIR *directory;
-    const struct dirent *entry;
-    const int is_ending = 0; /* the program closes the socket instead */
-    zt__watch_server server = {NULL, &zt__default_allocator, NULL, &is_ending, NULL, 0, 0, 0};
-    zt__watch_request request;
-    zt__watch_answer *answer;
-    int is_asked;
-    memset(&peer, 0, sizeof peer);
-    if (!value || sscanf(value, "%ld", &program) != 1 || program <= 1) {
-        return;
-    }
-    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 && errno != EBADF &&
-        errno != ENOTSOCK) {
-        _exit(0); /* it may be a helper: the program must not run again */
-    }
-    if (size != sizeof peer || peer.process != program) {
-        return;
-    }
-    /* It is a helper. It does not serve if the program has ended, or if its file gives it other rights. It is
-       no child of the program, so that programs which wait for all their children do not wait for it. */
-    if (zt__has_extra_rights() || getppid() != program || peer.user != getuid() || fork() != 0) {
-        _exit(0);
-    }
-    unsetenv(ZT__HELPER_VARIABLE);
-
-    /* Close what the program has open, so that its files and ports do not stay in use. */
-    directory = opendir("/proc/self/fd");
-    while (directory && (entry = readdir(directory))) {
-        int descriptor = atoi(entry->d_name);
-        if (descriptor > STDERR_FILENO && descriptor != socket && descriptor != dirfd(directory)) {
-            close(descriptor);
-        }
-    }
-    if (directory) {
-        closedir(directory);
-    }
-
-    /* The first message reports that the helper is there. */
-    answer = (zt__watch_answer *)calloc(1, sizeof *answer);
-    is_asked = answer != NULL;
-    if (answer) {
-        answer->process = (uint32_t)zt__get_process_id();
-    }
-    while (is_asked && send(socket, answer, zt__answer_size(answer), MSG_NOSIGNAL) > 0) {
-        struct pollfd readable = {socket, POLLIN, 0};
-        while (poll(&readable, 1, ZT__HELPER_LOOK_MS) <= 0 && kill((pid_t)program, 0) == 0) {
-        }
-        is_asked = readable.revents && recv(socket, &request, sizeof request, 0) == (ssize_t)sizeof request;
-        if (is_asked) {
-            zt__serve_watch(&server, &request, answer);
-        }
-    }
-    zt_debug_close(server.debugger);
-    _exit(0);
-}
-
-/* Finds the file that is mapped at an address of this process. Returns 0 if there is none. */
-static int zt__find_mapped_file(uintptr_t address, char *path, size_t size) {
-    FILE *maps = fopen("/proc/self/maps", "re");
-    char line[4096 + 256];
-    int is_found = 0;
-    while (maps && !is_found && fgets(line, sizeof line, maps)) {
-        unsigned long long begin, end;
-        const char *slash = strchr(line, '/');
-        if (slash && sscanf(line, "%llx-%llx", &begin, &end) == 2 && address >= begin && address < end) {
-            zt__copy_text(path, size, slash, strcspn(slash, "\n"));
-            is_found = 1;
-        }
-    }
-    if (maps) {
-        fclose(maps);
-    }
-    return is_found;
-}
-
-ZT__PRIVATE int zt__find_helper(zt__helper_command *command) {
-    uintptr_t base = (uintptr_t)getauxval(AT_BASE);
-    ssize_t length = readlink("/proc/self/exe", command->linker, sizeof command->linker - 1);
-    static const char *const shell[] = {"/bin/sh", "-c", ":"};
-    uint32_t i, count = 1;
-    if (length <= 0 ||
-        !zt__find_mapped_file((uintptr_t)&zt__become_helper, command->file, sizeof command->file)) {
-        return 0;
-    }
-    command->linker[length] = 0; /* for now, the file that was executed */
-    command->arguments[0] = command->file;
-    strcpy(command->program, "/proc/self/exe");
-    if (strcmp(command->linker, command->file) == 0) {
-        return 1;
-    }
-    command->arguments[0] = command->linker;
-    if (base == 0) {
-        /* What was executed is the dynamic linker itself: "ld.so [--library-path PATH] PROGRAM". */
-        char *text = command->arguments_of_program, *next;
-        FILE *file = fopen("/proc/self/cmdline", "re");
-        size_t used = file ? fread(text, 1, sizeof command->arguments_of_program - 4, file) : 0;
-        if (file) {
-            fclose(file);
-        }
-        memset(text + used, 0, 4);
-        next = text + strlen(text) + 1;
-        if (strcmp(next, "--library-path") == 0) {
-            command->arguments[count++] = next;
-            next += strlen(next) + 1;
-            command->arguments[count++] = next;
-            next += strlen(next) + 1;
-        }
-        if (realpath(next, command->program) && strcmp(command->program, command->file) == 0) {
-            command->arguments[count] = command->file;
-            strcpy(command->program, "/proc/self/exe");
-            return 1;
-        }
-    } else if (!zt__find_mapped_file(base, command->linker, sizeof command->linker)) {
-        return 0;
-    }
-    strcpy(command->program, command->linker);
-    command->arguments[count++] = "--preload";
-    command->arguments[count++] = command->file;
-    for (i = 0; i < ZT__COUNT_OF(shell); i++) {
-        command->arguments[count++] = shell[i];
-    }
-    return strpbrk(command->file, " :") == NULL; /* these would separate several libraries */
-}
-
-#endif
-
-#endif
-
 /* ==== watch/watch.h ===================================================================================== */
 
-/* What a watch is made of. */
+/* What a watch is made of: a thread that looks which regions the device does not finish. */
 
 #ifdef ZETOOLS_DEBUG
 
-enum { ZT__WATCH_TEXT = 1 << 15 };
+enum { ZT__SHOWN_LISTS = 32, ZT__WATCH_TEXT = 1 << 14 };
 
 /* The first region of a list that the device has not finished. */
 typedef struct zt__running {
@@ -30682,303 +30095,17 @@ typedef struct zt__watch {
     zt_watch_config config;
     char *path; /* of the file; NULL: none */
     zt__thread thread;
-    int has_tried_to_attach; /* the first attempt is over. Atomic, like the next */
-    int is_explaining;       /* threads are being stopped, or their places looked up */
-    zt_watch_info info;      /* guarded by the profiler's mutex */
+    zt_watch_info info; /* guarded by the profiler's mutex */
 
     /* used by the thread alone, while it runs */
-    zt__watch_server server;
-    int socket;  /* to the helper, or -1 */
-    long helper; /* 0: it has not reported yet */
     ze_command_list_handle_t *lists;
     uint32_t list_capacity;
-    uint64_t not_before_ns; /* nothing counts as running since before: then a hang ended, or a fault was
-                               reported */
-    int is_hanging;         /* `hang` was reported, and has not ended */
+    zt__running running[ZT__SHOWN_LISTS]; /* the first of each list, for the report */
+    uint64_t not_before_ns;               /* nothing counts as running since before: then a hang ended */
+    int is_hanging;                       /* `hang` was reported, and has not ended */
     zt__running hang;
-    int has_page_fault;  /* the last fault that was reported was a page fault */
-    uint64_t last_fault; /* its address */
-    zt__watch_answer answer;
-    zt_hang_place places[ZT_MAX_PLACES];
     char text[ZT__WATCH_TEXT];
 } zt__watch;
-
-ZT__PRIVATE int zt__is_ending(zt__watch *watch);
-
-#endif
-
-/* ==== watch/watch.c ===================================================================================== */
-
-/* What a watch is made of. */
-
-#ifdef ZETOOLS_DEBUG
-
-ZT__PRIVATE int zt__is_ending(zt__watch *watch) {
-    return zt__load(&watch->thread.stop_requested);
-}
-
-/* The reason why there is no answer, if the watch is ending. */
-ZT__PRIVATE const char *const zt__watch_stopped = "the watch was stopped meanwhile";
-
-#endif
-
-/* ==== watch/client.h ==================================================================================== */
-
-/* How a watch debugs: by the debugger of this process, or by a helper process that is started here. */
-
-#ifdef ZETOOLS_DEBUG
-
-/* Has a request served in this process, or in the helper, and stores the answer in `watch->answer`. Returns 0
-   if the helper does not answer within `timeout_ns`. */
-ZT__PRIVATE int zt__request_answer(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns);
-
-/* Attaches, in this process or else in a helper, and records which, or why neither can. */
-ZT__PRIVATE void zt__begin_debugging(zt__watch *watch);
-
-/* Ends debugging, and records the reason. Threads that are stopped are resumed. */
-ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason);
-
-#endif
-
-/* ==== watch/client.c ==================================================================================== */
-
-/* How a watch debugs: by the debugger of this process, or by a helper process that is started here. */
-
-#ifdef ZETOOLS_DEBUG
-
-/* ---- requests to the helper ---------------------------------------------------------------------------- */
-
-#ifndef _WIN32
-
-enum { ZT__WATCH_LOOK_MS = 50 }; /* how often a wait looks whether the watch is to end */
-
-/* Waits for an answer of the helper until the deadline, or until the watch is to end. Returns 0 if there is
-   none. */
-static int zt__await_answer(zt__watch *watch, uint64_t deadline) {
-    struct pollfd readable = {watch->socket, POLLIN, 0};
-    ssize_t size;
-    for (;;) {
-        int ready = poll(&readable, 1, ZT__WATCH_LOOK_MS);
-        if (ready > 0) {
-            break;
-        }
-        if ((ready < 0 && errno != EINTR) || zt__is_ending(watch) || zt__now_ns() >= deadline) {
-            return 0;
-        }
-    }
-    size = recv(watch->socket, &watch->answer, sizeof watch->answer, MSG_DONTWAIT);
-    return size >= (ssize_t)offsetof(zt__watch_answer, places) &&
-           watch->answer.place_count <= ZT_MAX_PLACES && (size_t)size == zt__answer_size(&watch->answer);
-}
-
-/* Closes the connection. The helper then resumes what is stopped, and ends. One that does not end is killed:
-   while its end of the socket is open, no other process has its number. */
-static void zt__dismiss_helper(zt__watch *watch) {
-    enum { LONGEST_NS = 1000000000 };
-    uint64_t deadline = zt__deadline(LONGEST_NS);
-    ssize_t size = 1;
-    if (watch->socket < 0) {
-        return;
-    }
-    shutdown(watch->socket, SHUT_WR);
-    while (size != 0 && zt__now_ns() < deadline) {
-        struct pollfd readable = {watch->socket, POLLIN, 0};
-        if (poll(&readable, 1, ZT__WATCH_LOOK_MS) > 0) {
-            size = recv(watch->socket, &watch->answer, sizeof watch->answer, MSG_DONTWAIT);
-            size = size < 0 && errno != EAGAIN && errno != EINTR ? 0 : size;
-        }
-    }
-    if (size != 0 && watch->helper > 1) {
-        kill((pid_t)watch->helper, SIGKILL);
-    }
-    close(watch->socket);
-    watch->socket = -1;
-    watch->helper = 0;
-}
-
-/* Starts a helper, which inherits its end of the socket as ZT__HELPER_DESCRIPTOR. Variables that would
-   preload libraries or start tracing are left out of its environment. Returns 0 if that fails. */
-static int zt__spawn_helper(zt__helper_command *command, int end, pid_t *process) {
-    static const char *const left_out[] = {"LD_PRELOAD=", "ZT_AUTO=", ZT__HELPER_VARIABLE "="};
-    char variable[64];
-    char **environment;
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    uint32_t i, j, count = 0, used = 0;
-    int failed;
-    while (environ[count]) {
-        count++;
-    }
-    environment = (char **)calloc(count + 2, sizeof *environment);
-    if (!environment) {
-        return 0;
-    }
-    for (i = 0; i < count; i++) {
-        j = 0;
-        while (j < ZT__COUNT_OF(left_out) && strncmp(environ[i], left_out[j], strlen(left_out[j])) != 0) {
-            j++;
-        }
-        if (j == ZT__COUNT_OF(left_out)) {
-            environment[used++] = environ[i];
-        }
-    }
-    snprintf(variable, sizeof variable, ZT__HELPER_VARIABLE "=%ld", zt__get_process_id());
-    environment[used] = variable;
-    failed = posix_spawn_file_actions_init(&actions) != 0;
-    if (!failed) {
-        failed = posix_spawnattr_init(&attributes) != 0;
-        if (!failed) {
-            failed = !zt__unblock_signals(&attributes);
-            failed |= posix_spawn_file_actions_adddup2(&actions, end, ZT__HELPER_DESCRIPTOR) != 0;
-            for (i = 0; i <= STDERR_FILENO; i++) {
-                failed |= posix_spawn_file_actions_addopen(&actions, (int)i, "/dev/null", O_RDWR, 0) != 0;
-            }
-            failed = failed || posix_spawn(process, command->program, &actions, &attributes,
-                                           (char *const *)(uintptr_t)command->arguments, environment) != 0;
-            posix_spawnattr_destroy(&attributes);
-        }
-        posix_spawn_file_actions_destroy(&actions);
-    }
-    free(environment);
-    return !failed;
-}
-
-/* Starts a helper, and waits until it answers. Returns NULL, or why there is none. */
-static const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
-    enum { LEAST = ZT__HELPER_DESCRIPTOR + 1, CHILD_NS = 2000000000 };
-    zt__helper_command *command = (zt__helper_command *)calloc(1, sizeof *command);
-    int ends[2] = {-1, -1}, end = -1, started = 0;
-    const char *failure = "no process could be started";
-    pid_t child = 0;
-    if (!command) {
-        failure = "out of memory";
-    } else if (zt__has_extra_rights()) { /* a helper would have them, too, and not serve */
-        failure = "this program has more rights than its user, and cannot be started as one";
-    } else if (zt__get_variable(ZT__HELPER_VARIABLE)) {
-        failure = "this process is one itself, or " ZT__HELPER_VARIABLE " is set by accident";
-    } else if (!zt__find_helper(command)) {
-        failure = "the file that it would be started from is not known";
-    } else if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
-        end = fcntl(ends[1], F_DUPFD_CLOEXEC, LEAST); /* above ZT__HELPER_DESCRIPTOR */
-        close(ends[1]);
-        started = end >= 0 && zt__spawn_helper(command, end, &child);
-    }
-    free(command);
-    if (end >= 0) {
-        close(end);
-    }
-    if (started) {
-        zt__await_child(child, zt__deadline(CHILD_NS)); /* it forks the helper, and ends */
-        watch->socket = ends[0];
-        if (zt__await_answer(watch, deadline)) {
-            watch->helper = (long)watch->answer.process;
-            return NULL;
-        }
-        zt__dismiss_helper(watch);
-        return "it did not answer. A library that needs symbols of the program cannot be loaded without it";
-    }
-    if (ends[0] >= 0) {
-        close(ends[0]);
-    }
-    return failure;
-}
-
-/* Sends a request to the helper. Returns 0 if there is no answer before the deadline. */
-static int zt__request_from_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
-    return send(watch->socket, request, sizeof *request, MSG_NOSIGNAL) == (ssize_t)sizeof *request &&
-           zt__await_answer(watch, deadline);
-}
-
-#else
-
-static int zt__request_from_helper(zt__watch *watch, const zt__watch_request *request, uint64_t deadline) {
-    (void)watch, (void)request, (void)deadline;
-    return 0;
-}
-
-static void zt__dismiss_helper(zt__watch *watch) {
-    (void)watch;
-}
-
-static const char *zt__start_helper(zt__watch *watch, uint64_t deadline) {
-    (void)watch, (void)deadline;
-    return "not on this system";
-}
-#endif
-
-ZT__PRIVATE int zt__request_answer(zt__watch *watch, const zt__watch_request *request, uint64_t timeout_ns) {
-    if (watch->socket >= 0) {
-        return zt__request_from_helper(watch, request, zt__deadline(timeout_ns));
-    }
-    zt__serve_watch(&watch->server, request, &watch->answer);
-    while (zt__load(&watch->thread.is_abandoned)) { /* it hung at exit, and sleeps until the end */
-        zt__store(&watch->is_explaining, 0);
-        zt__sleep(1000000000);
-    }
-    return 1;
-}
-
-ZT__PRIVATE void zt__begin_debugging(zt__watch *watch) {
-    enum { HELPER_S = 10 };
-    const uint64_t timeout_ns = HELPER_S * UINT64_C(1000000000);
-    zt_profiler *profiler = watch->profiler;
-    zt_debugged_by by = ZT_DEBUGGED_BY_NOBODY;
-    ze_device_properties_t properties;
-    zt__watch_request request;
-    const char *failure = "config.no_helper is set";
-    char reason[512] = "";
-    memset(&request, 0, sizeof request);
-    request.call = ZT__WATCH_ATTACH;
-    request.process = (uint32_t)zt__get_process_id();
-    zt__request_answer(watch, &request, 0);
-    if (watch->answer.result == ZE_RESULT_SUCCESS) {
-        by = ZT_DEBUGGED_BY_ITSELF;
-    } else {
-        snprintf(reason, sizeof reason, "%.300s", watch->answer.reason);
-    }
-    if (watch->answer.result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE ||
-        watch->answer.result == ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE) {
-        failure = "would find the same";
-    } else if (by == ZT_DEBUGGED_BY_NOBODY && !watch->config.no_helper && !zt__is_ending(watch)) {
-        failure = zt__start_helper(watch, zt__deadline(timeout_ns));
-        if (!failure) {
-            memset(&properties, 0, sizeof properties);
-            properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
-            ZT__INTERNAL(zeDeviceGetProperties(profiler->device, &properties));
-            memcpy(request.device, properties.uuid.id, sizeof request.device);
-            if (zt__request_answer(watch, &request, timeout_ns)) {
-                by = watch->answer.result == ZE_RESULT_SUCCESS ? ZT_DEBUGGED_BY_HELPER : by;
-                failure = watch->answer.reason;
-            } else {
-                failure = "it did not answer in time";
-            }
-        }
-    }
-    if (by == ZT_DEBUGGED_BY_NOBODY) {
-        failure = zt__is_ending(watch) ? zt__watch_stopped : failure;
-        zt__append(reason, sizeof reason, " A helper process: %.180s.", failure);
-        zt__dismiss_helper(watch);
-        zt__report(&profiler->diagnostics, NOT_DEBUGGED, ZE_RESULT_ERROR_NOT_AVAILABLE, reason);
-    }
-    zt__lock(&profiler->mutex);
-    watch->info.debugged_by = by;
-    memcpy(watch->info.reason, reason, sizeof reason);
-    zt__unlock(&profiler->mutex);
-}
-
-ZT__PRIVATE void zt__end_debugging(zt__watch *watch, const char *reason) {
-    zt_profiler *profiler = watch->profiler;
-    char copy[sizeof watch->info.reason]; /* `reason` may be in the answer, which is overwritten */
-    snprintf(copy, sizeof copy, "%s", reason);
-    zt_debug_close(watch->server.debugger);
-    watch->server.debugger = NULL;
-    zt__dismiss_helper(watch);
-    zt__lock(&profiler->mutex);
-    watch->info.debugged_by = ZT_DEBUGGED_BY_NOBODY;
-    watch->info.is_stopped = 0;
-    memcpy(watch->info.reason, copy, sizeof copy);
-    zt__unlock(&profiler->mutex);
-}
 
 #endif
 
@@ -31000,8 +30127,8 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
 /* Returns whether a region is still the first of its list that the device has not finished. */
 ZT__PRIVATE int zt__still_runs(zt__watch *watch, const zt__running *running);
 
-/* Reports that a region hangs, or that the device has faulted. `running` may be NULL. */
-ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, uint32_t others);
+/* Reports that a region hangs, with the first regions of the lists that have work: those of `watch->running`. */
+ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *hang, uint32_t running_count);
 
 /* Returns whether a region has run too long. */
 ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running, uint64_t now);
@@ -31118,89 +30245,54 @@ ZT__PRIVATE int zt__has_hung(const zt__watch *watch, const zt__running *running,
 
 /* ---- reports --------------------------------------------------------------------------------------------- */
 
-static const char *zt__debugged_by_name(zt_debugged_by by) {
-    static const char *const names[] = {"nobody", "the process itself", "a helper process"};
-    return names[by];
-}
-
-/* Writes what has faulted, and which region hangs or was running: a sentence each. */
-static void zt__describe_hang(const zt_hang *hang, char *text, size_t room) {
-    text[0] = 0;
-    if (hang->is_fault) {
-        zt__append(text, room, "The device has reported a fault: %s", hang->fault);
-        if (hang->fault_address) {
-            zt__append(text, room, " (0x%llx)", (unsigned long long)hang->fault_address);
-        }
-        zt__append(text, room, ".%s", *hang->region ? " " : "");
-    }
-    if (*hang->region) {
-        zt__append(text, room, "'%.256s' %s ", hang->region,
-                   hang->is_fault ? "was running, for" : "has run for");
-        zt__append_number(text, room, (double)hang->running_ns / 1e9);
-        zt__append(text, room, " s%s.",
-                   hang->is_fault    ? ""
-                   : hang->has_ended ? ", and ended while threads were being stopped"
-                                     : ", and has not ended");
-    }
-}
-
-/* Appends where threads were, as "solve+0x40", or as an address if the kernel is not known. */
-static void zt__describe_place(const zt_hang_place *place, char *text, size_t room) {
-    if (*place->kernel) {
-        zt__append(text, room, "%.128s+0x%llx", place->kernel, (unsigned long long)place->offset);
-    } else {
-        zt__append(text, room, "0x%llx", (unsigned long long)place->address);
-    }
-}
-
 static ze_result_t zt__write_hang_text(const void *text, FILE *file) {
     return zt__write_to_file(text, strlen((const char *)text), file) == 0 ? ZE_RESULT_SUCCESS
                                                                           : ZE_RESULT_ERROR_UNKNOWN;
 }
 
+/* Writes what hangs: a sentence. */
+static void zt__describe_hang(const zt_hang *hang, char *text, size_t room) {
+    text[0] = 0;
+    zt__append(text, room, "'%.256s' has run for ", hang->region);
+    zt__append_number(text, room, (double)hang->running_ns / 1e9);
+    zt__append(text, room, " s, and has not ended.");
+}
+
 /* Writes the report into `watch->text`, and into the file. `*path` receives the name of the file; "" if there
    is none. */
-static void zt__write_hang(zt__watch *watch, const zt_hang *hang, zt__file_path *path) {
+static void zt__write_hang(zt__watch *watch, const zt_hang *hang, uint32_t running_count,
+                           zt__file_path *path) {
     static uint32_t count; /* of files of all watches. Atomic */
     zt_profiler *profiler = watch->profiler;
-    char *text = watch->text, sentence[700];
+    char *text = watch->text, sentence[400];
     const size_t room = sizeof watch->text;
-    zt__date now = zt__format_now();
+    zt__date date = zt__format_now();
+    uint64_t now = zt__now_ns();
     zt__output output;
-    uint32_t i;
+    uint32_t i, shown = running_count < ZT__SHOWN_LISTS ? running_count : (uint32_t)ZT__SHOWN_LISTS;
     zt__describe_hang(hang, sentence, sizeof sentence);
     text[0] = 0;
     zt__append(text, room, "%s\n", sentence);
     if (hang->others) {
         zt__append(text, room, "On %u other lists regions run, or wait for it.\n", (unsigned)hang->others);
     }
-    zt__append(text, room, "\ndevice       %s\nprogram      %s\ndate         %s\ndebugged by  %s\n",
-               profiler->device_name, profiler->facts.program, now.text,
-               zt__debugged_by_name(hang->debugged_by));
-    if (*hang->reason) {
-        zt__append(text, room, "             %s\n", hang->reason);
+    zt__append(text, room, "\ndevice    %s\nprogram   %s\nprocess   %ld\ndate      %s\n",
+               profiler->device_name, profiler->facts.program, zt__get_process_id(), date.text);
+    zt__append(text, room,
+               "\nSubmitted, and not ended: the first region of each list\n"
+               "submitted  first since  list                region\n");
+    for (i = 0; i < shown; i++) {
+        const zt__running *running = &watch->running[i];
+        zt__append(text, room, "%7.2f s  %9.2f s  %-18p  %.256s\n",
+                   (double)(now - running->submission_ns) / 1e9, (double)(now - running->since_ns) / 1e9,
+                   (void *)running->list, running->region->name);
     }
-    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
-        zt__append(text, room, "threads      %u stopped, %u idle or could not be stopped. %s\n",
-                   (unsigned)hang->stopped, (unsigned)hang->unstopped,
-                   hang->is_left_stopped ? "They are left stopped" : "The work was resumed");
-        zt__append(text, room, "stopped for  ");
-        zt__append_number(text, room, (double)watch->answer.stopped_ns / 1e6);
-        zt__append(text, room, " ms\n");
-        zt__append(text, room, "\nthreads  where\n");
+    if (shown < running_count) {
+        zt__append(text, room, "and %u more\n", (unsigned)(running_count - shown));
     }
-    for (i = 0; i < hang->place_count; i++) {
-        const zt_hang_place *place = &hang->places[i];
-        zt__append(text, room, "%7u  ", (unsigned)place->threads);
-        zt__describe_place(place, text, room);
-        if (place->line) {
-            zt__append(text, room, "  %s:%u", place->file, (unsigned)place->line);
-        }
-        zt__append(text, room, "\n");
-    }
-    if (hang->threads_elsewhere) {
-        zt__append(text, room, "%7u  elsewhere\n", (unsigned)hang->threads_elsewhere);
-    }
+    zt__append(text, room,
+               "\nTo see where its threads are, and their registers, call zt_debug_open in another\n"
+               "program, with the number of this process.\n");
 
     path->text[0] = 0;
     if (!watch->path) {
@@ -31220,120 +30312,32 @@ static void zt__write_hang(zt__watch *watch, const zt_hang *hang, zt__file_path 
     }
 }
 
-/* Writes the message for the log: the first places alone. */
-static void zt__log_hang(zt__watch *watch, const zt_hang *hang, const char *path) {
-    enum { SHOWN = 3 };
-    zt__diagnostics *diagnostics = &watch->profiler->diagnostics;
-    char text[900];
-    uint32_t i;
-    zt__describe_hang(hang, text, sizeof text);
-    if (hang->debugged_by == ZT_DEBUGGED_BY_NOBODY) {
-        zt__append(text, sizeof text, " Where is not known: %.300s ", hang->reason);
-    } else {
-        zt__append(text, sizeof text, " %u threads were stopped by %s", (unsigned)hang->stopped,
-                   zt__debugged_by_name(hang->debugged_by));
-    }
-    for (i = 0; i < hang->place_count && i < SHOWN; i++) {
-        const zt_hang_place *place = &hang->places[i];
-        zt__append(text, sizeof text, "%s%u in ", i ? ", " : ": ", (unsigned)place->threads);
-        zt__describe_place(place, text, sizeof text);
-        if (place->line) {
-            zt__append(text, sizeof text, " (%.128s:%u)", place->file, (unsigned)place->line);
-        }
-    }
-    if (hang->debugged_by != ZT_DEBUGGED_BY_NOBODY) {
-        zt__append(text, sizeof text, "%s. ", hang->place_count > SHOWN ? " and elsewhere" : "");
-    }
-    zt__append(text, sizeof text, "%s", hang->is_left_stopped ? "They are left stopped. " : "");
-    if (*path) {
-        zt__append(text, sizeof text, "The report is in %.256s.", path);
-    }
-    zt__lock(&watch->profiler->mutex);
-    diagnostics->logged[ZT__HANG] = 0; /* each one is logged */
-    zt__unlock(&watch->profiler->mutex);
-    zt__report(diagnostics, HANG, ZE_RESULT_NOT_READY, text);
-}
-
-ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, uint32_t others) {
-    enum { STOP_S = 5, ANSWER_S = 20 };
+ZT__PRIVATE void zt__report_hang(zt__watch *watch, const zt__running *running, uint32_t running_count) {
     zt_profiler *profiler = watch->profiler;
-    const zt__watch_answer *answer = &watch->answer;
-    zt__watch_request request;
     zt__log_call call;
     zt_hang hang;
     zt__file_path path;
-    char reason[512];
-    uint32_t i;
+    char text[900];
     memset(&hang, 0, sizeof hang);
-    hang.is_fault = answer->has_faulted;
-    hang.fault_address = answer->fault_address;
-    hang.fault = "";
-    if (answer->has_page_fault) {
-        hang.fault = answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_MAPPING_ERROR
-                         ? "page fault: nothing is mapped there"
-                     : answer->fault_reason == ZET_DEBUG_PAGE_FAULT_REASON_PERMISSION_ERROR
-                         ? "page fault: the access is not permitted"
-                         : "page fault";
-    } else if (answer->has_faulted) {
-        hang.fault = "threads stopped by themselves, as at an exception or a breakpoint";
-    }
-    hang.region = running ? running->region->name : "";
-    hang.running_ns = running ? zt__now_ns() - running->since_ns : 0;
-    hang.others = others;
-    hang.places = watch->places;
-
-    /* Stop the threads of the device, and find where they are. A process that could not be debugged before
-       may be by now. */
-    zt__store(&watch->is_explaining, 1);
-    if (watch->info.debugged_by == ZT_DEBUGGED_BY_NOBODY) {
-        zt__begin_debugging(watch);
-    }
-    hang.debugged_by = watch->info.debugged_by;
-    snprintf(reason, sizeof reason, "%s", watch->info.reason);
-    hang.reason = reason;
-    memset(&request, 0, sizeof request);
-    request.call = ZT__WATCH_STOP;
-    request.timeout_ns = STOP_S * UINT64_C(1000000000);
-    request.is_fault = hang.is_fault;
-    request.leave_stopped = watch->config.leave_stopped;
-    if (hang.debugged_by != ZT_DEBUGGED_BY_NOBODY &&
-        !zt__request_answer(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
-        hang.debugged_by = ZT_DEBUGGED_BY_NOBODY;
-        snprintf(reason, sizeof reason, "%s",
-                 zt__is_ending(watch) ? zt__watch_stopped : "the helper process does not answer");
-        zt__end_debugging(watch, reason);
-    }
-    if (hang.debugged_by != ZT_DEBUGGED_BY_NOBODY) {
-        hang.reason = *answer->reason ? answer->reason : reason;
-        hang.stopped = answer->stopped;
-        hang.unstopped = answer->unavailable;
-        hang.threads_elsewhere = answer->elsewhere;
-        hang.place_count = answer->place_count;
-        for (i = 0; i < answer->place_count; i++) {
-            const zt__found_place *found = &answer->places[i];
-            zt_hang_place *place = &watch->places[i];
-            place->kernel = found->kernel;
-            place->address = found->address;
-            place->offset = found->offset;
-            place->threads = found->threads;
-            place->file = found->file;
-            place->line = found->line;
-        }
-        hang.is_left_stopped = request.leave_stopped && hang.stopped > 0;
-        zt__lock(&profiler->mutex);
-        watch->info.is_stopped = hang.is_left_stopped;
-        zt__unlock(&profiler->mutex);
-    }
-    zt__store(&watch->is_explaining, 0);
-    hang.has_ended = running && !hang.is_fault && !zt__still_runs(watch, running);
-
-    zt__write_hang(watch, &hang, &path);
+    hang.region = running->region->name;
+    hang.running_ns = zt__now_ns() - running->since_ns;
+    hang.others = running_count - 1;
+    zt__write_hang(watch, &hang, running_count, &path);
     hang.text = watch->text;
+
+    zt__describe_hang(&hang, text, sizeof text);
+    if (*path.text) {
+        zt__append(text, sizeof text, " The report is in %.256s.", path.text);
+    }
+    zt__append(text, sizeof text,
+               " To see where its threads are, call zt_debug_open in another program, with process %ld.",
+               zt__get_process_id());
     zt__lock(&profiler->mutex);
-    watch->info.hangs += hang.is_fault ? 0 : 1;
-    watch->info.faults += hang.is_fault ? 1 : 0;
+    watch->info.hangs++;
+    memset(profiler->diagnostics.logged[ZT__HANG], 0,
+           sizeof profiler->diagnostics.logged[ZT__HANG]); /* each one is logged */
     zt__unlock(&profiler->mutex);
-    zt__log_hang(watch, &hang, path.text);
+    zt__report(&profiler->diagnostics, HANG, ZE_RESULT_NOT_READY, text);
     if (watch->config.function) {
         call.diagnostics = &profiler->diagnostics; /* it must not call what a log function must not */
         call.outer = zt__log_calls;
@@ -31385,112 +30389,67 @@ static uint32_t zt__find_busy_lists(zt__watch *watch) {
     }
 }
 
-/* The only step of the thread: it runs until the watch is to end, and alone uses the debugger. */
+/* The step of the thread: finds the first region of each list that the device has not finished, and reports the
+   one that was submitted first of those that have run too long. Until it has ended, no other is reported, because
+   whatever is behind it waits. On a lost device no call shows which regions run. */
 static int zt__run_watch(void *user) {
-    enum { LEAST_NS = 1000000, MOST_ATTACHED_NS = 100000000, MOST_NS = 1000000000, ANSWER_S = 5 };
+    enum { LEAST_NS = 1000000, MOST_NS = 100000000 };
     zt__watch *watch = (zt__watch *)user;
-    zt__watch_answer *answer = &watch->answer;
-    zt__begin_debugging(watch);
-    zt__store(&watch->has_tried_to_attach, 1);
-    while (!zt__is_ending(watch)) {
-        int is_attached = watch->info.debugged_by != ZT_DEBUGGED_BY_NOBODY;
-        uint64_t period_ns = watch->config.hang_ns / 8, most_ns = is_attached ? MOST_ATTACHED_NS : MOST_NS;
-        uint64_t now;
-        uint32_t i, count, running_count = 0;
-        int is_lost; /* the device */
-        zt__running running, suspect;
-        zt__watch_request request;
-
-        /* Wait until it is time to look at regions again, or the device reports a fault. */
-        if (period_ns > most_ns) {
-            period_ns = most_ns;
-        }
-        if (period_ns < LEAST_NS) {
-            period_ns = LEAST_NS;
-        }
-        answer->has_faulted = answer->has_page_fault = 0;
-        memset(&request, 0, sizeof request);
-        request.call = ZT__WATCH_AWAIT;
-        request.timeout_ns = period_ns;
-        if (!is_attached) {
-            zt__sleep_thread(&watch->thread, period_ns);
-        } else if (!zt__request_answer(watch, &request, ANSWER_S * UINT64_C(1000000000))) {
-            answer->has_faulted = answer->has_page_fault = 0;
-            if (!zt__is_ending(watch)) {
-                zt__end_debugging(watch, "the helper process has ended, or does not answer");
-            }
-        } else if (answer->is_over && !answer->has_faulted) {
-            zt__end_debugging(watch, *answer->reason ? answer->reason
-                                                     : "the debug session was ended by somebody else");
-        }
-        if (zt__is_ending(watch)) {
+    uint64_t period_ns = watch->config.hang_ns / 8, now;
+    uint32_t i, count, running_count = 0;
+    zt__running running, suspect;
+    period_ns = period_ns < LEAST_NS ? (uint64_t)LEAST_NS : period_ns;
+    zt__sleep_thread(&watch->thread, period_ns < MOST_NS ? period_ns : (uint64_t)MOST_NS);
+    if (zt__load(&watch->thread.stop_requested) || zt__is_device_lost(&watch->profiler->diagnostics)) {
+        return 1;
+    }
+    now = zt__now_ns();
+    if (watch->is_hanging && !zt__still_runs(watch, &watch->hang)) {
+        watch->is_hanging = 0;
+        watch->not_before_ns = now;
+    }
+    memset(&suspect, 0, sizeof suspect);
+    count = zt__find_busy_lists(watch);
+    for (i = 0; i < count && !zt__load(&watch->thread.stop_requested); i++) {
+        int is_overdue, is_suspect_overdue;
+        if (!zt__find_running(watch->profiler, watch->lists[i], &running)) {
             continue;
         }
-
-        /* Find the region to report: the one that was submitted first, of those that have run too long, or
-           else of all that run. On a lost device no call shows which ones run. Faults are reported even so: a
-           driver may deliver one after it has called the device lost, and its threads are stopped until they
-           are resumed. */
-        is_lost = zt__is_device_lost(&watch->profiler->diagnostics);
-        now = zt__now_ns();
-        if (!is_lost && watch->is_hanging && !zt__still_runs(watch, &watch->hang)) {
-            watch->is_hanging = 0;
-            watch->not_before_ns = now;
+        if (running.since_ns < watch->not_before_ns) {
+            running.since_ns = watch->not_before_ns; /* it has waited for what hung */
         }
-        memset(&suspect, 0, sizeof suspect);
-        count = is_lost ? 0 : zt__find_busy_lists(watch);
-        for (i = 0; i < count; i++) {
-            int is_overdue, is_suspect_overdue;
-            if (!zt__find_running(watch->profiler, watch->lists[i], &running)) {
-                continue;
-            }
-            if (running.since_ns < watch->not_before_ns) {
-                running.since_ns = watch->not_before_ns; /* it has waited for what hung */
-            }
-            is_overdue = zt__has_hung(watch, &running, now);
-            is_suspect_overdue = running_count > 0 && zt__has_hung(watch, &suspect, now);
-            if (running_count++ == 0 || is_overdue > is_suspect_overdue ||
-                (is_overdue == is_suspect_overdue && running.submission_ns < suspect.submission_ns)) {
-                suspect = running;
-            }
+        if (running_count < ZT__SHOWN_LISTS) {
+            watch->running[running_count] = running;
         }
-
-        /* Until a hang has ended, no other is reported, because whatever is behind it waits. */
-        if (answer->has_page_fault && watch->has_page_fault && answer->fault_address == watch->last_fault) {
-            zt__end_debugging(watch, "the same page fault came again when the work was resumed");
-        } else if (answer->has_faulted) {
-            watch->has_page_fault = answer->has_page_fault;
-            watch->last_fault = answer->fault_address;
-            zt__report_hang(watch, running_count ? &suspect : NULL, running_count ? running_count - 1 : 0);
-            watch->not_before_ns = zt__now_ns();
-        } else if (running_count && !watch->is_hanging && zt__has_hung(watch, &suspect, now)) {
-            watch->is_hanging = 1;
-            watch->hang = suspect;
-            zt__report_hang(watch, &suspect, running_count - 1);
+        is_overdue = zt__has_hung(watch, &running, now);
+        is_suspect_overdue = running_count > 0 && zt__has_hung(watch, &suspect, now);
+        if (running_count++ == 0 || is_overdue > is_suspect_overdue ||
+            (is_overdue == is_suspect_overdue && running.submission_ns < suspect.submission_ns)) {
+            suspect = running;
         }
     }
-    zt__end_debugging(watch, "");
-    return 0;
+    if (zt__load(&watch->thread.stop_requested)) {
+        return 0; /* at exit, nothing of the application is called any more */
+    }
+    if (running_count && !watch->is_hanging && zt__has_hung(watch, &suspect, now)) {
+        watch->is_hanging = 1;
+        watch->hang = suspect;
+        zt__report_hang(watch, &suspect, running_count);
+    }
+    return 1;
 }
 
 /* Ends the watch. Returns 0 if its thread does not end. */
 static int zt__end_watch(zt_profiler *profiler) {
-    enum { MOST_TRIES = 12 }; /* of 2 seconds each, as programs may be looking source lines up */
     zt__watch *watch = zt__load(&profiler->watch);
-    uint32_t i;
-    for (i = 0; i < MOST_TRIES; i++) {
-        if (zt__stop_thread(&watch->thread)) {
-            zt__lock(&profiler->mutex);
-            watch->info.is_watching = 0;
-            zt__unlock(&profiler->mutex);
-            return 1;
-        }
-        if (!zt__load(&watch->is_explaining)) {
-            break;
-        }
+    if (!zt__stop_thread(&watch->thread)) {
+        zt__report(&profiler->diagnostics, WATCH_HANGS, ZE_RESULT_NOT_READY, "zt_watch");
+        return 0;
     }
-    zt__report(&profiler->diagnostics, WATCH_HANGS, ZE_RESULT_NOT_READY, "zt_watch");
-    return 0;
+    zt__lock(&profiler->mutex);
+    watch->info.is_watching = 0;
+    zt__unlock(&profiler->mutex);
+    return 1;
 }
 
 static void zt__free_watch(zt_profiler *profiler) {
@@ -31523,12 +30482,10 @@ ZT_API zt_watch_config zt_watch_config_default(void) {
 }
 
 ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config) {
-    enum { ATTACH_S = 15 };
     const char *call = "zt_watch";
     zt_watch_config complete = config ? *config : zt_watch_config_default();
     const zt_allocator *allocator;
     zt__watch *watch;
-    zt__wait wait;
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
@@ -31547,10 +30504,6 @@ ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config
             return zt__report_no_memory(&profiler->diagnostics, call, "the watch");
         }
         watch->profiler = profiler;
-        watch->socket = -1;
-        watch->server.allocator = allocator;
-        watch->server.device = profiler->device;
-        watch->server.is_ending = &watch->thread.stop_requested;
         profiler->end_watch = zt__end_watch;
         profiler->free_watch = zt__free_watch;
         zt__store(&profiler->watch, watch);
@@ -31565,17 +30518,14 @@ ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config
     }
     watch->config = complete;
     watch->config.path = NULL;
-    watch->has_tried_to_attach = watch->is_hanging = watch->has_page_fault = 0;
+    watch->is_hanging = 0;
     watch->not_before_ns = zt__now_ns();
     if (!zt__start_thread(&watch->thread, zt__run_watch, watch)) {
-        return zt__report(&profiler->diagnostics, NO_WATCH_THREAD, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "");
+        return zt__report(&profiler->diagnostics, NO_WATCH_THREAD, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     }
     zt__lock(&profiler->mutex);
     watch->info.is_watching = 1;
     zt__unlock(&profiler->mutex);
-    wait = zt__wait_until(zt__deadline(ATTACH_S * UINT64_C(1000000000)));
-    while (!zt__load(&watch->has_tried_to_attach) && zt__wait_again(&wait)) {
-    }
     return ZE_RESULT_SUCCESS;
 }
 
@@ -35878,18 +34828,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        was executed, "main stall" the most frequent stall and its share. A page shows the source, with the
        samples beside each line.
 
-       With ZETOOLS_DEBUG, a device without such a group can be sampled by stops. zt_hotspots_start then
-       attaches a debugger to this process. A thread of the library stops all threads of the device
-       zt_hotspots_config.stops_a_second times a second, reads their instructions, and resumes them:
-
-       - Each thread is one sample, of the kind "Stopped": whether it executed or waited is not known.
-       - Nothing stays stopped when sampling stops or the process exits.
-       - No helper process is used, so the device must let a process debug itself.
-       - A device to which another debugger or zt_watch is attached cannot be sampled, and refuses them
-         while it is sampled.
-       - Stops delay the work. On the software device a stop takes some tenths of a millisecond: 10 a second
-         are not measurable, 100 make a kernel up to a twentieth longer, and 1000 a tenth to a quarter, or
-         more on a busy machine (bench/stops.c). No other device has been measured.
+       A device without such a group is not sampled. zt_debug_open from another program shows where its
+       threads are.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35941,11 +34881,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 /* ----------------------------------------------------------------------------------------------------------
    WATCHED REGIONS
 
-       zt_hang has what a report contains. zt_watch_config.leave_stopped is for a look at the memory of the
-       program with a debugger of the host.
-
        The time of a region counts from the moment when the watch finds that it was submitted and that all
-       before it on its list has ended: up to an eighth of hang_ns, or a second, late. So it includes waits
+       before it on its list has ended: up to an eighth of hang_ns, or 0.1 s, late. So it includes waits
        for events and for other lists. Of nested regions, the innermost is reported. Not seen are
 
        - regions that are begun and not ended
@@ -35956,28 +34893,13 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
          destroys itself
 
        While a hang lasts, no other is reported, because what is behind it waits. Afterwards the times of
-       the others begin anew. Faults are always reported, except a page fault at the same address after the
-       work was resumed, which ends debugging. After a fault most drivers lose the device; a fault that
-       arrives after the loss is reported without a region.
+       the others begin anew. On a lost device nothing is reported.
 
-       A watch is attached as a debugger of this process (see PROGRAM DEBUG), and acknowledges events at
-       once, so modules run as without it. If the process may not debug itself, the watch starts a helper,
-       unless the file of the program gives the program privileges, as setcap does:
+       A watch stops no thread of the device. Where they are, zt_debug_open shows in another program, with
+       the number of the process, which is in the report: examples/hang.c does both.
 
-       - The helper is the same program once more, in which a constructor of this header serves instead of
-         main. If the header is in a shared library, the helper is a shell with this library preloaded.
-       - Other constructors and static objects may run in it: of shared libraries, and with a priority below
-         101.
-       - It talks through a socket that nobody else can open. It is no child of the program.
-       - It ends with the watch, or when the program ends, however that happens. What it had stopped is
-         resumed.
-
-       If nobody can debug the process, the reason is logged, and is in the report and in zt_watch_get_info.
-       At the next hang the watch tries again.
-
-       While no region hangs, the watch wakes up eight times in hang_ns, but at least once a second, and ten
-       times a second while it is attached. It queries one event of each list that has work, and locks the
-       profiler briefly.
+       The watch wakes up eight times in hang_ns, but at least ten times a second. It queries one event of each
+       list that has work, and locks the profiler briefly.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -36016,9 +34938,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                                 the ends of a watch, a tracer and hot spots               as their stops
        end of a traced list or  commands of the library that follow launches              W
        queue
-       zt_watch                 a helper process                                          15 seconds
        zt_watch_stop            the end of its thread                                     2 seconds
-                                programs that look source lines up                        24 seconds
        zt_report, zt_write,     programs that look source lines up, for each module with  24 seconds
        zt_debug_where           hot spots or places
        other zt_debug_...       calls of other threads                                    W
@@ -36034,7 +34954,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        Copies of this header are in plugins, in libraries with hidden symbols or loaded with RTLD_LOCAL, and
        in files with ZETOOLS_STATIC. They must agree on which metric groups are active, and must not
-       calculate metrics at the same time. The number in the name ZETOOLS_PROCESS_3 is the layout of what
+       calculate metrics at the same time, and one tracer runs in all of them. The number in the name ZETOOLS_PROCESS_4 is the layout of what
        they share: copies with different layouts do not find each other. On Windows, the DLL that makes the
        first call is not unloaded before the process ends.
 */
@@ -36048,7 +34968,6 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - An empty variable of the environment counts as not set. Changes by SetEnvironmentVariable after the
          start of the program are not seen.
        - Hot spots have no source lines, because no symboliser is run.
-       - A watch has no helper process.
        - A report cannot be replaced while another program has it open without sharing.
 */
 
@@ -36079,8 +34998,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        of the process                activation and calculation of metric groups          yes     no
        setup, of a copy of the       finding what all copies share                        no      no
        header
-       setup, of the dispatcher      starting and stopping tracers                        yes     no
-       of the dispatcher             live tracers, and frames of calls; a frame becomes   no      no
+       setup, of the dispatcher      starting and stopping a tracer                       yes     no
+       of the dispatcher             the live tracer, frames of calls; a frame becomes    no      no
                                      CALLBACK or ABANDONED under it
        of a thread, of the list of   waking, starting and stopping the library's own      no      no
        threads                       threads
@@ -36211,4 +35130,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: c7c3608d0ae0bf91 */
+/* Joined from src/ by src/join.py: acef915befeaac2b */

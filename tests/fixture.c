@@ -328,12 +328,10 @@ static void *watched_dlsym(void *library, const char *name) {
 
 /* ==== the library: who may use the counters =============================================================== */
 
-static int assumed_root;
 static const char *assumed_paranoid = "1";
 
-void assume_user(int is_root, const char *paranoid) {
-    assumed_root = is_root;
-    assumed_paranoid = paranoid;
+void assume_reserved(const char *content) {
+    assumed_paranoid = content;
 }
 
 static int assumed_extra_rights;
@@ -343,11 +341,10 @@ void assume_extra_rights(int has_them) {
 }
 
 #ifndef _WIN32
-/* A variable of the environment gives them, too, because a helper has them before its main. */
 static __attribute__((unused)) unsigned long assumed_getauxval(unsigned long type) {
     if (type != AT_SECURE)
         return getauxval(type);
-    return assumed_extra_rights || getenv("ZT_TEST_HAS_PRIVILEGES") != NULL;
+    return (unsigned long)assumed_extra_rights;
 }
 #endif
 
@@ -355,10 +352,6 @@ static const char *assumed_debug_switch; /* NULL: there is none */
 
 void assume_debug_switch(const char *content) {
     assumed_debug_switch = content;
-}
-
-static __attribute__((unused)) uid_t assumed_geteuid(void) {
-    return assumed_root ? 0 : 1000;
 }
 
 static __attribute__((unused)) FILE *assumed_fopen(const char *path, const char *mode) {
@@ -385,7 +378,6 @@ static void check_invariant(int holds, const char *condition) {
 #include "windows/library.h"
 #endif
 #define dlsym watched_dlsym
-#define geteuid assumed_geteuid
 #define fopen assumed_fopen
 #define clock_gettime advanced_clock
 #ifndef _WIN32
@@ -404,7 +396,6 @@ static void check_invariant(int holds, const char *condition) {
 #undef QueryPerformanceCounter
 #undef GetTokenInformation
 #undef dlsym
-#undef geteuid
 #undef fopen
 #undef clock_gettime
 #ifndef _WIN32
@@ -661,7 +652,7 @@ int open_world(void **state) {
     *state = w;
     gpu.reset();
     gpu.forget_findings();
-    assume_user(0, "1");
+    assume_reserved("1");
     assume_extra_rights(0);
     assume_debug_switch(NULL);
     allocations_left = -1;

@@ -286,9 +286,9 @@ zet_metric_group_handle_t find_group(world *w, const char *name, zet_metric_grou
 
 /* ==== who the library takes the program for ================================================================ */
 
-/* Whatever machine the tests run on, the library sees an ordinary user, and `paranoid` in the files by which
-   the system says who may use the counters; NULL: there are none. A new world has ordinary users and "1". */
-void assume_user(int is_root, const char *paranoid);
+/* Whatever machine the tests run on, the library sees this in the files by which the system says who may use the
+   counters; NULL: there are none. A new world has "1". */
+void assume_reserved(const char *content);
 
 /* The program has rights that its user has not, as set-user-ID programs have. A new world has none. */
 void assume_extra_rights(int has_them);

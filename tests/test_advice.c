@@ -417,38 +417,38 @@ static const rule_case cases[] = {
      1e6,
      {{"GPU_BUSY", 99}, {"XVE_ACTIVE", 30}},
      ZT_LIMIT_UNKNOWN,
-     {"Not enough metrics: add XVE_STALL,"
-      "XVE_THREADS_OCCUPANCY_ALL to config.metrics or ZT_METRICS, if the device has them."},
+     {"Not enough metrics: run again with config.groups or "
+      "ZT_GROUPS 'Other', which has XVE_STALL,XVE_THREADS_OCCUPANCY_ALL."},
      "XVE_STALL,XVE_THREADS_OCCUPANCY_ALL"},
     {xe2,
      7,
      1e6,
      {{"XVE_ACTIVE", 30}},
      ZT_LIMIT_UNKNOWN,
-     {"Not enough metrics: add XVE_STALL,XVE_THREADS_OCCUPANCY_ALL to config.metrics or ZT_METRICS, if the "
-      "device has them."},
+     {"Not enough metrics: run again with config.groups or ZT_GROUPS 'Other', which has XVE_STALL,"
+      "XVE_THREADS_OCCUPANCY_ALL."},
      "XVE_STALL,XVE_THREADS_OCCUPANCY_ALL"},
     {xe2,
      8,
      1e6,
      {{"GPU_BUSY", 99}, {"XVE_ACTIVE", 30}, {"XVE_STALL", 60}},
      ZT_LIMIT_UNKNOWN,
-     {"Not enough metrics: add XVE_THREADS_OCCUPANCY_ALL to config.metrics or ZT_METRICS, if the device has "
-      "them."},
+     {"Not enough metrics: run again with config.groups or ZT_GROUPS 'Other', which has "
+      "XVE_THREADS_OCCUPANCY_ALL."},
      "XVE_THREADS_OCCUPANCY_ALL"},
     {alchemist,
      3,
      1e6,
      {{"GpuBusy", 99}, {"XveActive", 30}},
      ZT_LIMIT_UNKNOWN,
-     {"add XveStall,XveThreadOccupancy to config.metrics or ZT_METRICS, if the device has them."},
+     {"run again with config.groups or ZT_GROUPS 'Other', which has XveStall,XveThreadOccupancy."},
      "XveStall,XveThreadOccupancy"},
     {gen,
      4,
      1e6,
      {{"GpuBusy", 99}, {"EuActive", 30}, {"EuStall", 30}},
      ZT_LIMIT_UNKNOWN,
-     {"add EuThreadOccupancy to config.metrics or ZT_METRICS, if the device has them."},
+     {"run again with config.groups or ZT_GROUPS 'Other', which has EuThreadOccupancy."},
      "EuThreadOccupancy"},
     {xe2 + 6,
      3,
@@ -459,16 +459,27 @@ static const rule_case cases[] = {
      "XVE_INST_EXECUTED_ALU2_ALL_UTILIZATION,GPU_MEMORY_REQUEST_QUEUE_FULL,"
      "XVE_INST_EXECUTED_ALU0_ALL_UTILIZATION,XVE_INST_EXECUTED_ALU1_ALL_UTILIZATION,GPU_BUSY"},
     {XE2, 1e6, {{"GPU_BUSY", 99}}, ZT_LIMIT_UNKNOWN, {"have no values in this region"}, ""},
-    {xe2, 0, 1e6, {{NULL, 0}}, ZT_LIMIT_UNKNOWN, {"Not enough metrics: none is known"}, ""},
+    {xe2, 0, 1e6, {{NULL, 0}}, ZT_LIMIT_UNKNOWN, {"Not enough metrics are measured"}, ""},
     {UNKNOWN,
      1e6,
      {{"EngineBusy", 20}, {"Packets", 5}},
      ZT_LIMIT_UNKNOWN,
-     {"Not enough metrics: none is known"},
+     {"Not enough metrics are measured"},
      ""},
     /* what is no number was not measured */
     {XE2, 1e6, {BUSY, {"XVE_ACTIVE", INFINITY}}, ZT_LIMIT_UNKNOWN, {"have no values"}, ""},
 };
+
+/* As zt_get_limit, where the device has another group with a metric of each role. */
+static void get_limit_beside_others(zt_profiler *profiler, zt_limit_info *info) {
+    zt__advice advice;
+    zt__prepare_advice(profiler, &advice);
+    strcpy(advice.other_group, "Other");
+    for (int role = 0; role < ZT__ROLE_COUNT && advice.naming < ZT__NAMING_COUNT; role++)
+        advice.elsewhere[role] =
+            advice.metrics[role] == UINT32_MAX && zt__roles[role].metrics[advice.naming][0];
+    zt__find_limit(profiler, &advice, profiler->regions[0], info);
+}
 
 static void test_each_rule(void **state) {
     (void)state;
@@ -477,7 +488,7 @@ static void test_each_rule(void **state) {
         const rule_case *of = &cases[i];
         zt_limit_info info;
         zt_profiler *profiler = profiler_of(of->metrics, of->metric_count, of->time_ns, &of->values, 1);
-        ok(zt_get_limit(profiler, 0, &info));
+        get_limit_beside_others(profiler, &info);
         if (info.limit != of->limit || strcmp(info.missing, of->missing) != 0)
             fail_msg("case %u: %s; missing \"%s\"", (unsigned)i, info.text, info.missing);
         for (int part = 0; part < 4 && of->texts[part]; part++)
@@ -654,10 +665,16 @@ static void test_bandwidth_and_wall_time(void **state) {
     (void)state;
     zt__advice advice;
     memset(&advice, 0xFF, sizeof advice);
+    memset(advice.elsewhere, 0, sizeof advice.elsewhere);
     advice.naming = ZT__NAMING_COUNT;
     zt_limit_info info = apply(&advice, ZT__ROLE_MEMORY_SHARE, 86, ZT__ROLE_MEMORY_TRAFFIC, 392);
     assert_int_equal(info.limit, ZT_LIMIT_MEMORY_BANDWIDTH);
     assert_contains(info.text, "86% of the peak bandwidth, memory traffic 392 GB/s");
+    info = apply(&advice, ZT__ROLE_GPU_BUSY, 99, ZT__ROLE_WALL_SHARE, 91);
+    assert_contains(
+        info.text, "Not the host, because the GPU is busy (GPU busy 99%, 91% of the wall time in regions). ");
+    info = apply(&advice, ZT__ROLE_GPU_BUSY, 99, ZT__ROLE_EU_ACTIVE, 50); /* the time between is not known */
+    assert_null(strstr(info.text, "Not the host"));
     info = apply(&advice, ZT__ROLE_MEMORY_SHARE, 65, ZT__ROLE_EU_STALL, 40);
     assert_int_equal(info.limit, ZT_LIMIT_MEMORY_BANDWIDTH);
     info = apply(&advice, ZT__ROLE_MEMORY_SHARE, 65, ZT__ROLE_EU_STALL, 5);
@@ -679,6 +696,7 @@ static void test_thresholds(void **state) {
     (void)state;
     zt__advice advice;
     memset(&advice, 0xFF, sizeof advice);
+    memset(advice.elsewhere, 0, sizeof advice.elsewhere);
     advice.naming = ZT__NAMING_COUNT;
     for (uint32_t i = 0; i < COUNT(zt__rules); i++) {
         const zt__rule *rule = &zt__rules[i];
@@ -889,6 +907,39 @@ static void run_own(world *w, zt_profiler *profiler, const char *name) {
     ok(zt_collect(profiler, A_WHILE));
 }
 
+/* What is advised is what the device has, and can be followed. */
+static void test_groups_that_the_device_has(void **state) {
+    static const softgpu_metric stalls[] = {
+        {"XVE_STALL", "", "percent", ZET_METRIC_TYPE_DURATION, ZET_VALUE_TYPE_FLOAT32},
+        {"XVE_THREADS_OCCUPANCY_ALL", "", "percent", ZET_METRIC_TYPE_DURATION, ZET_VALUE_TYPE_FLOAT32}};
+    world *w = (world *)*state;
+    zt__advice advice;
+    for (uint32_t has = 0; has < 2; has++) {
+        if (has)
+            assert_true(gpu.list_metrics("Stalls", stalls, COUNT(stalls)));
+        zt_profiler *profiler = open_own(w, "ComputeBasic", 0);
+        gpu.reset_calls();
+        zt__prepare_advice(profiler, &advice);
+        assert_int_equal(calls("zetContextActivateMetricGroups"), 0);
+        zt_limit_info info = apply(&advice, ZT__ROLE_EU_ACTIVE, 30, ZT__ROLE_EU_ACTIVE, 30);
+        assert_string_equal(info.missing, has ? "XVE_STALL,XVE_THREADS_OCCUPANCY_ALL" : "");
+        assert_string_equal(
+            info.text, has ? "Not enough metrics: run again with config.groups or ZT_GROUPS 'Stalls', which "
+                             "has XVE_STALL,XVE_THREADS_OCCUPANCY_ALL."
+                           : "Not enough metrics are measured to tell what limits a region.");
+        inject("zetMetricGroupGet", 1, ZE_RESULT_ERROR_UNKNOWN);
+        zt__prepare_advice(profiler, &advice);
+        info = apply(&advice, ZT__ROLE_EU_ACTIVE, 30, ZT__ROLE_EU_ACTIVE, 30);
+        assert_string_equal(info.missing, "");
+        assert_string_equal(zt_get_last_error(profiler), "");
+        zt_close(profiler);
+    }
+    zt_profiler *profiler = open_own(w, "Stalls", 0);
+    assert_int_equal(zt_get_availability(profiler), ZT_AVAILABLE);
+    zt_close(profiler);
+    gpu.list_metrics(NULL, NULL, 0);
+}
+
 static void test_arguments(void **state) {
     world *w = (world *)*state;
     zt_limit_info info;
@@ -1030,11 +1081,12 @@ static void test_peaks(void **state) {
     ok(zt_set_peaks(profiler, 4000e9, 14.6e12, NULL));
     ok(zt_get_limit(profiler, 0, &info));
     assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
-    assert_contains(info.text, "Not memory bandwidth: 10% of the peak bandwidth. To know more, add ");
+    assert_contains(info.text, "Not memory bandwidth: 10% of "
+                               "the peak bandwidth. Not enough metrics are measured");
     ok(zt_set_peaks(profiler, 570e9, 0, NULL)); /* of which 70% neither limits nor excludes */
     ok(zt_get_limit(profiler, 0, &info));
     assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
-    assert_contains(info.text, "Not enough metrics: add ");
+    assert_contains(info.text, "Not enough metrics are measured");
     ok(zt_set_peaks(profiler, 456e9, 14.6e12, NULL));
     assert_contains(json_of(profiler), "\"peaks\":{\"bytes_per_second\":456000000000,"
                                        "\"operations_per_second\":14600000000000,"
@@ -1290,6 +1342,7 @@ int main(void) {
         cmocka_unit_test(test_units_of_rates),
         cmocka_unit_test(test_times_that_differ_much),
         cmocka_unit_test(test_dates),
+        TEST(test_groups_that_the_device_has),
         TEST(test_arguments),
         TEST(test_metrics_of_a_stream),
         TEST(test_design_bandwidth),

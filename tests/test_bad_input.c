@@ -1063,6 +1063,69 @@ static void test_profiler_closed_while_the_device_is_stuck(void **state) {
     ok(zeEventDestroy(gate));
 }
 
+/* Timeouts are in nanoseconds. Who takes them for milliseconds is told how short they were. */
+static void test_timeout_in_other_units(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    ze_event_handle_t gate = append_gate(w, w->list);
+    append(w, profiler, w->list, "held");
+    ok(zeCommandListClose(w->list));
+    ok(zt_execute(profiler, w->queue, 1, &w->list, NULL));
+    w->launches++;
+    ok(zt_collect(profiler, 0));
+    assert_string_equal(zt_get_last_error(profiler), "");
+    assert_result(zt_collect(profiler, 1000), ZE_RESULT_NOT_READY);
+    assert_contains(zt_get_last_error(profiler), "timeout of 1000 ns");
+    assert_result(zt_collect(profiler, 2000), ZE_RESULT_NOT_READY);
+    assert_contains(zt_get_last_error(profiler), "timeout of 2000 ns");
+    assert_int_equal(w->message_count, 1);
+    ok(zeEventHostSignal(gate));
+    check_work(w);
+    ok(zeEventDestroy(gate));
+}
+
+/* The message names the cause, and not only the result of the call. */
+static void test_context_destroyed_before_its_profiler(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    config.slots_per_step = 1;
+    zt_profiler *profiler = open_profiler(w, &config);
+    inject("zeEventPoolCreate", 1,
+           ZE_RESULT_ERROR_INVALID_NULL_HANDLE); /* as if the context were destroyed */
+    for (int i = 0; i < 3; i++)
+        append(w, profiler, w->immediate, "region");
+    w->launches += 3;
+    assert_int_equal(
+        heard(w, "ZE_RESULT_ERROR_INVALID_NULL_HANDLE. A context, device or list was destroyed before "
+                 "the profiler"),
+        1);
+    check_work(w);
+}
+
+/* Each failure is logged, although several are of one kind. What differs in numbers alone is the same, and no more
+   than eight of a kind are logged. */
+static void test_each_message_is_logged(void **state) {
+    world *w = *state;
+    zt_region_info info;
+    char name[] = "Foo?";
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < 2; i++) {
+        assert_result(zt_report(profiler, "/nonexistent/a.csv"), ZE_RESULT_ERROR_UNKNOWN);
+        assert_result(zt_report(profiler, "/nonexistent/b.json"), ZE_RESULT_ERROR_UNKNOWN);
+        assert_int_equal(zt_find_metric(profiler, "GpuTimeX"), UINT32_MAX);
+        assert_int_equal(zt_find_metric(profiler, "Foo"), UINT32_MAX);
+        assert_int_equal(w->message_count, 4);
+    }
+    for (uint32_t i = 0; i < 20; i++) {
+        assert_result(zt_get_region(profiler, 100 + i, &info), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        name[3] = (char)('a' + i);
+        assert_int_equal(zt_find_metric(profiler, name), UINT32_MAX);
+        assert_contains(zt_get_last_error(profiler), name);
+    }
+    assert_int_equal(heard(w, "[BAD_INDEX]"), 1);
+    assert_int_equal(heard(w, "[NO_SUCH_METRIC]"), 8);
+}
+
 static void test_too_many_profilers(void **state) {
     enum { TRIED = 300 };
     world *w = *state;
@@ -1896,6 +1959,9 @@ int main(void) {
         SILENT(test_region_closed_on_another_thread),
         SILENT(test_region_closed_by_two_threads_at_once),
         SILENT(test_log_function_may_use_the_library),
+        SILENT(test_timeout_in_other_units),
+        SILENT(test_context_destroyed_before_its_profiler),
+        SILENT(test_each_message_is_logged),
         SILENT(test_too_many_profilers),
         SILENT(test_list_executed_with_an_open_region),
         SILENT(test_region_on_a_closed_list),

@@ -132,6 +132,7 @@ static void test_why_it_cannot_attach(void **state) {
     gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
     gpu.behave(SOFTGPU_DEBUG_UNSUPPORTED, 1);
     refuses(w, 0, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "cannot be debugged");
+    assert_contains(zt_debug_get_last_error(NULL), "eudebug");
     gpu.behave(SOFTGPU_DEBUG_UNSUPPORTED, 0);
     gpu.behave(SOFTGPU_DEBUG_NO_PERMISSION, 1);
     refuses(w, 0, ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS, "has no permission");
@@ -1314,8 +1315,8 @@ static void test_modules_at_one_place(void **state) {
                        different[i].memory);
         assert_in_range(heap_blocks() - before, 1, 2);
     }
-    /* Reported once. */
-    assert_int_equal(heard(w, "[MODULE_NOT_READ]"), 1);
+    /* Each reason is reported once. */
+    assert_int_equal(heard(w, "[MODULE_NOT_READ]"), 2);
     for (size_t i = 0; i < sizeof different / sizeof *different; i++) {
         int64_t before = heap_blocks();
         load_pretended(debugger, different[i].end, different[i].load, different[i].format,

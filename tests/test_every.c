@@ -257,27 +257,6 @@ static void test_events_are_kept(void **state) {
     check_work(w);
 }
 
-/* Of two profilers, one measures by its event, and the other has to by time stamps between barriers. */
-static void test_two_profilers(void **state) {
-    world *w = *state;
-    zt_config config = config_of(w);
-    config.groups = "ComputeBasic";
-    zt_profiler *profilers[] = {trace_every(w, &config, 0, 1), trace_every(w, &config, 0, 1)};
-    uint64_t serialised = 0;
-    launch_often(w, 5);
-    for (int i = 0; i < 2; i++) {
-        collect_all(profilers[i]);
-        assert_counts(profilers[i], counted(5, 5, 0, 0, 0));
-        assert_int_equal(region_info(profilers[i], "saxpy").with_metrics, 1);
-        assert_int_equal(region_info(profilers[i], "saxpy").time_ns.count, 5);
-        assert_true(region_info(profilers[i], "saxpy").time_ns.min > 0);
-        assert_int_equal(zt_trace_get_counts(profilers[i]).times_alone, 4);
-        serialised += zt_trace_get_counts(profilers[i]).serialised;
-    }
-    assert_int_equal(serialised, 1 + 5);
-    check_work(w);
-}
-
 /* ==== reports ============================================================================================= */
 
 /* The count and the sum in the CSV line of a metric, in a pass. */
@@ -478,7 +457,6 @@ int main(void) {
         TEST(test_passes),
         TEST(test_regions_by_hand),
         TEST(test_events_are_kept),
-        TEST(test_two_profilers),
         TEST(test_csv),
         TEST(test_json_and_page),
         TEST(test_advice),

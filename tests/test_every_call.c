@@ -30,7 +30,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -72,17 +71,8 @@ static const struct site {
     {SYSTEM, "getxattr"},
     {SYSTEM, "fremovexattr"},
     {SYSTEM, "fcntl"},
-    {SYSTEM, "socketpair"},
-    {SYSTEM, "send"},
-    {SYSTEM, "recv"},
-    {SYSTEM, "posix_spawn"},
     {SYSTEM, "waitpid"},
     {SYSTEM, "kill"},
-    {SYSTEM, "shutdown"},
-    {SYSTEM, "getsockopt"},
-    {SYSTEM, "fork"},
-    {SYSTEM, "opendir"},
-    {SYSTEM, "readdir"},
     {SYSTEM, "unsetenv"},
     {SYSTEM, "stat"},
     {SYSTEM, "unlink"},
@@ -167,9 +157,6 @@ static struct {
     const char *failed; /* the first */
 } calls_of_system;
 
-/* Not 0: main has begun, which it does not in a helper. */
-static int is_program;
-
 /* Not 0: calls of this thread are the application's. */
 static _Thread_local int is_own_part;
 
@@ -182,39 +169,10 @@ static uint32_t site_named(const char *name) {
     return i;
 }
 
-/* The helper process of a watch is this program once more. These name what fails there, and the file that it
-   makes then. */
-#define HELPER_FAULT "ZT_HELPER_FAULT"
-#define HELPER_REACHED "ZT_HELPER_REACHED"
-
-/* In the helper, which has one thread that is not the device's. */
-static int helper_fails(const char *name) {
-    static char at[64];
-    static uint32_t number, error, calls;
-    static int for_ever, is_known;
-    const char *what = getenv(HELPER_FAULT), *reached = getenv(HELPER_REACHED);
-    if (!is_known) {
-        is_known = 1;
-        if (!what || sscanf(what, "%63[^:]:%u:%u:%d", at, &number, &error, &for_ever) != 4)
-            at[0] = 0;
-        if (strcmp(at, "heap") == 0)
-            fail_heap(number, for_ever);
-    }
-    if (strcmp(at, name) != 0 || (for_ever ? ++calls < number : ++calls != number))
-        return 0;
-    int file = (int)syscall(SYS_openat, AT_FDCWD, reached, O_CREAT | O_WRONLY, 0600);
-    if (file >= 0)
-        syscall(SYS_close, file);
-    errno = (int)error;
-    return 1;
-}
-
 static int system_fails(const char *name, const void *caller) {
     const char *at = caller;
     if (at < __executable_start || at >= etext)
         return 0;
-    if (!is_program) /* main has not begun */
-        return helper_fails(name);
     if (is_own_part || !__atomic_load_n(&calls_of_system.counts, __ATOMIC_RELAXED))
         return 0;
     uint32_t site = site_named(name);
@@ -335,35 +293,12 @@ int fcntl(int file, int command, ...) {
     return FAILS("fcntl") ? -1 : REAL(fcntl)(file, command, argument);
 }
 
-int socketpair(int domain, int type, int protocol, int ends[2]) {
-    return FAILS("socketpair") ? -1 : REAL(socketpair)(domain, type, protocol, ends);
-}
-
-ssize_t send(int socket, const void *bytes, size_t size, int flags) {
-    return FAILS("send") ? -1 : REAL(send)(socket, bytes, size, flags);
-}
-
-ssize_t recv(int socket, void *bytes, size_t size, int flags) {
-    return FAILS("recv") ? -1 : REAL(recv)(socket, bytes, size, flags);
-}
-
-int shutdown(int socket, int how) {
-    return FAILS("shutdown") ? -1 : REAL(shutdown)(socket, how);
-}
-
 pid_t waitpid(pid_t child, int *status, int options) {
     return FAILS("waitpid") ? -1 : REAL(waitpid)(child, status, options);
 }
 
 int kill(pid_t child, int number) {
     return FAILS("kill") ? -1 : REAL(kill)(child, number);
-}
-
-int posix_spawn(pid_t *child, const char *file, const posix_spawn_file_actions_t *actions,
-                const posix_spawnattr_t *attributes, char *const arguments[], char *const environment[]) {
-    if (FAILS("posix_spawn"))
-        return (int)calls_of_system.error;
-    return REAL(posix_spawn)(child, file, actions, attributes, arguments, environment);
 }
 
 int posix_spawnp(pid_t *child, const char *file, const posix_spawn_file_actions_t *actions,
@@ -382,22 +317,6 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 
 int stat(const char *path, struct stat *status) {
     return FAILS("stat") ? -1 : REAL(stat)(path, status);
-}
-
-int getsockopt(int socket, int level, int option, void *restrict value, socklen_t *restrict size) {
-    return FAILS("getsockopt") ? -1 : REAL(getsockopt)(socket, level, option, value, size);
-}
-
-pid_t fork(void) {
-    return FAILS("fork") ? -1 : REAL(fork)();
-}
-
-DIR *opendir(const char *path) {
-    return FAILS("opendir") ? NULL : REAL(opendir)(path);
-}
-
-struct dirent *readdir(DIR *directory) {
-    return FAILS("readdir") ? NULL : REAL(readdir)(directory);
 }
 
 int unsetenv(const char *name) {
@@ -488,21 +407,12 @@ static int is_destruction(const char *function) {
 
 /* ---- all of them ----------------------------------------------------------------------------------------- */
 
-static int fails_in_helper; /* and not in this process */
-
 static void arm(fault this_one) {
     source of = this_one.at->of;
     int for_ever = this_one.lasts != ONCE;
-    char text[128];
     memset(&memory, 0, sizeof memory);
     memset(&calls_of_system, 0, sizeof calls_of_system);
     gpu.reset_calls();
-    if (fails_in_helper) {
-        snprintf(text, sizeof text, "%s:%u:%u:%d", this_one.at->name, this_one.number, this_one.result,
-                 for_ever);
-        setenv(HELPER_FAULT, text, 1);
-        return;
-    }
     if (of == ALLOCATOR)
         memory.fails_at = this_one.number;
     if (of == HEAP)
@@ -1259,25 +1169,19 @@ static void run_debug(world *w) {
 }
 
 static int hangs_heard;
-static uint64_t fault_heard; /* its address */
-
 static void hear_hang(const zt_hang *hang, void *user) {
-    (void)user;
-    __atomic_store_n(&fault_heard, hang->is_fault ? hang->fault_address : 0, __ATOMIC_RELAXED);
+    (void)hang, (void)user;
     __atomic_add_fetch(&hangs_heard, 1, __ATOMIC_SEQ_CST);
 }
 
 static const char *const hang_file = "hang.txt";
 
-static void begin_watching(world *w, uint64_t hang_ns, int by_helper) {
+static void begin_watching(world *w, uint64_t hang_ns) {
     zt_watch_config config = zt_watch_config_default();
     config.hang_ns = hang_ns;
     config.path = in_directory(hang_file);
     config.function = hear_hang;
-    config.no_helper = !by_helper;
     hangs_heard = 0;
-    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
-    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, (uint32_t)by_helper);
     open_here(w, "");
     did(zt_watch(now.profiler, &config));
 }
@@ -1331,9 +1235,9 @@ static void end_list(world *w, work *of) {
     end_own_part();
 }
 
-static void hang(world *w, int by_helper) {
+static void run_watch(world *w) {
     work of = load_in_list(w, "count");
-    begin_watching(w, 20000000, by_helper);
+    begin_watching(w, 20000000);
     int runs = begin_in_region(w, &of);
     if (runs && !device_is_lost())
         await_report();
@@ -1345,115 +1249,6 @@ static void hang(world *w, int by_helper) {
     collect(patience());
     close_here();
     end_list(w, &of);
-}
-
-static void run_watch(world *w) {
-    hang(w, 0);
-}
-
-static void run_watch_by_helper(world *w) {
-    hang(w, 1);
-}
-
-/* ---- a fault of the device ------------------------------------------------------------------------------- */
-
-enum { READ = 0x01010101 }; /* from the page */
-static uint8_t *forbidden_page;
-
-static struct sigaction handler_before;
-
-/* Permits the access of a kernel that nobody debugs, or no longer, so that it goes on. Other faults are those
-   of a failing test. */
-static void permit_access(int number, siginfo_t *info, void *context) {
-    uintptr_t address = (uintptr_t)info->si_addr, page = (uintptr_t)forbidden_page;
-    size_t size = (size_t)getpagesize();
-    (void)context;
-    if (address < page || address >= page + size || mprotect(forbidden_page, size, PROT_READ) != 0)
-        sigaction(number, &handler_before, NULL);
-}
-
-static void forbid_page(void) {
-    struct sigaction action;
-    size_t size = (size_t)getpagesize();
-    void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_true(page != MAP_FAILED);
-    memset(page, READ & 0xff, size);
-    assert_int_equal(mprotect(page, size, PROT_NONE), 0);
-    forbidden_page = page;
-    memset(&action, 0, sizeof action);
-    action.sa_sigaction = permit_access;
-    action.sa_flags = SA_SIGINFO;
-    assert_int_equal(sigaction(SIGSEGV, &action, &handler_before), 0);
-}
-
-static void permit_page(void) {
-    assert_int_equal(mprotect(forbidden_page, (size_t)getpagesize(), PROT_READ), 0);
-}
-
-static void forget_page(void) {
-    assert_int_equal(sigaction(SIGSEGV, &handler_before, NULL), 0);
-    assert_int_equal(munmap(forbidden_page, (size_t)getpagesize()), 0);
-}
-
-static int has_read(const work *of) {
-    return __atomic_load_n(&of->words[RESULT], __ATOMIC_RELAXED) == READ;
-}
-
-/* The fault is reported, if nothing fails; else the kernel ends, or is left stopped by what fails for longer.
- */
-static void await_fault(const work *of) {
-    uint64_t end = now_ns() + A_WHILE;
-    int is_expected = now.fault.number == 0;
-    int is_bounded = now.fault.number > 0 && now.fault.lasts != ONCE;
-    for (int i = 0; !(is_bounded && i == 60) && !__atomic_load_n(&hangs_heard, __ATOMIC_SEQ_CST); i++) {
-        if (!is_expected && (has_read(of) || gpu.device_is_lost()))
-            break;
-        assert_true(now_ns() < end);
-        nap();
-    }
-    if (is_expected)
-        assert_int_equal(fault_heard, (uintptr_t)forbidden_page);
-}
-
-/* The kernel has ended, or its fault has lost the device. */
-static void await_end_of_fault(const work *of) {
-    uint64_t end = now_ns() + A_WHILE;
-    while (!has_read(of) && !gpu.device_is_lost()) {
-        assert_true(now_ns() < end);
-        nap();
-    }
-    now.has_lost_device = gpu.device_is_lost();
-}
-
-static void fault_of_kernel(world *w, int by_helper) {
-    work of = load_in_list(w, "read_from");
-    uint64_t address;
-    begin_own_part();
-    forbid_page();
-    address = (uintptr_t)forbidden_page;
-    ok(zeKernelSetArgumentValue(of.kernel, 1, sizeof address, &address));
-    end_own_part();
-    begin_watching(w, A_WHILE, by_helper);
-    int runs = begin_in_region(w, &of);
-    if (runs && !device_is_lost())
-        await_fault(&of);
-    end_watching();
-    if (runs)
-        await_end_of_fault(&of);
-    surely(zeCommandQueueSynchronize(w->queue, A_WHILE));
-    collect(patience());
-    close_here();
-    permit_page();
-    end_list(w, &of);
-    forget_page();
-}
-
-static void run_fault(world *w) {
-    fault_of_kernel(w, 0);
-}
-
-static void run_fault_by_helper(world *w) {
-    fault_of_kernel(w, 1);
 }
 
 static const scenario scenarios[] = {
@@ -1478,9 +1273,6 @@ static const scenario scenarios[] = {
     {"figures", run_figures, 1},
     {"debug", run_debug, 3},
     {"watch", run_watch, 13},
-    {"watch_by_helper", run_watch_by_helper, 61},
-    {"watch_fault", run_fault, 3},
-    {"watch_fault_by_helper", run_fault_by_helper, 61},
 };
 enum { SCENARIOS = sizeof scenarios / sizeof scenarios[0] };
 
@@ -1579,9 +1371,7 @@ static int is_silent(const char *call) {
         i++;
     /* By the specification, there is nothing to stop, or a thread is not stopped. */
     int is_answer = strncmp(call, "zetDebug", 8) == 0 && now.fault.result == ZE_RESULT_ERROR_NOT_AVAILABLE;
-    /* What fails while a watch debugs is told by its report, which is expected. */
-    int is_reported = strstr(call, "Debug") && strncmp(progress->text, "watch", 5) == 0;
-    return i < count || is_answer || is_reported || is_destruction(call);
+    return i < count || is_answer || is_destruction(call);
 }
 
 static void check_case(world *w, uint64_t live, int64_t bytes, uint32_t descriptors) {
@@ -2112,56 +1902,6 @@ static void test_first_uses(void **state) {
     test_in_processes(&first_use, run_first_use);
 }
 
-/* ==== the helper process of a watch ======================================================================= */
-
-/* A call of the helper fails, and none of the program: the region that hangs is reported all the same. */
-
-static const scenario in_helper = {"helper", run_watch_by_helper, 1};
-
-static void test_fault_in_helper(void **state) {
-    fault this_one = now.fault;
-    (void)state;
-    progress->cases = 0; /* the first takes what a process needs once */
-    run_case(&in_helper, (fault){sites, 0, 0, ONCE});
-    fails_in_helper = 1;
-    run_case(&in_helper, this_one);
-}
-
-static void test_helper(void **state) {
-    static const char *const helper_calls[] = {"getsockopt", "fork",  "unsetenv", "opendir",
-                                               "readdir",    "close", "heap",     "send",
-                                               "poll",       "recv",  "kill"};
-    static const uint32_t errors[] = {EIO, EINTR};
-    const char *text = getenv("ZT_CASE");
-    char reached[PATH_MAX];
-    uint64_t index = 0, cases = 0;
-    (void)state;
-    if (INSTRUMENTED || (text && strncmp(text, "helper:", 7) != 0))
-        skip();
-    memset(progress, 0, sizeof *progress);
-    snprintf(reached, sizeof reached, "%s", in_directory("reached"));
-    setenv(HELPER_REACHED, reached, 1);
-    for (size_t i = 0; i < sizeof helper_calls / sizeof helper_calls[0]; i++)
-        for (uint32_t number = 1, is_reached = 1; is_reached && number <= 4; number++)
-            for (uint32_t error = 0; error < 2; error++)
-                for (int lasts = ONCE; lasts <= EVER; lasts += EVER - ONCE) {
-                    const struct site *at = &sites[site_named(helper_calls[i])];
-                    fault this_one = {at, number, errors[error], (duration)lasts};
-                    if ((errors[error] == EINTR && lasts == EVER) || ++index % (stride(1) == 1 ? 1 : 11) != 0)
-                        continue;
-                    run_in_process(&in_helper, this_one, test_fault_in_helper, start);
-                    cases++;
-                    is_reached = remove(reached) == 0 || at->of == HEAP;
-                    progress->reached += is_reached;
-                }
-    unsetenv(HELPER_REACHED);
-    unsetenv(HELPER_FAULT);
-    all_cases += cases;
-    all_reached += progress->reached;
-    print_message("helper: %u cases, in %u of which a call failed\n", (unsigned)cases,
-                  (unsigned)progress->reached);
-}
-
 /* ==== examples ============================================================================================ */
 
 /* Those that need nothing but the device. The last is a program without the library, which is preloaded. */
@@ -2294,8 +2034,7 @@ static int print_sum(void **state) {
 }
 
 int main(void) {
-    is_program = 1;
-    struct CMUnitTest tests[SCENARIOS + EXAMPLES + 4];
+    struct CMUnitTest tests[SCENARIOS + EXAMPLES + 3];
     memset(tests, 0, sizeof tests);
     for (int i = 0; i < SCENARIOS; i++) {
         tests[i].name = scenarios[i].name;
@@ -2313,8 +2052,6 @@ int main(void) {
     tests[SCENARIOS + EXAMPLES + 1].test_func = test_automatic;
     tests[SCENARIOS + EXAMPLES + 2].name = first_use.name;
     tests[SCENARIOS + EXAMPLES + 2].test_func = test_first_uses;
-    tests[SCENARIOS + EXAMPLES + 3].name = in_helper.name;
-    tests[SCENARIOS + EXAMPLES + 3].test_func = test_helper;
     progress = mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     return progress == MAP_FAILED ? 1 : cmocka_run_group_tests(tests, begin_all, print_sum);
 }

@@ -24,8 +24,7 @@ enum { GROUPS = 400000, ROUNDS = 20000, ENOUGH = 40, FIRST_LINE = 7, LAST_LINE =
 /* What is not 0 happens beside, or instead of, what the software device does. */
 static struct pretended {
     zt_profiler *profiler;
-    void (*at_read)(zt_profiler *profiler); /* before reports are read: called once, as the next two */
-    void (*at_debug)(zt_profiler *profiler);
+    void (*at_read)(zt_profiler *profiler);    /* before reports are read: called once, as the next two */
     void (*at_pipe)(zt_profiler *profiler);    /* before a program is run */
     void (*at_tmpfile)(zt_profiler *profiler); /* before its input is written */
     int interrupted_polls;                     /* so many, by signals */
@@ -34,7 +33,6 @@ static struct pretended {
     uint8_t report[1024];
     size_t report_size; /* 0: there was none yet */
     uint64_t reports, reads;
-    int refused_resumes; /* so many */
     native_binary debug; /* of every module */
     const char *kernel_name;
     int has_no_address;      /* the group that samples instructions has one for the first query alone */
@@ -89,18 +87,9 @@ ze_result_t ZE_APICALL zetMetricStreamerReadData(zet_metric_streamer_handle_t st
     return result;
 }
 
-ze_result_t ZE_APICALL zetDebugResume(zet_debug_session_handle_t session, ze_device_thread_t thread) {
-    int refused = __atomic_load_n(&pretended.refused_resumes, __ATOMIC_ACQUIRE);
-    if (refused == 0)
-        return REAL(zetDebugResume)(session, thread);
-    __atomic_store_n(&pretended.refused_resumes, refused - 1, __ATOMIC_RELEASE);
-    return ZE_RESULT_ERROR_UNKNOWN;
-}
-
 ze_result_t ZE_APICALL zetModuleGetDebugInfo(zet_module_handle_t module,
                                              zet_module_debug_info_format_t format, size_t *size,
                                              uint8_t *info) {
-    call_pretended(&pretended.at_debug);
     if (!pretended.debug.bytes)
         return REAL(zetModuleGetDebugInfo)(module, format, size, info);
     if (info)
@@ -935,297 +924,6 @@ static void a_kernel_that_could_not_be_destroyed(void **state) {
     close_profiler(w, profiler);
 }
 
-/* ==== threads that are stopped, where the device does not sample ========================================== */
-
-enum { STOPS = 100 };
-
-/* Without the group, on a device that can be debugged. */
-static zt_profiler *open_without_the_group(world *w) {
-    zt_profiler *profiler = open_tracing(w);
-    gpu.behave(SOFTGPU_STALL_SAMPLING, 0);
-    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
-    return profiler;
-}
-
-static zt_hotspots_config stops_config(void) {
-    zt_hotspots_config config = zt_hotspots_config_default();
-    assert_int_equal(config.stops_a_second, 0);
-    config.stops_a_second = STOPS;
-    return config;
-}
-
-static zt_profiler *open_stopping(world *w) {
-    zt_profiler *profiler = open_without_the_group(w);
-    zt_hotspots_config config = stops_config();
-    ok(zt_hotspots_start(profiler, &config));
-    return profiler;
-}
-
-static void stopped_threads_are_where_the_time_goes(void **state) {
-    world *w = (world *)*state;
-    zt_profiler *profiler = open_stopping(w);
-    work of = load_work(w);
-    ze_kernel_handle_t hot = make_kernel(&of, "hot"), warm = make_kernel(&of, "warm");
-    sample_kernel(profiler, &of, hot, "hot", ENOUGH);
-    assert_int_equal(samples_of(profiler, "warm"), 0);
-    sample_kernel(profiler, &of, warm, "warm", 1);
-    ok(zt_hotspots_stop(profiler));
-    ok(zt_hotspots_find_lines(profiler));
-    check_counts(profiler);
-    for (uint32_t i = 0; i < zt_get_hotspot_count(profiler); i++) {
-        zt_hotspot_info info;
-        ok(zt_get_hotspot(profiler, i, &info));
-        assert_int_equal(info.stall_count, 1);
-        assert_string_equal(info.stalls[0].name, "Stopped");
-        assert_true(info.active == 0 && info.stalls[0].samples == info.samples);
-        assert_contains(info.file, "tests/kernels/hot.cl");
-        if (strcmp(info.kernel, "hot") == 0)
-            assert_in_range(info.line, FIRST_LINE, LAST_LINE);
-    }
-    assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "Stopped");
-    assert_contains(written_report(profiler, ZT_FORMAT_JSON), "threads that were stopped");
-    ok(zeKernelDestroy(hot));
-    ok(zeKernelDestroy(warm));
-    unload_work(&of);
-    close_profiler(w, profiler);
-}
-
-/* Also when it is stopped or closed in the middle. Another debugger can attach then. */
-static void no_thread_stays_stopped(void **state) {
-    world *w = (world *)*state;
-    zt_profiler *profiler = open_stopping(w);
-    zt_hotspots_config config = stops_config();
-    work of = load_work(w);
-    ze_kernel_handle_t hot = make_kernel(&of, "hot");
-    zt_debugger *debugger;
-    sample_kernel(profiler, &of, hot, "hot", 1);
-    for (int i = 0; i < 10; i++) {
-        begin_work(&of, hot);
-        ok(zt_hotspots_stop(profiler));
-        ok(zt_debug_open(w->device, 0, NULL, &debugger));
-        ok(zt_debug_close(debugger));
-        ok(zt_hotspots_start(profiler, &config));
-        end_work(&of);
-    }
-    begin_work(&of, hot);
-    assert_result(zt_debug_open(w->device, 0, NULL, &debugger), ZE_RESULT_ERROR_NOT_AVAILABLE);
-    assert_contains(zt_debug_get_last_error(NULL), "Another debugger is attached");
-    close_profiler(w, profiler);
-    end_work(&of);
-    ok(zeKernelDestroy(hot));
-    unload_work(&of);
-}
-
-static void refuses_to_stop(zt_profiler *profiler, const zt_hotspots_config *config, ze_result_t expected,
-                            const char *reason) {
-    assert_result(zt_hotspots_start(profiler, config), expected);
-    assert_contains(zt_get_last_error(profiler), "[CANNOT_STOP]");
-    assert_contains(zt_get_last_error(profiler), reason);
-}
-
-static void why_threads_cannot_be_stopped(void **state) {
-    world *w = (world *)*state;
-    zt_profiler *profiler = open_without_the_group(w);
-    zt_hotspots_config config = stops_config();
-    zt_debugger *debugger;
-    config.no_thread = 1;
-    refuses_to_stop(profiler, &config, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "Leave config.no_thread 0");
-    config.no_thread = 0;
-    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 1);
-    refuses_to_stop(profiler, &config, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
-                    "ZET_ENABLE_PROGRAM_DEBUGGING");
-    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
-    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 1);
-    refuses_to_stop(profiler, &config, ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS, "no permission");
-    gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 0);
-    ok(zt_debug_open(w->device, 0, NULL, &debugger));
-    refuses_to_stop(profiler, &config, ZE_RESULT_ERROR_NOT_AVAILABLE, "Another debugger is attached");
-    ok(zt_debug_close(debugger));
-    config.stops_a_second = 0;
-    assert_result(zt_hotspots_start(profiler, &config), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    assert_contains(zt_get_last_error(profiler), "config.stops_a_second");
-    config.stops_a_second = STOPS;
-    ok(zt_hotspots_start(profiler, &config));
-    close_profiler(w, profiler);
-}
-
-/* A stop without an answer is counted; the kernel ends. */
-static void a_stop_without_an_answer_is_dropped(void **state) {
-    world *w = (world *)*state;
-    zt_profiler *profiler = open_stopping(w);
-    work of = load_work(w);
-    ze_kernel_handle_t hot = make_kernel(&of, "hot");
-    sample_kernel(profiler, &of, hot, "hot", 1);
-    gpu.behave(SOFTGPU_DEBUG_EVENTS_LOST, 1);
-    begin_work(&of, hot);
-    AWAIT_MORE(profiler, drops);
-    gpu.behave(SOFTGPU_DEBUG_EVENTS_LOST, 0);
-    end_work(&of);
-    ok(zt_hotspots_stop(profiler));
-    check_counts(profiler);
-    ok(zeKernelDestroy(hot));
-    unload_work(&of);
-    close_profiler(w, profiler);
-}
-
-/* Then no more are stopped, and the kernel goes on. What was sampled is there. */
-static void the_session_of_stops_ends(void **state) {
-    world *w = (world *)*state;
-    zt_profiler *profiler = open_stopping(w);
-    zt_hotspots_config config = stops_config();
-    work of = load_work(w);
-    ze_kernel_handle_t hot = make_kernel(&of, "hot");
-    sample_kernel(profiler, &of, hot, "hot", 1);
-    const uint64_t samples = samples_of(profiler, "hot");
-    const uint64_t drops = zt_hotspots_get_counts(profiler).drops;
-    gpu.detach_debuggers(ZET_DEBUG_DETACH_REASON_HOST_EXIT);
-    /* The thread notices it, and counts a drop if it was about to stop threads. */
-    for (int i = 0; i < 1000 && zt_hotspots_get_counts(profiler).drops <= drops; i++)
-        nap();
-    begin_work(&of, hot);
-    end_work(&of);
-    ok(zt_hotspots_stop(profiler));
-    assert_int_equal(heard(w, "[STOPS_ENDED]"), 1);
-    assert_int_equal(heard(w, "the session is over"), 1);
-    assert_true(samples_of(profiler, "hot") >= samples);
-    ok(zt_hotspots_start(profiler, &config)); /* it can be started again */
-    sample_kernel(profiler, &of, hot, "hot", 1);
-    check_counts(profiler);
-    ok(zeKernelDestroy(hot));
-    unload_work(&of);
-    close_profiler(w, profiler);
-}
-
-/* One refusal costs nothing. After several in a row the session is closed, which resumes all threads. */
-static void threads_that_are_not_resumed(void **state) {
-    world *w = (world *)*state;
-    zt_profiler *profiler = open_stopping(w);
-    zt_hotspots_config config = stops_config();
-    zt_debugger *debugger;
-    work of = load_work(w);
-    ze_kernel_handle_t hot = make_kernel(&of, "hot");
-    sample_kernel(profiler, &of, hot, "hot", 1);
-    __atomic_store_n(&pretended.refused_resumes, 1, __ATOMIC_RELEASE);
-    sample_kernel(profiler, &of, hot, "hot", 3);
-    assert_int_equal(__atomic_load_n(&pretended.refused_resumes, __ATOMIC_ACQUIRE), 0);
-    begin_work(&of, hot);
-    __atomic_store_n(&pretended.refused_resumes, 3, __ATOMIC_RELEASE);
-    ze_result_t result = ZE_RESULT_ERROR_NOT_AVAILABLE;
-    for (int i = 0; i < 20000 && result != ZE_RESULT_SUCCESS; i++) {
-        nap();
-        result = zt_debug_open(w->device, 0, NULL, &debugger); /* one can be attached at a time */
-    }
-    ok(result);
-    ok(zt_debug_close(debugger));
-    end_work(&of);
-    ok(zt_hotspots_stop(profiler));
-    assert_int_equal(heard(w, "[STOPS_ENDED]"), 1);
-    ok(zt_hotspots_start(profiler, &config));
-    sample_kernel(profiler, &of, hot, "hot", 1);
-    check_counts(profiler);
-    ok(zeKernelDestroy(hot));
-    unload_work(&of);
-    close_profiler(w, profiler);
-}
-
-static void stops_end_with_the_device(void **state) {
-    world *w = (world *)*state;
-    zt_profiler *profiler = open_stopping(w);
-    work of = load_work(w);
-    ze_kernel_handle_t hot = make_kernel(&of, "hot");
-    begin_work(&of, hot);
-    inject("zetDebugInterrupt", 1, ZE_RESULT_ERROR_DEVICE_LOST);
-    AWAIT_MORE(profiler, drops);
-    ok(zt_hotspots_stop(profiler));
-    assert_int_equal(zt_hotspots_get_counts(profiler).drops, 1);
-    assert_int_equal(heard(w, "[STOPS_ENDED]"), 1);
-    end_work(&of);
-    check_counts(profiler);
-    ok(zeKernelDestroy(hot));
-    unload_work(&of);
-    close_profiler(w, profiler);
-}
-
-static uint64_t samples_before, samples_after; /* the driver's call that reads debug information */
-
-static void watch_samples(zt_profiler *profiler) {
-    samples_before = zt_hotspots_get_counts(profiler).samples;
-    for (int i = 0; i < 20000 / STOPS; i++) /* many periods */
-        nap();
-    samples_after = zt_hotspots_get_counts(profiler).samples;
-}
-
-/* While another thread reads what belongs to the samples, no thread of the device is stopped. */
-static void nothing_is_stopped_while_modules_are_read(void **state) {
-    world *w = (world *)*state;
-    zt_profiler *profiler = open_stopping(w);
-    work of = load_work(w);
-    ze_kernel_handle_t hot = make_kernel(&of, "hot");
-    sample_kernel(profiler, &of, hot, "hot", 1);
-    begin_work(&of, hot);
-    pretended.profiler = profiler;
-    pretended.at_debug = watch_samples;
-    samples_before = 0;
-    char *path = fake_tool("while read -r a; do echo '??:0'; done");
-    ok(zt_hotspots_find_lines(profiler));
-    end_tool(path);
-    end_work(&of);
-    assert_true(samples_before > 0);
-    assert_int_equal(samples_before, samples_after);
-    sample_kernel(profiler, &of, hot, "hot", 1); /* they go on */
-    check_counts(profiler);
-    ok(zeKernelDestroy(hot));
-    unload_work(&of);
-    close_profiler(w, profiler);
-}
-
-static void stops_without_memory(void **state) {
-    world *w = (world *)*state;
-    zt_config times = config_of(w);
-    zt_trace_config trace = zt_trace_config_default();
-    zt_hotspots_config config = stops_config();
-    ze_result_t result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    times.groups = "";
-    times.allocator = scarce_allocator();
-    trace.no_launches = 1;
-    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
-    for (int left = 0; left < 1000 && result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY; left++) {
-        zt_profiler *profiler = open_profiler(w, &times);
-        ok(zt_trace_start(profiler, &trace));
-        allocations_left = left;
-        result = zt_hotspots_start(profiler, &config);
-        zt_hotspots_stop(profiler);
-        allocations_left = -1;
-        if (result != ZE_RESULT_SUCCESS) {
-            ok(zt_hotspots_start(profiler, &config));
-            ok(zt_hotspots_stop(profiler));
-        }
-        close_profiler(w, profiler);
-    }
-    ok(result);
-}
-
-/* Threads are stopped only if there is no group that samples instructions. */
-static void the_group_is_preferred(void **state) {
-    world *w = (world *)*state;
-    zt_profiler *profiler = open_tracing(w);
-    zt_hotspots_config config = stops_config();
-    zt_debugger *debugger;
-    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
-    ok(zt_hotspots_start(profiler, &config));
-    ok(zt_debug_open(w->device, 0, NULL, &debugger)); /* nothing is attached */
-    ok(zt_debug_close(debugger));
-    ok(zt_hotspots_stop(profiler));
-    inject("zetMetricGroupGet", 1, ZE_RESULT_ERROR_UNKNOWN); /* nobody knows whether there is one */
-    assert_result(zt_hotspots_start(profiler, &config), ZE_RESULT_ERROR_UNKNOWN);
-    close_profiler(w, profiler);
-    gpu.set_devices(1, 2);
-    profiler = open_tracing(w);
-    assert_result(zt_hotspots_start(profiler, &config), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    assert_contains(zt_get_last_error(profiler), "Open a profiler on each sub-device");
-    close_profiler(w, profiler);
-}
-
 /* ==== starting and stopping =============================================================================== */
 
 static void without_the_group_the_reason_is_known(void **state) {
@@ -1293,15 +991,14 @@ static void counts_are_those_of_the_first_start(void **state) {
         {"PipeStall", "XVE", "Events", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_UINT64},
     };
     const char *otherwise = "others than at the first start";
-    zt_hotspots_config config = zt_hotspots_config_default(), stops = stops_config();
+    zt_hotspots_config config = zt_hotspots_config_default();
     config.no_thread = 1;
     config.period_ns = 1000000;
     work of = load_work(w);
     base_of_next = UINT64_C(0x500001000);
     fake_kernel_base = report_chosen_base;
-    zt_profiler *profiler = open_without_the_group(w);
-    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 1);
-    refuses_to_stop(profiler, &stops, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "ZET_ENABLE_PROGRAM_DEBUGGING");
+    zt_profiler *profiler = open_tracing(w);
+    gpu.behave(SOFTGPU_STALL_SAMPLING, 0);
     assert_true(gpu.list_metrics("Listed", no_counts, 3));
     refuses_the_counts(profiler, &config, "the metric group has no counts");
     assert_true(gpu.list_metrics("Listed", &others[1], 2));
@@ -1324,9 +1021,6 @@ static void counts_are_those_of_the_first_start(void **state) {
     refuses_the_counts(profiler, &config, otherwise);
     assert_true(gpu.list_metrics("Listed", others, 3));
     refuses_the_counts(profiler, &config, otherwise);
-    gpu.list_metrics(NULL, NULL, 0);
-    gpu.behave(SOFTGPU_DEBUG_NOT_ENABLED, 0);
-    refuses_the_counts(profiler, &stops, "instructions were sampled in another way at the first start");
     list_group(ZET_VALUE_TYPE_UINT64);
     sample_at(base_of_next);
     ok(zt_hotspots_start(profiler, &config));
@@ -1379,24 +1073,6 @@ static void more_kinds_of_stall_than_there_is_room_for(void **state) {
     assert_int_equal(sum, info.samples);
     ok(zeKernelDestroy(hot));
     unload_work(&of);
-    close_profiler(w, profiler);
-}
-
-/* One other count is not that of threads that were stopped. */
-static void the_only_count_is_another(void **state) {
-    world *w = (world *)*state;
-    static const softgpu_metric one[] = {
-        {"IP", "XVE", "Address", ZET_METRIC_TYPE_IP_EXP, ZET_VALUE_TYPE_UINT64},
-        {"Active", "XVE", "Events", ZET_METRIC_TYPE_EVENT, ZET_VALUE_TYPE_UINT64},
-    };
-    zt_hotspots_config config = zt_hotspots_config_default(), stops = stops_config();
-    config.no_thread = 1;
-    zt_profiler *profiler = open_without_the_group(w);
-    assert_true(gpu.list_metrics("Listed", one, 2));
-    ok(zt_hotspots_start(profiler, &config));
-    ok(zt_hotspots_stop(profiler));
-    gpu.list_metrics(NULL, NULL, 0);
-    refuses_the_counts(profiler, &stops, "instructions were sampled in another way at the first start");
     close_profiler(w, profiler);
 }
 
@@ -1521,23 +1197,15 @@ static void the_thread_hangs_in_the_driver(void **state) {
     }
 }
 
-/* Without a thread, zt_collect reads; but it cannot stop threads of the device. */
+/* Then zt_collect reads. */
 static void no_thread_can_be_started(void **state) {
     world *w = (world *)*state;
     zt_profiler *profiler = open_tracing(w);
-    zt_hotspots_config stops = stops_config();
     list_group(ZET_VALUE_TYPE_UINT64);
     refused_threads = 1;
     ok(zt_hotspots_start(profiler, NULL));
     assert_int_equal(refused_threads, 0);
     AWAIT_MORE(profiler, outside);
-    close_profiler(w, profiler);
-    gpu.list_metrics(NULL, NULL, 0);
-    profiler = open_without_the_group(w);
-    refused_threads = 1;
-    refuses_to_stop(profiler, &stops, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "could not be started");
-    assert_int_equal(refused_threads, 0);
-    ok(zt_hotspots_start(profiler, &stops));
     close_profiler(w, profiler);
 }
 
@@ -2775,22 +2443,11 @@ int main(void) {
         PRETENDED(kernels_of_another_device),
         PRETENDED(handles_of_the_driver),
         PRETENDED(a_kernel_that_could_not_be_destroyed),
-        TEST(stopped_threads_are_where_the_time_goes),
-        TEST(no_thread_stays_stopped),
-        TEST(why_threads_cannot_be_stopped),
-        TEST(a_stop_without_an_answer_is_dropped),
-        TEST(the_session_of_stops_ends),
-        PRETENDED(threads_that_are_not_resumed),
-        PRETENDED(stops_end_with_the_device),
-        PRETENDED(nothing_is_stopped_while_modules_are_read),
-        PRETENDED(stops_without_memory),
-        PRETENDED(the_group_is_preferred),
         TEST(without_the_group_the_reason_is_known),
         TEST(without_addresses_the_reason_is_known),
         TEST(without_the_calculation_the_reason_is_known),
         TEST(counts_are_those_of_the_first_start),
         TEST(more_kinds_of_stall_than_there_is_room_for),
-        PRETENDED(the_only_count_is_another),
         PRETENDED(metrics_that_change),
         PRETENDED(another_thread_uses_it_meanwhile),
         PRETENDED(two_threads_stop_it),

@@ -80,21 +80,6 @@ static void test_a_thread_of_another_copy_is_stopped(void **state) {
     assert_int_equal(count_threads_left(threads), threads);
 }
 
-static void test_threads_of_the_device_cannot_be_stopped(void **state) {
-    world *w = (world *)*state;
-    zt_config config = config_of(w);
-    zt_hotspots_config hotspots = zt_hotspots_config_default();
-    zt_profiler *profiler;
-    config.groups = "";
-    hotspots.stops_a_second = 100;
-    assert_int_equal(zt_open(w->context, w->device, &config, &profiler), ZE_RESULT_SUCCESS);
-    assert_int_equal(zt_trace_start(profiler, NULL), ZE_RESULT_SUCCESS);
-    assert_int_equal(zt_hotspots_start(profiler, &hotspots), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    assert_int_equal(heard(w, "[CANNOT_STOP]"), 1);
-    assert_int_equal(heard(w, "the library was compiled without ZETOOLS_DEBUG"), 1);
-    zt_close(profiler);
-}
-
 int main(void) {
     setenv("ZE_ENABLE_TRACING_LAYER", "1", 1);
     const struct CMUnitTest tests[] = {
@@ -102,7 +87,6 @@ int main(void) {
         TEST(test_polling_works),
         TEST(test_no_thread_collects),
         TEST(test_a_thread_of_another_copy_is_stopped),
-        TEST(test_threads_of_the_device_cannot_be_stopped),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

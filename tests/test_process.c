@@ -447,6 +447,19 @@ static void test_close_in_a_child(void **state) {
     fork_beside(*state, close_and_exit);
 }
 
+/* Who asks for a message changes nothing. */
+static int ask_and_exit(void *unused) {
+    (void)unused;
+    variables_set = 0;
+    return *zt_get_last_error(NULL) || zt_get_last_result(NULL) != ZE_RESULT_SUCCESS ||
+           *zt_stream_get_last_error(NULL) || variables_set > 0;
+}
+
+static void test_questions_in_a_child(void **state) {
+    (void)state;
+    assert_int_equal(status_of_child(ask_and_exit, NULL), 0);
+}
+
 static void test_region_in_a_child(void **state) {
     open_region open = {(world *)*state, {NULL, 0, 0, 0}};
     zt_profiler *profiler = open_groups(open.w, "ComputeBasic");
@@ -892,6 +905,7 @@ int main(void) {
         TEST(test_inside_of_another_file),
         TEST(test_exit_of_a_child),
         TEST(test_close_in_a_child),
+        TEST(test_questions_in_a_child),
         TEST(test_region_in_a_child),
         TEST(test_stream_in_a_child),
         TEST(test_no_key_for_what_is_shared),

@@ -239,6 +239,27 @@ static double missing_reports(const rows *kept) {
     return missing;
 }
 
+/* A read fails once, and the next has the rows: those that are missing are a gap all the same. */
+static void test_overflow_that_fails_a_read(void **state) {
+    world *w = (world *)*state;
+    zt_stream *stream = open_rows(w, SLOW_PERIOD);
+    rows *kept = rows_of(stream);
+    gpu.behave(SOFTGPU_STREAMER_UNKNOWN, 1);
+    mark_often(w, stream, 2);
+    ok(zt_stream_read(stream, 0, keep_row, kept));
+    mark_often(w, stream, 6000);
+    assert_result(zt_stream_read(stream, 0, keep_row, kept), ZE_RESULT_ERROR_UNKNOWN);
+    ok(zt_stream_read(stream, 0, keep_row, kept));
+    uint32_t before = kept->count;
+    assert_true(before >= 4500 && before < 6000);
+    mark_often(w, stream, 3);
+    zt_stream_counts counts = close_rows(stream, kept);
+    assert_int_equal(counts.gaps, 1);
+    assert_true(kept->count >= before + 3);
+    assert_true(missing_reports(kept) > 0);
+    assert_int_equal(heard(w, "STREAM_GAP"), 1);
+}
+
 /* By the clock, the time that a gap lasted tells how many reports are missing. */
 static void test_gap_is_estimated(void **state) {
     world *w = (world *)*state;
@@ -1534,6 +1555,7 @@ int main(void) {
         STREAM_TEST(test_partial_reports),
         STREAM_TEST(test_partial_report_without_its_rest),
         STREAM_TEST(test_overflow),
+        STREAM_TEST(test_overflow_that_fails_a_read),
         STREAM_TEST(test_gap_is_estimated),
         STREAM_TEST(test_gap_without_a_clock),
         STREAM_TEST(test_rows_that_span_a_gap),

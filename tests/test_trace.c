@@ -4,6 +4,8 @@
 #include "fixture.h"
 
 #include <dlfcn.h>
+#include <level_zero/layers/zel_tracing_api.h>
+#include <level_zero/layers/zel_tracing_register_cb.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -277,25 +279,28 @@ static void check_copies_on_a_copy_engine(world *w, uint32_t groups) {
     ze_command_list_handle_t list;
     config.groups = "";
     trace.copies = 1;
-    pretended_groups = groups;
-    zt_profiler *profiler = open_traced(w, &trace), *times = open_profiler(w, &config);
-    ok(zt_trace_start(times, &trace));
-    pretended_groups = 0;
-    ok(zeCommandListCreateImmediate(w->context, w->device, &copies, &list));
-    gpu.reset_calls();
-    ok(zeCommandListAppendMemoryCopy(list, w->sums, w->sums + 1, sizeof(float), NULL, 0, NULL));
-    assert_int_equal(calls("zetCommandListAppendMetricQueryBegin"), 0);
-    finish_immediate(w, list);
-    collect_all(profiler);
-    collect_all(times);
-    expect_launches(profiler, 0, 0, 1);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic"), *times = open_profiler(w, &config);
+    for (int has_times = 0; has_times < 2; has_times++) {
+        pretended_groups = groups;
+        ok(zt_trace_start(has_times ? times : profiler, &trace));
+        pretended_groups = 0;
+        ok(zeCommandListCreateImmediate(w->context, w->device, &copies, &list));
+        gpu.reset_calls();
+        ok(zeCommandListAppendMemoryCopy(list, w->sums, w->sums + 1, sizeof(float), NULL, 0, NULL));
+        assert_int_equal(calls("zetCommandListAppendMetricQueryBegin"), 0);
+        finish_immediate(w, list);
+        collect_all(has_times ? times : profiler);
+        ok(zeCommandListDestroy(list));
+        if (!has_times) {
+            launch(w, w->immediate);
+            finish_immediate(w, w->immediate);
+            collect_all(profiler);
+            ok(zt_trace_stop(profiler));
+        }
+    }
+    expect_launches(profiler, 1, 0, 1);
     expect_launches(times, 1, 0, 1); /* the barrier has an event with time stamps */
     assert_int_equal(region_info(times, "MemoryCopy").count, 1);
-    ok(zeCommandListDestroy(list));
-    launch(w, w->immediate);
-    finish_immediate(w, w->immediate);
-    collect_all(profiler);
-    expect_launches(profiler, 1, 0, 1);
     check_work(w);
 }
 
@@ -1289,27 +1294,46 @@ static void *create_successor(void *argument) {
     return NULL;
 }
 
-static void succeed_list(void *parameters, int result, void *user, void **instance) {
+static void ZE_APICALL succeed_list(void *parameters, ze_result_t result, void *user, void **instance) {
     successor *next = user;
     (void)parameters, (void)instance;
     if (result == ZE_RESULT_SUCCESS && !next->list)
         run_in_time(next->w, create_successor, next);
 }
 
+typedef void(ZE_APICALL *loader_callback)(void *parameters, ze_result_t result, void *user, void **instance);
+
+static zel_tracer_handle_t tracer_before;
+
+/* Calls a function after a call, and before the library's epilogue of it: a tracer of the loader, which was enabled
+   before the library's. */
+static void trace_before(const char *call, loader_callback epilogue, void *user) {
+    zel_tracer_desc_t desc = {ZEL_STRUCTURE_TYPE_TRACER_DESC, NULL, user};
+    ze_result_t (*set)(zel_tracer_handle_t, zel_tracer_reg_t, loader_callback);
+    char symbol[128];
+    snprintf(symbol, sizeof symbol, "zelTracer%sRegisterCallback", call + strlen("ze"));
+    *(void **)&set = dlsym(RTLD_DEFAULT, symbol);
+    assert_non_null(set);
+    ok(zelTracerCreate(&desc, &tracer_before));
+    ok(set(tracer_before, ZEL_REGISTER_EPILOGUE, epilogue));
+    ok(zelTracerSetEnabled(tracer_before, 1));
+}
+
+static void stop_tracing_before(void) {
+    ok(zelTracerSetEnabled(tracer_before, 0));
+    ok(zelTracerDestroy(tracer_before));
+}
+
 static zt_profiler *create_at_once(world *w, successor *next) {
-    zt_hook hook = {"zeCommandListDestroy", NULL, succeed_list, next};
-    zt_trace_config config = zt_trace_config_default();
-    zt_config times = config_of(w);
     ze_command_list_handle_t list;
-    zt_profiler *profiler = open_traced(w, NULL);
-    config.hooks = &hook;
-    config.hook_count = 1;
-    times.groups = "";
-    ok(zt_trace_start(open_profiler(w, &times), &config)); /* its epilogue is before that of the first */
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    trace_before("zeCommandListDestroy", succeed_list, next);
+    ok(zt_trace_start(profiler, NULL));
     gpu.behave(SOFTGPU_HANDLES_COME_BACK, 1);
     create_list(w, &list);
     record(w, list);
     ok(zeCommandListDestroy(list));
+    stop_tracing_before();
     assert_no_noted_failure();
     if (loader_wraps_handles() && next->list != list) {
         ok(zeCommandListDestroy(next->list));
@@ -1350,7 +1374,7 @@ static void *create_next_kernel(void *argument) {
     return NULL;
 }
 
-static void succeed_kernel(void *parameters, int result, void *user, void **instance) {
+static void ZE_APICALL succeed_kernel(void *parameters, ze_result_t result, void *user, void **instance) {
     next_module *next = user;
     (void)parameters, (void)instance;
     if (result == ZE_RESULT_SUCCESS && !next->kernel)
@@ -1363,24 +1387,11 @@ static void *create_next_module(void *argument) {
     return NULL;
 }
 
-static void succeed_module(void *parameters, int result, void *user, void **instance) {
+static void ZE_APICALL succeed_module(void *parameters, ze_result_t result, void *user, void **instance) {
     next_module *next = user;
     (void)parameters, (void)instance;
     if (result == ZE_RESULT_SUCCESS && !next->module)
         run_in_time(next->w, create_next_module, next);
-}
-
-/* A tracer whose records are older than the objects that a hook of another one creates. */
-static zt_profiler *trace_with_successors(world *w, zt_hook *hook) {
-    zt_trace_config config = zt_trace_config_default();
-    zt_config times = config_of(w);
-    zt_profiler *profiler = open_traced(w, NULL);
-    config.hooks = hook;
-    config.hook_count = 1;
-    times.groups = "";
-    ok(zt_trace_start(open_profiler(w, &times), &config)); /* its epilogue is before that of the first */
-    gpu.behave(SOFTGPU_HANDLES_COME_BACK, 1);
-    return profiler;
 }
 
 static void expect_next_launch(world *w, zt_profiler *profiler, ze_kernel_handle_t kernel) {
@@ -1402,11 +1413,14 @@ static void expect_next_launch(world *w, zt_profiler *profiler, ze_kernel_handle
 static void test_a_kernel_comes_back_at_once(void **state) {
     world *w = *state;
     next_module next = {w, NULL, NULL};
-    zt_hook hook = {"zeKernelDestroy", NULL, succeed_kernel, &next};
-    zt_profiler *profiler = trace_with_successors(w, &hook);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    trace_before("zeKernelDestroy", succeed_kernel, &next);
+    ok(zt_trace_start(profiler, NULL));
+    gpu.behave(SOFTGPU_HANDLES_COME_BACK, 1);
     ze_kernel_handle_t kernel;
     create_kernel(w, &kernel);
     ok(zeKernelDestroy(kernel));
+    stop_tracing_before();
     if (next.kernel != kernel)
         puts("# the handle did not come back"); /* as where a layer wraps it */
     expect_next_launch(w, profiler, next.kernel);
@@ -1416,11 +1430,14 @@ static void test_a_kernel_comes_back_at_once(void **state) {
 static void test_a_module_comes_back_at_once(void **state) {
     world *w = *state;
     next_module next = {w, NULL, NULL};
-    zt_hook hook = {"zeModuleDestroy", NULL, succeed_module, &next};
-    zt_profiler *profiler = trace_with_successors(w, &hook);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    trace_before("zeModuleDestroy", succeed_module, &next);
+    ok(zt_trace_start(profiler, NULL));
+    gpu.behave(SOFTGPU_HANDLES_COME_BACK, 1);
     ze_module_handle_t module = load_module(w, "build/kernels/reduce.so", ""), own = w->module;
     ze_kernel_handle_t kernel;
     ok(zeModuleDestroy(module));
+    stop_tracing_before();
     if (next.module != module)
         puts("# the handle did not come back");
     w->module = next.module;
@@ -2271,7 +2288,7 @@ static void test_a_stop_inside_a_callback(void **state) {
     config.hook_count = 1;
     ok(zt_trace_start(profiler, &config));
     run_and_reset(w);
-    assert_int_equal(heard(w, "[INSIDE_HOOK]"), 1);
+    assert_int_equal(heard(w, "[INSIDE_HOOK]"), 2); /* one of each call */
     collect_all(profiler);
     assert_counts(profiler, counted(1, 1, 0, 0, 0));
     check_work(w);
@@ -2535,24 +2552,21 @@ static void test_two_starts_at_once(void **state) {
     check_work(w);
 }
 
-/* The tracers that are live go on when the callbacks of another one cannot be registered. */
-static void test_another_start_that_fails(void **state) {
+/* The callbacks of a tracer cannot be registered. Another one can start then. */
+static void test_a_start_that_fails(void **state) {
     world *w = *state;
-    zt_profiler *first = open_traced(w, NULL), *second = open_groups(w, "ComputeBasic");
+    zt_profiler *first = open_groups(w, "ComputeBasic"), *second = open_groups(w, "ComputeBasic");
     zt_trace_config config = everything();
-    config.calls = "*"; /* other callbacks than those of the first */
     for (uint32_t i = 1; i <= 2; i++) {
         fail_registration(i, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
-        assert_result(zt_trace_start(second, &config), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
+        assert_result(zt_trace_start(first, &config), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
         launch(w, w->immediate);
-        expect_launches(first, i, 0, 0);
     }
     ok(zt_trace_start(second, &config));
     launch(w, w->immediate);
     finish_immediate(w, w->immediate);
-    collect_all(first);
     collect_all(second);
-    assert_counts(first, counted(3, 3, 0, 0, 0));
+    expect_launches(first, 0, 0, 0);
     assert_counts(second, counted(1, 1, 0, 0, 0));
     check_work(w);
 }
@@ -2981,58 +2995,36 @@ static void test_a_launch_that_fails(void **state) {
     assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_APPEND_FAILED), 1);
 }
 
-static void test_two_tracers(void **state) {
+/* One tracer runs at a time. The first goes on, and the second can start when it has stopped or was closed. */
+static void test_a_second_tracer(void **state) {
     world *w = *state;
-    zt_trace_config filtered = everything();
-    filtered.every = 2;
-    zt_profiler *all = open_traced(w, NULL), *some = open_traced(w, &filtered);
-    record(w, w->list);
-    for (int i = 0; i < 5; i++)
-        execute_unprofiled(w, w->list);
-    reset_list(w->list);
-    launch(w, w->immediate);
-    launch(w, w->immediate);
-    finish_immediate(w, w->immediate);
-    w->launches += 5;
-    collect_all(all);
-    collect_all(some);
-    assert_counts(all, counted(7, 7, 0, 0, 0));
-    assert_counts(some, counted(7, 7, 0, 0, 0));
-    assert_int_equal(region_info(some, "saxpy").with_metrics, 6);
-    close_profiler(w, all); /* the other one goes on tracing */
-    launch(w, w->immediate);
-    launch(w, w->immediate);
-    finish_immediate(w, w->immediate);
-    collect_all(some);
-    assert_counts(some, counted(9, 9, 0, 0, 0));
-    assert_int_equal(region_info(some, "saxpy").with_metrics, 7);
-    check_work(w);
-}
-
-/* Each tracer observes all launches. They observe different calls besides, so that registrations change while
-   others trace. */
-static void test_many_tracers_at_once(void **state) {
-    enum { MANY = 20 };
-    world *w = *state;
-    zt_profiler *profilers[MANY];
-    zt_config config = config_of(w);
-    config.groups = "";
-    for (uint32_t i = 0; i < MANY; i++) {
-        zt_trace_config trace = everything();
-        trace.calls = i % 3 == 0 ? "zeEvent*" : i % 3 == 1 ? "zeMem*" : NULL;
-        trace.copies = i % 2 == 0;
-        ok(zt_open(w->context, w->device, &config, &profilers[i]));
-        ok(zt_trace_start(profilers[i], &trace));
+    zt_profiler *first = open_traced(w, NULL), *second = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < 2; i++) {
+        zt_profiler *refused = i ? first : second;
+        assert_result(zt_trace_start(refused, NULL), ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
+        assert_contains(zt_get_last_error(refused),
+                        "[TRACING_ALREADY] zt_trace_start: this process is traced already");
+        ok(zt_trace_stop(second));
         launch(w, w->immediate);
     }
     finish_immediate(w, w->immediate);
-    for (uint32_t i = 0; i < MANY; i++) {
-        collect_all(profilers[i]);
-        assert_counts(profilers[i],
-                      counted(MANY, MANY, 0, 0, 0)); /* MANY - i before it was the first, and i since */
-        zt_close(profilers[i]);
+    collect_all(first);
+    assert_counts(first, counted(2, 2, 0, 0, 0));
+    for (int is_closed = 0; is_closed < 2; is_closed++) {
+        if (is_closed) {
+            close_profiler(w, first);
+        } else {
+            ok(zt_trace_stop(first));
+        }
+        ok(zt_trace_start(second, NULL));
         launch(w, w->immediate);
         finish_immediate(w, w->immediate);
+        collect_all(second);
+        expect_launches(second, (uint64_t)is_closed + 1, 0, 0);
+        ok(zt_trace_stop(second));
+        if (!is_closed) {
+            ok(zt_trace_start(first, NULL));
+        }
     }
     check_work(w);
 }
@@ -3413,31 +3405,6 @@ static void test_stopped_while_others_launch(void **state) {
     assert_int_equal(zt_get_counts(profiler).dropped, 0);
 }
 
-/* While callbacks are registered anew, a launch has those of the old registration and of the new one: it is counted
-   once. A call of the driver is made in between, which takes a while here. */
-static void test_launches_while_callbacks_change(void **state) {
-    world *w = *state;
-    atomic_int stop = 0;
-    worker other = {.rounds = UINT32_MAX, .stop = &stop};
-    zt_trace_config config = everything();
-    zt_profiler *first = open_traced(w, NULL), *second = open_groups(w, "ComputeBasic");
-    config.calls = "*";
-    run_workers(w, &other, 1);
-    gpu.set_call_cost("zeDriverGet", 2000000);
-    for (int i = 0; i < 5; i++) {
-        ok(zt_trace_start(second, &config));
-        nap();
-        ok(zt_trace_stop(second));
-    }
-    gpu.set_call_cost("zeDriverGet", 0);
-    atomic_store(&stop, 1);
-    finish_workers(w, &other, 1);
-    collect_all(first);
-    check_identity(first);
-    expect_launches(first, 2 * other.done, 0, 0);
-    assert_counts(first, counted(2 * other.done, 2 * other.done, 0, 0, 0));
-}
-
 typedef struct waiter {
     world *w;
     ze_result_t result;
@@ -3572,50 +3539,6 @@ static void test_closed_with_a_callback_running(void **state) {
     check_work(w);
 }
 
-typedef struct stop_attempt {
-    zt_profiler *profiler;
-    ze_result_t result;
-} stop_attempt;
-
-static void stop_in_hook(void *parameters, int result, void *user, void **instance) {
-    stop_attempt *attempt = user;
-    (void)parameters, (void)result, (void)instance;
-    attempt->result = zt_trace_stop(attempt->profiler);
-}
-
-/* Of two tracers that observe a call, the first is closed while the call is in the driver. A hook of the second still
-   cannot stop it: that would wait for the hook. */
-static void test_stopped_in_a_hook_after_another_was_closed(void **state) {
-    world *w = *state;
-    waiter blocked = {w, ZE_RESULT_ERROR_UNKNOWN};
-    zt_config config = config_of(w);
-    zt_trace_config trace = everything();
-    static stop_attempt attempt; /* the hook uses it on another thread */
-    zt_hook hook = {"zeEventHostSynchronize", NULL, stop_in_hook, &attempt};
-    config.groups = "";
-    config.wait_timeout_ns = 1000000;
-    trace.calls = "zeEventHostSynchronize";
-    zt_profiler *first = open_patiently(w, &config), *second = open_patiently(w, &config);
-    attempt = (stop_attempt){second, ZE_RESULT_SUCCESS};
-    ok(zt_trace_start(first, &trace));
-    trace.hooks = &hook;
-    trace.hook_count = 1;
-    ok(zt_trace_start(second, &trace));
-    pthread_t thread = begin_waiting(&blocked);
-    close_profiler(w, first);
-    ok(zeEventHostSignal(w->done));
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_result(blocked.result, ZE_RESULT_SUCCESS);
-    assert_result(attempt.result, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE);
-    assert_contains(zt_get_last_error(second), "[INSIDE_HOOK] zt_trace_stop");
-    ok(zeEventHostReset(w->done));
-    launch(w, w->immediate);
-    finish_immediate(w, w->immediate);
-    collect_all(second);
-    assert_counts(second, counted(1, 1, 0, 0, 0));
-    check_work(w);
-}
-
 /* A kernel is destroyed as soon as its launch has ended, on another thread, before the call that has appended the
    launch has returned: it is counted, and nothing is used that has gone with it. */
 typedef struct short_life {
@@ -3633,7 +3556,7 @@ static void *destroy_launched(void *argument) {
     return NULL;
 }
 
-static void destroy_in_hook(void *parameters, int result, void *user, void **instance) {
+static void ZE_APICALL destroy_in_hook(void *parameters, ze_result_t result, void *user, void **instance) {
     short_life *life = user;
     (void)parameters, (void)result, (void)instance;
     if (life->kernel)
@@ -3698,17 +3621,13 @@ static void test_a_kernel_that_is_destroyed_at_once(void **state) {
 static void test_a_kernel_that_a_hook_destroys_at_once(void **state) {
     world *w = *state;
     short_life life = {w, NULL, 0};
-    zt_hook hook = {"zeCommandListAppendLaunchKernel", NULL, destroy_in_hook, &life};
-    zt_trace_config config = everything();
-    zt_config times = config_of(w);
     skip_if_handles_are_read();
-    zt_profiler *profiler = open_traced(w, NULL);
-    times.groups = "";
-    config.hooks = &hook;
-    config.hook_count = 1;
-    ok(zt_trace_start(open_profiler(w, &times), &config)); /* its epilogue is before that of the first */
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    trace_before("zeCommandListAppendLaunchKernel", destroy_in_hook, &life);
+    ok(zt_trace_start(profiler, NULL));
     ze_command_list_handle_t list = create_synchronous(w);
     launch_short(&life, list);
+    stop_tracing_before();
     assert_no_noted_failure();
     launch(w, list);
     collect_all(profiler);
@@ -3816,27 +3735,23 @@ static void test_many_tracers_in_turn(void **state) {
    stopped do nothing, and launches are measured once. */
 static void test_more_changes_than_are_retired(void **state) {
     world *w = *state;
-    zt_trace_config config = everything();
-    zt_profiler *first = open_traced(w, NULL), *second = open_groups(w, "ComputeBasic");
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
     uint32_t rounds = 0, unchanged = 0;
-    config.calls = "zeEvent*";
     while (unchanged < 2) {
-        ok(zt_trace_start(second, &config));
         forget_registered();
-        ok(zt_trace_stop(second));
+        ok(zt_trace_start(profiler, NULL));
+        ok(zt_trace_stop(profiler));
         unchanged += registered(NULL) == 0;
-        assert_true(++rounds < 1024);
+        assert_true(++rounds < 1100);
     }
     launch(w, w->immediate);
-    ok(zt_trace_start(second, &config));
+    ok(zt_trace_start(profiler, NULL));
     launch(w, w->immediate);
-    ok(zt_trace_stop(second));
+    ok(zt_trace_stop(profiler));
     launch(w, w->immediate);
     finish_immediate(w, w->immediate);
-    collect_all(first);
-    collect_all(second);
-    assert_counts(first, counted(3, 3, 0, 0, 0));
-    assert_counts(second, counted(1, 1, 0, 0, 0));
+    collect_all(profiler);
+    assert_counts(profiler, counted(1, 1, 0, 0, 0));
     check_work(w);
 }
 
@@ -3927,7 +3842,7 @@ int main(void) {
         TEST(test_a_null_profiler),
         TEST(test_a_profiler_without_a_device),
         TEST(test_two_starts_at_once),
-        TEST(test_another_start_that_fails),
+        TEST(test_a_start_that_fails),
         TEST(test_a_layer_that_cannot_be_enabled),
         TEST(test_a_context_that_is_destroyed),
         TEST(test_copies_of_images),
@@ -3943,8 +3858,7 @@ int main(void) {
         TEST(test_a_capture_that_does_not_begin),
         TEST(test_a_begin_that_fails),
         TEST(test_a_launch_that_fails),
-        TEST(test_two_tracers),
-        TEST(test_many_tracers_at_once),
+        TEST(test_a_second_tracer),
         TEST(test_stopped_and_started_again),
         TEST(test_a_lost_device),
         TEST(test_every_call_fails_once),
@@ -3953,11 +3867,9 @@ int main(void) {
         TEST(test_allocations_of_one_size_fail),
         TEST(test_lists_of_several_threads),
         TEST(test_stopped_while_others_launch),
-        TEST(test_launches_while_callbacks_change),
         TEST(test_stopped_with_a_call_in_progress),
         TEST(test_stopped_while_a_command_is_named),
         TEST(test_closed_with_a_callback_running),
-        TEST(test_stopped_in_a_hook_after_another_was_closed),
         TEST(test_a_kernel_that_is_destroyed_at_once),
         TEST(test_a_kernel_that_a_hook_destroys_at_once),
         TEST(test_first_kernels_of_two_threads),

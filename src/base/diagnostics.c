@@ -3,6 +3,7 @@
 #include "base/diagnostics.h"
 
 #include "base/compiler.h"
+#include "base/map.h"
 #include "base/platform.h"
 #include "base/shared.h"
 
@@ -139,19 +140,40 @@ ZT__PRIVATE zt_log_fn zt__default_log(void) {
 
 ZT__PRIVATE ZT__THREAD_LOCAL const zt__log_call *zt__log_calls;
 
+/* Returns whether a message is to be logged, and adds it to those of its kind that were. */
+static int zt__is_new(uint64_t logged[ZT__LOGGED_OF_KIND], const char *text) {
+    char key[sizeof(zt__message_text)];
+    size_t used = 0;
+    uint64_t hash;
+    uint32_t i;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9') {
+            key[used++] = *text;
+        }
+    }
+    hash = zt__hash(key, used) | 1;
+    for (i = 0; i < ZT__LOGGED_OF_KIND && logged[i] && logged[i] != hash; i++) {
+    }
+    if (i == ZT__LOGGED_OF_KIND || logged[i]) {
+        return 0;
+    }
+    logged[i] = hash;
+    return 1;
+}
+
 ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     zt__report_message(zt__diagnostics *diagnostics, zt__message message, const char *format, unsigned result,
                        ...) {
     zt__message_text now;
     zt__log_call call;
-    int is_first; /* of its kind */
+    int is_new;
     va_list arguments;
     va_start(arguments, result);
     vsnprintf(now.text, sizeof now.text, format, arguments);
     va_end(arguments);
     now.result = (ze_result_t)result;
     if (!diagnostics) {
-        zt__thread_messages *messages = zt__get_thread_messages();
+        zt__thread_messages *messages = zt__get_process() ? zt__get_thread_messages() : NULL;
         if (messages) {
             messages->last = now;
         }
@@ -162,10 +184,9 @@ ZT__PRIVATE ZT__CHECKED_FORMAT(3, 5) ze_result_t
     }
     zt__lock(diagnostics->mutex);
     diagnostics->last = now;
-    is_first = !diagnostics->logged[message];
-    diagnostics->logged[message] |= (uint8_t)is_first;
+    is_new = zt__is_new(diagnostics->logged[message], now.text);
     zt__unlock(diagnostics->mutex);
-    if (is_first && diagnostics->log) {
+    if (is_new && diagnostics->log) {
         call.diagnostics = diagnostics;
         call.outer = zt__log_calls;
         zt__log_calls = &call;
@@ -209,6 +230,10 @@ ZT__PRIVATE ze_result_t zt__check(zt__diagnostics *diagnostics, ze_result_t resu
     }
     if (zt__means_device_loss(result)) {
         return zt__report_device_loss(diagnostics, result, call);
+    }
+    if (result == ZE_RESULT_ERROR_INVALID_NULL_HANDLE) { /* the library passes none */
+        remedy = "A context, device or list was destroyed before the profiler or stream that uses it. Close "
+                 "that first; call zt_release before a list is destroyed.";
     }
     return zt__report(diagnostics, CALL_FAILED, result, call, zt_result_name(result), remedy);
 }

@@ -29,8 +29,11 @@
     X(METRIC_LIBRARY_MISSING, "zetMetricGroupGet: the device lists no counters (%u groups in all). The "     \
                               "driver's metric libraries are missing: install Intel Metrics Discovery and "  \
                               "Metrics Library (libigdmd, libigdml) of the driver's version.")               \
-    X(NO_PERMISSION, "%s failed: %s. The system reserves metrics for privileged users. As root, write 0 to " \
-                     "%s, or run with CAP_PERFMON.")                                                         \
+    X(NO_PERMISSION, "%s failed: %s. This process has no permission to use metrics. %s")                     \
+    X(NO_PERMISSION_OR_IN_USE, "%s failed: %s. Either this process has no permission to use metrics, or "    \
+                               "the counters are in use by another process or by a stream or query of this " \
+                               "program's own: the driver's answer is the same. %s Or close the other "      \
+                               "user, then open again.")                                                     \
     X(COUNTERS_IN_USE, "%s failed: %s. The device's counters are in use by %s. Close it, then open again.")  \
     X(METRICS_UNAVAILABLE, "%s failed: %s. Metrics cannot be measured on this device; regions have times.")  \
     X(TIMES_BY_CHOICE, "zt_open: no metric groups are requested; regions have only times. Name some in "     \
@@ -55,6 +58,9 @@
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
     X(REGION_OPEN, "zt_collect: region '%.64s' is not ended, so it is not collected. Call zt_end() for it.") \
+    X(TIMED_OUT,                                                                                             \
+      "%s: samples are still in flight after the timeout of %llu ns. Wait for the work before, or "          \
+      "allow more time: timeouts are in nanoseconds.")                                                       \
     X(OVERWRITTEN, "%s: a list was executed again before its last execution had finished. The samples of "   \
                    "that are overwritten and counted as lost. Execute several lists in turn, or wait for "   \
                    "the list before: zt_execute does, up to config.wait_timeout_ns.")                        \
@@ -120,7 +126,9 @@
     X(TRACING_OFF, "%s: no callback was called (%s), so the loader's tracing layer is off. Set "             \
                    "ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit, and install the loader's "   \
                    "libze_tracing_layer.")                                                                   \
-    X(TRACING_ALREADY, "zt_trace_start: this profiler is already tracing. Call zt_trace_stop() first.")      \
+    X(TRACING_ALREADY, "%s: this process is traced already, and one tracer runs at a time: that of a "       \
+                       "profiler, or of zt_auto, which traces all devices. Call zt_trace_stop() first, or "  \
+                       "start without zt_auto.")                                                             \
     X(NO_SUCH_CALL, "%s: '%.64s' is not a call that can be traced. Nearest: %s.")                            \
     X(BAD_HOOKS, "%s: config.hooks is NULL, or has more than %u. Pass fewer.")                               \
     X(INSIDE_HOOK, "%s was called from a callback of the tracer, which it would have to wait for. Call it "  \
@@ -132,12 +140,7 @@
     /* of hot spots */                                                                                       \
     X(NO_INSTRUCTION_SAMPLING,                                                                               \
       "zt_hotspots_start: none of the %u metric groups of the device samples instructions, as "              \
-      "EuStallSampling does. Use another device or a newer driver, or set config.stops_a_second.")           \
-    X(CANNOT_STOP, "zt_hotspots_start: no metric group of the device samples instructions, and its threads " \
-                   "cannot be stopped for config.stops_a_second: %s")                                        \
-    X(STOPS_ENDED, "zt_hotspots_start: threads of the device are not stopped for samples any more: %s")      \
-    X(STOP_UNANSWERED, "zt_hotspots_start: where threads of the device are could not be read: %s Such "      \
-                       "stops are counted in zt_hotspots_counts.drops.")                                     \
+      "EuStallSampling does. Use another device or a newer driver.")                                         \
     X(NOT_TRACING, "zt_hotspots_start: the profiler does not trace, so it is not known where kernels lie. "  \
                    "Call zt_trace_start() before.")                                                          \
     X(NO_ADDRESSES, "zt_hotspots_start: %s. Where kernels lie is not known. Update loader and driver.")      \
@@ -163,8 +166,8 @@
     X(MODULE_NOT_SAVED, "%s failed: %s. Files of modules are missing in '%.512s'. %s")                       \
     /* of program debug */                                                                                   \
     X(DEBUG_UNSUPPORTED,                                                                                     \
-      "zetDeviceGetDebugProperties: this device cannot be debugged. Pass the root device in place of a "     \
-      "sub-device; otherwise this needs another device, or a newer driver.")                                 \
+      "zetDeviceGetDebugProperties: this device cannot be debugged: the kernel's i915 or xe driver lacks "   \
+      "eudebug, or it is a sub-device. Pass the root device, or install a kernel with eudebug.")             \
     X(DEBUG_SWITCHED_OFF, "%s: %s. The system has switched program debug off. As root, write 1 to %s, and "  \
                           "start the program again.")                                                        \
     X(DEBUG_NOT_ENABLED,                                                                                     \
@@ -211,8 +214,7 @@
     X(NO_EVENT, "%s: no event is being delivered on this thread. Call it in the function of zt_debug_wait.") \
     /* of watching */                                                                                        \
     X(HANG, "zt_watch: %s")                                                                                  \
-    X(NOT_DEBUGGED, "zt_watch: hangs are reported without places, as nobody can debug this process. %s")     \
-    X(NO_WATCH_THREAD, "zt_watch: no thread can be started%s. Watching needs one.")                          \
+    X(NO_WATCH_THREAD, "zt_watch: no thread can be started. Watching needs one.")                            \
     X(WATCH_HANGS, "%s: the thread of the watch does not return from the driver, or from config.function. "  \
                    "Call it again later.")                                                                   \
     /* of zt_bench */                                                                                        \
@@ -239,11 +241,16 @@ typedef enum zt__message {
 ZT__MESSAGES(X)
 #undef X
 
+/* How many different messages of a kind are logged. */
+enum { ZT__LOGGED_OF_KIND = 8 };
+
 /* The messages of a profiler or stream. */
 typedef struct zt__diagnostics {
     zt__mutex *mutex; /* of the profiler or stream */
     zt__message_text last;
-    uint8_t logged[ZT__MESSAGE_COUNT]; /* not 0: a message of this kind was logged, which is done once */
+    /* Of each message that was logged, a hash of its text without digits, which is not 0: a message that differs from it
+       in numbers alone is not logged again. */
+    uint64_t logged[ZT__MESSAGE_COUNT][ZT__LOGGED_OF_KIND];
     zt_log_fn log;
     void *log_user;
     int device_lost; /* atomic */
@@ -256,7 +263,7 @@ typedef struct zt__log_call {
 } zt__log_call;
 
 /* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of a profiler or
-   stream, and logs it if it is the first of its kind. If `diagnostics` is NULL, stores it as the last one of
+   stream, and logs it unless it was logged before, or eight others of its kind were. If `diagnostics` is NULL, stores it as the last one of
    the thread, and prints it if ZT_LOG asks for that. Returns `result`, which is not SUCCESS. The log function
    is a callback: no mutex may be held. */
 #define zt__report(diagnostics, identifier, ...)                                                             \

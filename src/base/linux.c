@@ -179,7 +179,9 @@ ZT__PRIVATE int zt__call_after_fork(void (*function)(void)) {
     return pthread_atfork(NULL, NULL, function) == 0;
 }
 
-ZT__PRIVATE int zt__has_extra_rights(void) {
+/* Returns whether the program has more rights than the user who runs it: its file has another user's
+   (set-user-ID), or capabilities. */
+static int zt__has_extra_rights(void) {
     return getauxval(AT_SECURE) != 0;
 }
 
@@ -199,8 +201,28 @@ ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int repla
     setenv(name, value, replaces);
 }
 
-ZT__PRIVATE int zt__is_privileged(void) {
-    return geteuid() == 0;
+ZT__PRIVATE const char *zt__find_permission_remedy(void) {
+    static const struct {
+        const char *path, *remedy;
+    } files[] = {
+        {"/proc/sys/dev/xe/observation_paranoid",
+         "As root, write 0 to /proc/sys/dev/xe/observation_paranoid, or run with CAP_PERFMON."},
+        {"/proc/sys/dev/i915/perf_stream_paranoid",
+         "As root, write 0 to /proc/sys/dev/i915/perf_stream_paranoid, or run with CAP_PERFMON."},
+    };
+    const char *remedy = NULL;
+    uint32_t i;
+    for (i = 0; i < ZT__COUNT_OF(files); i++) {
+        FILE *file = fopen(files[i].path, "re");
+        int number;
+        if (file) {
+            if (fscanf(file, "%d", &number) != 1 || number != 0) {
+                remedy = files[i].remedy;
+            }
+            fclose(file);
+        }
+    }
+    return remedy;
 }
 
 ZT__PRIVATE void zt__read_program(char *program, size_t room) {
@@ -269,19 +291,36 @@ static void zt__unblock_write_signals(const zt__write_signals *signals) {
     errno = reason;
 }
 
+/* Waits until a descriptor has room. Returns 0 if it has none after 10 seconds. */
+static int zt__await_room(int descriptor) {
+    enum { LONGEST_MS = 10000 };
+    const uint64_t begin = zt__now_ns();
+    struct pollfd writable = {descriptor, POLLOUT, 0};
+    uint64_t passed_ms = 0;
+    int ready;
+    do {
+        ready = poll(&writable, 1, (int)(LONGEST_MS - passed_ms));
+        passed_ms = (zt__now_ns() - begin) / 1000000;
+    } while (ready < 0 && errno == EINTR && passed_ms < LONGEST_MS);
+    return ready > 0;
+}
+
 /* Returns 0 if all was written. What the application has written to `file` is flushed first. A C library
    discards it if a signal interrupts the flush, so this waits until there is room: a pipe then has enough for
-   the usual buffer. */
+   the usual buffer. A terminal or a pipe that does not block is waited for likewise. */
 static int zt__write_to_descriptor(FILE *file, int descriptor, const char *next, size_t size) {
-    struct pollfd writable = {descriptor, POLLOUT, 0};
-    while (poll(&writable, 1, -1) < 0 && errno == EINTR) {
-    }
+    zt__await_room(descriptor);
     if (fflush(file) != 0) {
         return 1;
     }
     while (size > 0) {
         ssize_t written = write(descriptor, next, size);
-        if (written < 0 && errno != EINTR) {
+        if (written < 0 && errno == EAGAIN) {
+            if (!zt__await_room(descriptor)) {
+                errno = EAGAIN;
+                return 1;
+            }
+        } else if (written < 0 && errno != EINTR) {
             return 1;
         }
         next += written > 0 ? written : 0;

@@ -145,13 +145,6 @@ ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]);
 /* Registers a function to be called in each forked child. Returns 0 without memory. */
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 
-#ifndef _WIN32
-
-/* Returns whether the program has more rights than the user who runs it: its file has another user's
-   (set-user-ID), or capabilities. */
-ZT__PRIVATE int zt__has_extra_rights(void);
-#endif
-
 /* Returns a variable of the environment with which the user configures the library, or NULL. A program with
    more rights than its user heeds none: they name files to write and programs to run. */
 ZT__PRIVATE const char *zt__get_variable(const char *name);
@@ -163,8 +156,8 @@ ZT__PRIVATE int zt__read_variable(const char *name, char *text, size_t size);
 /* Sets a variable of the environment. One that is set already keeps its value, unless `replaces`. */
 ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int replaces);
 
-/* Returns whether the user may do what is reserved for privileged ones. */
-ZT__PRIVATE int zt__is_privileged(void);
+/* Returns how a process gets permission to use counters, or NULL if the system reserves them for nobody. */
+ZT__PRIVATE const char *zt__find_permission_remedy(void);
 
 /* Stores the command line, with blanks between the arguments. */
 ZT__PRIVATE void zt__read_program(char *program, size_t room);

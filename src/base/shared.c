@@ -7,7 +7,7 @@
 #include "base/platform.h"
 #include "base/threads.h"
 
-#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_3"
+#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_4"
 
 static zt__process *zt__known_process; /* atomic */
 
@@ -124,7 +124,7 @@ ZT__PRIVATE void zt__change_depth(int by) {
 /* ---- messages of a thread -------------------------------------------------------------------------------- */
 
 ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
-    zt__process *process = zt__get_process();
+    zt__process *process = zt__find_process();
     zt__thread_messages *messages;
     if (!process) {
         return NULL;

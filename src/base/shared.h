@@ -32,6 +32,7 @@ typedef struct zt__process {
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
+    uint32_t tracers;                          /* that are live: 0 or 1. Atomic */
     uint32_t reporting, automatic;             /* profilers that report by ZT_REPORT, by zt_auto, so far.
                                                   Atomic */
 } zt__process;
@@ -69,5 +70,6 @@ ZT__PRIVATE uintptr_t zt__get_depth(void);
 
 ZT__PRIVATE void zt__change_depth(int by);
 
-/* Returns the messages of this thread, or NULL without memory. */
+/* Returns the messages of this thread, or NULL: without memory, or without a block of the process. Who only asks for a
+   message creates no block. */
 ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void);

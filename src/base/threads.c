@@ -176,7 +176,6 @@ static void zt__stop_threads_at_exit(void) {
         if (!zt__is_calling_thread(thread->handle) && zt__await_thread(thread)) {
             zt__join_thread(thread);
         } else {
-            zt__store(&thread->is_abandoned, 1);
             zt__remove_thread(thread);
         }
     }

@@ -26,7 +26,6 @@ typedef struct zt__timed_mutex {
 typedef struct zt__thread {
     int running; /* it was started, and not yet joined. Atomic, like the next two */
     int stop_requested, ended;
-    int is_abandoned; /* at exit it hung: it must not call the driver or the application any more. Atomic */
     struct zt__thread_list *list; /* that it is in: of the copy of this header that has started it. Another
                                      copy may stop it */
     struct zt__thread *next;

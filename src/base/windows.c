@@ -265,15 +265,8 @@ ZT__PRIVATE void zt__set_variable(const char *name, const char *value, int repla
     }
 }
 
-ZT__PRIVATE int zt__is_privileged(void) {
-    TOKEN_ELEVATION elevation = {0};
-    DWORD size = 0;
-    HANDLE token;
-    if (OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token)) {
-        GetTokenInformation(token, TokenElevation, &elevation, sizeof elevation, &size);
-        CloseHandle(token);
-    }
-    return elevation.TokenIsElevated != 0;
+ZT__PRIVATE const char *zt__find_permission_remedy(void) {
+    return "Run as administrator.";
 }
 
 ZT__PRIVATE void zt__read_program(char *program, size_t room) {

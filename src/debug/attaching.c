@@ -224,7 +224,6 @@ ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const 
     opened->device = device;
     opened->pid = pid ? pid : (uint32_t)zt__get_process_id();
     opened->events = events;
-    opened->ends_stops = &opened->is_closing;
     opened->diagnostics.mutex = &opened->mutex;
     opened->diagnostics.log = complete.log ? complete.log : zt__default_log();
     opened->diagnostics.log_user = complete.log_user;

@@ -73,7 +73,6 @@ struct zt_debugger {
     uint32_t users;   /* threads in calls. Atomic, like the next two */
     uint32_t wanting; /* threads that want to lock `session` */
     int is_closing;
-    const int *ends_stops; /* zt_debug_stop waits until it is not 0: is_closing, or that a watch ends */
 
     zt__mutex mutex;
     zt__diagnostics diagnostics;

@@ -97,7 +97,7 @@ ZT_API ze_result_t zt_debug_stop(zt_debugger *debugger, zt_debug_thread threads,
         if (result != ZE_RESULT_NOT_READY) {
             continue;
         }
-        if (now >= deadline || zt__load(debugger->ends_stops)) {
+        if (now >= deadline || zt__load(&debugger->is_closing)) {
             break;
         }
         /* Another thread may have to deliver events, to make room for the answer. */

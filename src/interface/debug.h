@@ -8,7 +8,7 @@ struct zt_debug_config {
                                  threads of the device that are about to stop. Default: 1 second. */
     size_t module_limit;      /* Bytes of modules that are kept for zt_debug_where. Default: 64 MiB. */
     int no_lines;             /* Not 0: zt_debug_where runs no program to find source lines. */
-    zt_log_fn log; /* Receives each kind of message once. NULL: none, or standard error with ZT_LOG. */
+    zt_log_fn log;            /* Receives each message once. NULL: none, or standard error with ZT_LOG. */
     void *log_user;
     zt_allocator allocator; /* Functions that are NULL: malloc and free. */
 };

@@ -28,6 +28,10 @@ static inline ZT__UNUSED int zt__begin_body(zt_region *region) {
 
 #ifdef __cplusplus
 
+#ifdef ZETOOLS_STATIC
+namespace { /* as the functions that they call: each copy of the library has its own */
+#endif
+
 /* A region that lasts as long as the object. It cannot be copied or moved. */
 struct zt_scope {
     zt_region region;
@@ -46,6 +50,10 @@ struct zt__all_passes {
     zt__all_passes(const zt__all_passes &) = delete;
     zt__all_passes &operator=(const zt__all_passes &) = delete;
 };
+
+#ifdef ZETOOLS_STATIC
+} /* namespace */
+#endif
 
 #define ZT__REGION(scope, profiler, list, name)                                                              \
     for (zt_scope scope(profiler, list, name); zt__begin_body(&scope.region);)

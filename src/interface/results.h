@@ -188,8 +188,8 @@ struct zt_limit_info {
     zt_limit limit;
     const char *name;  /* of the limit: "memory bandwidth", "latency", ... */
     char text[320];    /* sentences with the figures that show it, or with what is missing */
-    char missing[256]; /* metrics that were not measured and might show another limit, as for
-                          zt_config.metrics; "": none is known. The device need not have them */
+    char missing[256]; /* metrics that were not measured and might show another limit, of one group of the
+                          device, which the text may name; "": none is known */
 };
 
 #ifndef ZETOOLS_DISABLE

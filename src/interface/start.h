@@ -81,8 +81,7 @@ typedef struct zt_bench_changes zt_bench_changes; /* how many benchmarks changed
 /* watching */
 typedef struct zt_watch_config zt_watch_config; /* how regions are watched */
 typedef struct zt_watch_info zt_watch_info;     /* what a watch does, and what it has found */
-typedef struct zt_hang zt_hang;                 /* what hangs or has faulted, and where */
-typedef struct zt_hang_place zt_hang_place;     /* where threads were when they were stopped */
+typedef struct zt_hang zt_hang;                 /* what hangs */
 
 /* program debug */
 typedef struct zt_debugger zt_debugger;         /* a session with one device and one process that uses it */
@@ -224,8 +223,9 @@ ZT_API void zt_close(zt_profiler *profiler);
                                is no number
        INVALID_SIZE            there are more than 16 hooks
        NOT_READY               a call of an earlier trace is still in progress
-       HANDLE_OBJECT_IN_USE    the profiler traces already, or this is inside a hook of any profiler
-   Not by two threads for one profiler at once. */
+       HANDLE_OBJECT_IN_USE    a tracer runs in the process already: of this or another profiler, or of zt_auto;
+                               or this is inside a hook
+   Of several threads that call it at once, one succeeds. */
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
 
 /* Stops tracing and the sampling of hot spots. What was measured stays. Recorded lists may still be executed,
@@ -257,7 +257,8 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 /* ---- what all configurations have ---------------------------------------------------------------------- */
 
-/* Called with the first message of each kind, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...".
+/* Called once with each message, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...". Messages that differ in
+   numbers alone are one, and at most eight of a kind are logged.
    result  a ze_result_t: that of the call that failed, or the one that describes the message best
    text    the identifier of the kind, what happened and what to do
    user    `log_user` of the configuration */

@@ -222,13 +222,13 @@
        The tracer observes executions, resets and destructions of lists, so zt_execute, zt_reset and
        zt_release are not needed. It works through the tracing layer of the loader, which zt_trace_start
        enables. With loaders before 1.15.7, set ZE_ENABLE_TRACING_LAYER=1 in the environment before zeInit.
+       One tracer runs at a time in a process; zt_auto traces all devices. A second start is refused.
 
        With metrics, a launch overlaps with nothing. With times alone (config.groups = "") it overlaps as
        without the tracer, with the exceptions in TRACED LAUNCHES. TRACED LISTS has what is not measured.
 
-       zt_trace_config has more: copies, host times of calls, files of MODULES, and hooks, which are
-       callbacks of the application around calls (see HOOKS). KERNELS has what is reported of each kernel.
-       REPLACEMENTS shows how kernels of another module take the place of the application's.
+       zt_trace_config has copies, host times of calls, files of MODULES, and hooks around calls (see HOOKS),
+       too. KERNELS has what is reported of each kernel; REPLACEMENTS, how others take their place.
 
    AUTOMATIC TRACING
 
@@ -278,10 +278,10 @@
 
    WATCHING
 
-       With ZETOOLS_DEBUG. zt_watch(profiler, NULL) reports where a kernel hangs. When a region or a traced
-       launch runs longer than zt_watch_config.hang_ns, or the device reports a fault, a thread of the
-       library stops all threads of the device once, counts them by their instructions, and resumes them.
-       The report goes to the log function, to zt_watch_config.function and a file; see WATCHED REGIONS.
+       With ZETOOLS_DEBUG. zt_watch(profiler, NULL) reports which region or traced launch hangs: one that
+       runs longer than zt_watch_config.hang_ns, and what else is submitted. The report goes to the log
+       function, to zt_watch_config.function and a file; see WATCHED REGIONS. At which instruction the
+       threads of the device are, zt_debug_open shows to another program: see PROGRAM DEBUG.
 
    PROGRAM DEBUG
 
@@ -327,7 +327,7 @@
    PROCESSES
 
        A process may contain several copies of this header, in plugins and libraries. They find each other
-       by the environment variable ZETOOLS_PROCESS_3, which the first call of the library sets: no other
+       by the environment variable ZETOOLS_PROCESS_4, which the first call of the library sets: no other
        thread may use the environment during that call, and nobody may change the variable. See COPIES OF
        THE HEADER.
 
@@ -372,7 +372,7 @@
                                 only declares them
        ZETOOLS_DISABLE          in each file whose calls are to disappear: all functions are empty, no code
                                 is left, and Level Zero is not needed. zt_execute and zt_reset make only the
-                                calls of Level Zero. Figures are 0, and not NaN. Pass no profiler and no
+                                calls of Level Zero. Figures are NaN, benchmarks fail. Pass no profiler and no
                                 structure of the library between files with it and without
        ZETOOLS_TRACER           in each file that uses the tracer or hot spots, and in the one of
                                 ZETOOLS_IMPLEMENTATION. Off by default, because it adds code for every call

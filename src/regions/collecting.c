@@ -437,7 +437,9 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     if (not_ended) {
         return zt__report(&profiler->diagnostics, REGION_OPEN, ZE_RESULT_NOT_READY, not_ended);
     }
-    return is_complete ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
+    return is_complete ? ZE_RESULT_SUCCESS
+                       : zt__report(&profiler->diagnostics, TIMED_OUT, ZE_RESULT_NOT_READY, "zt_collect",
+                                    (unsigned long long)timeout_ns);
 }
 
 /* ---- the collecting thread ------------------------------------------------------------------------------- */

@@ -156,90 +156,63 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
-static ze_result_t zt__report_unwritable(const zt__output *output) {
-    return zt__report(output->diagnostics, CANNOT_WRITE, ZE_RESULT_ERROR_UNKNOWN, output->call, output->path,
-                      strerror(errno ? errno : EIO)); /* not all streams tell the reason */
+/* Reports that a file cannot be written, for the reason in errno, if that is the result. Returns the result. */
+static ze_result_t zt__check_written(const zt__output *output, ze_result_t result) {
+    if (result == ZE_RESULT_ERROR_UNKNOWN) {
+        zt__report(output->diagnostics, CANNOT_WRITE, result, output->call, output->path,
+                   strerror(errno ? errno : EIO)); /* not all streams tell the reason */
+    }
+    return result;
 }
 
-/* Writes to `file`, and then calls `end` with it: fclose, or fflush for a standard stream. */
-static ze_result_t zt__write_content(const zt__output *output, FILE *file, int (*end)(FILE *)) {
-    ze_result_t result;
-    unsigned console;
-    int reason;
-    if (!file) {
-        return zt__report_unwritable(output);
-    }
-    console = zt__begin_utf8(file);
-    errno = 0;
-    result = output->write_content(output->content, file);
-    reason = errno;
-    if (end(file) != 0 && result == ZE_RESULT_SUCCESS) {
-        result = ZE_RESULT_ERROR_UNKNOWN;
-        reason = errno;
-    }
-    zt__end_utf8(console);
-    errno = reason;
-    return result == ZE_RESULT_ERROR_UNKNOWN ? zt__report_unwritable(output) : result;
-}
-
-/* The file that a report goes to, and the one that it is written to first. */
+/* The file that a report goes to, and what a link contains. */
 typedef struct zt__target_file {
     char path[4096];
     char link[4096];
-    char beside[4096 + 64];
 } zt__target_file;
 
-ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
+/* Follows symbolic links. What they lead to need not exist. Returns 0 if that fails; errno is the reason. */
+static int zt__follow_links(const char *path, zt__target_file *file) {
     enum { MOST_LINKS = 40 };
-    FILE *stream = zt__find_standard_stream(output->path), *part;
-    zt__file_properties before;
-    zt__target_file *file;
-    const char *name, *next = output->path;
+    const char *next = path;
     size_t directory = 0; /* length of the directory that `next` is relative to */
     uint32_t links;
-    ze_result_t result;
-    int is_link = 1, has_before;
-    if (stream) {
-        return zt__write_content(output, stream, fflush);
-    }
-    has_before = zt__get_file_properties(output->path, &before);
-    if (!has_before && errno != ENOENT) { /* a file that may be there, whose permissions are not known */
-        return zt__report_unwritable(output);
-    }
-    if (has_before && !before.is_regular && !before.is_directory) {
-        return zt__write_content(output, zt__open_file(output->path, ZT__TO_WRITE), fclose);
-    }
-    file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
-    if (!file) {
-        return zt__report_no_memory(output->diagnostics, output->call, "a path");
-    }
-
-    /* Follows symbolic links. What they lead to need not exist. */
+    int is_link = 1;
     for (links = 0; is_link && links <= MOST_LINKS && directory + strlen(next) < sizeof file->path; links++) {
         strcpy(file->path + directory, next);
         is_link = zt__read_link(file->path, file->link, sizeof file->link) > 0;
         next = file->link;
         directory = zt__is_absolute(next) ? 0 : (size_t)(zt__file_name(file->path) - file->path);
     }
-    if (is_link) {
-        errno = links > MOST_LINKS ? ELOOP : ENAMETOOLONG;
-        result = zt__report_unwritable(output);
-        zt__free(output->allocator, file);
-        return result;
-    }
+    errno = links > MOST_LINKS ? ELOOP : ENAMETOOLONG;
+    return !is_link;
+}
 
-    name = zt__file_name(file->path);
-    /* A long name is cut, because the name of a file has 255 bytes at the most. */
-    snprintf(file->beside, sizeof file->beside, "%.*s%.128s.%ld.%lx.part", (int)(name - file->path),
-             file->path, name, zt__get_process_id(), (unsigned long)zt__this_thread());
-    part = zt__create_file(file->beside, file->path, has_before ? &before : NULL);
-    result = zt__write_content(output, part, fclose);
-    if (result == ZE_RESULT_SUCCESS && !zt__rename_file(file->beside, file->path)) {
-        result = zt__report_unwritable(output);
+ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output) {
+    FILE *stream = zt__find_standard_stream(output->path);
+    zt__file_properties before;
+    zt__target_file *file;
+    ze_result_t result;
+    if (stream) {
+        return zt__check_written(output,
+                                 zt__write_content(stream, fflush, output->write_content, output->content));
     }
-    if (part && result != ZE_RESULT_SUCCESS) {
-        zt__remove_file(file->beside);
+    if (!zt__get_file_properties(output->path, &before)) {
+        if (errno != ENOENT) { /* a file that may be there, whose permissions are not known */
+            return zt__check_written(output, ZE_RESULT_ERROR_UNKNOWN);
+        }
+    } else if (!before.is_regular && !before.is_directory) {
+        return zt__check_written(output, zt__write_content(zt__open_file(output->path, ZT__TO_WRITE), fclose,
+                                                           output->write_content, output->content));
     }
+    file = (zt__target_file *)zt__allocate(output->allocator, 1, sizeof *file);
+    if (!file) {
+        return zt__report_no_memory(output->diagnostics, output->call, "a path");
+    }
+    result = zt__follow_links(output->path, file)
+                 ? zt__replace_file(file->path, output->write_content, output->content)
+                 : ZE_RESULT_ERROR_UNKNOWN;
+    zt__check_written(output, result);
     zt__free(output->allocator, file);
     return result;
 }

@@ -5,6 +5,7 @@
 #include "base/compiler.h"
 #include "base/figures.h"
 #include "base/numbers.h"
+#include "base/text.h"
 #include "base/writer.h"
 #include "regions/profiler.h"
 #include "results/results.h"
@@ -145,15 +146,20 @@ static void zt__append_figure(zt_limit_info *info, zt__role role, const double f
     }
 }
 
-/* Lists the metrics that were not measured, by their names on such a device. */
+/* Lists the metrics that were not measured and that another group of the device has. */
 static void zt__name_missing(const zt__advice *advice, const uint8_t unmeasured[ZT__ROLE_COUNT],
                              zt_limit_info *info) {
     uint32_t role;
-    for (role = 0; role < ZT__ROLE_COUNT && advice->naming < ZT__NAMING_COUNT; role++) {
-        const char *names = zt__roles[role].metrics[advice->naming];
-        if (unmeasured[role] && names[0] && advice->metrics[role] == UINT32_MAX) {
+    for (role = 0; role < ZT__ROLE_COUNT; role++) {
+        uint8_t number = unmeasured[role] ? advice->elsewhere[role] : 0;
+        const char *names = number ? zt__roles[role].metrics[advice->naming] : "", *name = NULL;
+        size_t length = 0;
+        for (; number > 0; number--) {
+            zt__next_name(&names, &name, &length);
+        }
+        if (name) {
             zt__append(info->missing, sizeof info->missing, "%s%.*s", info->missing[0] ? "," : "",
-                       (int)strcspn(names, ","), names);
+                       (int)length, name);
         }
     }
 }
@@ -206,28 +212,30 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
     memset(unmeasured, 0, sizeof unmeasured);
     unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
     zt__name_missing(advice, unmeasured, info);
-    if (info->missing[0]) {
-        int is_busy = !zt__is_nan(figures[ZT__ROLE_GPU_BUSY]) && figures[ZT__ROLE_GPU_BUSY] >= least_busy;
-        if (is_busy && !zt__is_nan(figures[ZT__ROLE_WALL_SHARE]) &&
-            figures[ZT__ROLE_WALL_SHARE] >= least_busy) {
+    if (!zt__is_nan(figures[ZT__ROLE_GPU_BUSY]) && figures[ZT__ROLE_GPU_BUSY] >= least_busy) {
+        if (!zt__is_nan(figures[ZT__ROLE_WALL_SHARE]) && figures[ZT__ROLE_WALL_SHARE] >= least_busy) {
             zt__append(info->text, sizeof info->text, "Not the host, because the GPU is busy");
             zt__append_figure(info, ZT__ROLE_GPU_BUSY, figures);
             zt__append_figure(info, ZT__ROLE_WALL_SHARE, figures);
-            zt__append(info->text, sizeof info->text, ").");
+            zt__append(info->text, sizeof info->text, "). ");
         }
-        if (is_busy && !zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) &&
-            figures[ZT__ROLE_MEMORY_SHARE] < most_traffic) {
-            zt__append(info->text, sizeof info->text, "%sNot memory bandwidth: %.0f%% %s.",
-                       info->text[0] ? " " : "", figures[ZT__ROLE_MEMORY_SHARE],
-                       zt__roles[ZT__ROLE_MEMORY_SHARE].name);
+        if (!zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) && figures[ZT__ROLE_MEMORY_SHARE] < most_traffic) {
+            zt__append(info->text, sizeof info->text, "Not memory bandwidth: %.0f%% %s. ",
+                       figures[ZT__ROLE_MEMORY_SHARE], zt__roles[ZT__ROLE_MEMORY_SHARE].name);
         }
+    }
+    if (info->missing[0]) {
         zt__append(info->text, sizeof info->text,
-                   "%s add %s to config.metrics or ZT_METRICS, if the device has them.",
-                   info->text[0] ? " To know more," : "Not enough metrics:", info->missing);
-    } else if (advice->naming == ZT__NAMING_COUNT) {
-        strcpy(info->text, "Not enough metrics: none is known to show what limits a region.");
+                   "%s run again with config.groups or ZT_GROUPS '%.64s', which has %s.",
+                   info->text[0] ? "To know more," : "Not enough metrics:", advice->other_group,
+                   info->missing);
+    } else if (advice->metrics[ZT__ROLE_EU_STALL] != UINT32_MAX &&
+               advice->metrics[ZT__ROLE_EU_OCCUPANCY] != UINT32_MAX) {
+        zt__append(info->text, sizeof info->text,
+                   "Not known: the metrics that show it have no values in this region.");
     } else {
-        strcpy(info->text, "Not known: the metrics that show it have no values in this region.");
+        zt__append(info->text, sizeof info->text,
+                   "Not enough metrics are measured to tell what limits a region.");
     }
 }
 

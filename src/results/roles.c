@@ -3,10 +3,12 @@
 #include "results/roles.h"
 
 #include "base/compiler.h"
+#include "base/diagnostics.h"
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/platform.h"
 #include "base/text.h"
+#include "metrics/selection.h"
 #include "metrics/statistics.h"
 #include "regions/columns.h"
 #include "regions/profiler.h"
@@ -70,6 +72,28 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
     }
 }
 
+/* Looks for a group of the device that has metrics of the roles that none is measured of. Stalls and occupancy decide
+   most rules, so they count more than all others together. */
+static void zt__look_elsewhere(const zt_profiler *profiler, zt__advice *advice) {
+    const char *lists[ZT__ROLE_COUNT];
+    uint32_t role, weights[ZT__ROLE_COUNT] = {0};
+    memset(advice->elsewhere, 0, sizeof advice->elsewhere);
+    advice->other_group[0] = 0;
+    if (advice->naming == ZT__NAMING_COUNT || !profiler->device || profiler->selection.group_count == 0 ||
+        zt__is_device_lost(&profiler->diagnostics)) {
+        return;
+    }
+    for (role = ZT__NO_ROLE; role < ZT__ROLE_COUNT; role++) {
+        lists[role] = zt__roles[role].metrics[advice->naming];
+        weights[role] = advice->metrics[role] == UINT32_MAX && advice->streamed[role] == UINT32_MAX;
+    }
+    weights[ZT__ROLE_EU_STALL] *= ZT__ROLE_COUNT;
+    weights[ZT__ROLE_EU_OCCUPANCY] *= ZT__ROLE_COUNT;
+    zt__find_other_group(&profiler->config.allocator, &profiler->driver, profiler->device,
+                         &profiler->selection, lists, weights, ZT__ROLE_COUNT, advice->elsewhere,
+                         advice->other_group);
+}
+
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
     uint32_t i, streamed = zt_get_streamed_count(profiler);
     memset(advice->metrics, 0xFF, sizeof advice->metrics);
@@ -85,6 +109,7 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
         }
     }
     advice->peaks = zt__get_peaks(zt__mutable(profiler));
+    zt__look_elsewhere(profiler, advice);
 
     advice->wall_share = zt__get_coverage(zt__mutable(profiler)).wall_share;
 }

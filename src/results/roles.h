@@ -104,8 +104,13 @@ typedef struct zt__advice {
     uint32_t metrics[ZT__ROLE_COUNT];  /* of the profiler; UINT32_MAX: none */
     uint32_t streamed[ZT__ROLE_COUNT]; /* of attached streams, shares only; UINT32_MAX: none */
     uint32_t naming;                   /* ZT__NAMES_XE2 ...; ZT__NAMING_COUNT: no metric has a role */
-    zt__peaks peaks;                   /* given, or the design bandwidth of the device's memory */
-    double wall_share;                 /* as in zt__coverage */
+    uint8_t
+        elsewhere[ZT__ROLE_COUNT]; /* which of its names, from 1, a metric of this role has in `other_group`
+                                          of the device, which is not measured; 0: none */
+    char other_group[ZET_MAX_METRIC_GROUP_NAME];
+    zt__peaks peaks;   /* given, or the design bandwidth of the device's memory */
+    double wall_share; /* of regions in the wall time, in percent; NaN without a timeline, or
+                                          with fewer than two samples */
 } zt__advice;
 
 ZT__PRIVATE zt__quantity zt__quantity_of(const zt_metric *metric);

@@ -1,4 +1,4 @@
-/* From a callback of the loader to the tracers: prologue and epilogue. */
+/* From a callback of the loader to the tracer: prologue and epilogue. */
 
 #pragma once
 
@@ -11,9 +11,9 @@
 
 #ifdef ZETOOLS_TRACER
 
-/* The loader calls a prologue before and an epilogue after each traced call of the process. One dispatcher
-   receives these callbacks and passes them to the live tracers: one for each profiler that traces, and one
-   for zt_auto, which has a profiler for each context and device. The page LOCKS has their locks. */
+/* The loader calls a prologue before and an epilogue after each traced call of the process, for the live tracer.
+   There is one at a time, whichever copy of this header it is of: that of a profiler, or of zt_auto, which has a
+   profiler for each context and device. The page LOCKS has its locks. */
 
 /* What is done before and after a call of a kind; see ZT__KINDS. */
 typedef struct zt__kind_steps {
@@ -23,8 +23,7 @@ typedef struct zt__kind_steps {
 } zt__kind_steps;
 
 /* Callbacks are registered with a tracer object of the loader, which cannot be changed once it was enabled. So
-   a change of the traced calls needs another object, which is enabled before the old one is disabled. A call in
-   between may come from both, and is dispatched once. Disabled objects are retired, never destroyed, at two
+   a change of the traced calls needs another object. Disabled objects are retired, never destroyed, at two
    kilobytes each, because zelTracerDestroy waits without limit for the calls that other threads are in. */
 typedef struct zt__dispatcher {
     /* guarded by zt__dispatch_setup: */
@@ -37,11 +36,10 @@ typedef struct zt__dispatcher {
     int handles_fork;
 
     /* guarded by zt__dispatch_mutex: */
-    zt__tracer *tracers; /* the live ones, in the order of their start; changed with both locks */
-    uint32_t tracer_count;
-    zt__frame *frames; /* all, in use or not */
+    zt__tracer *tracer; /* the live one, or NULL; changed with both locks */
+    zt__frame *frames;  /* all, in use or not */
 
-    uint8_t observed[ZT__CALL_COUNT]; /* by a live tracer. Atomic; changed with both locks */
+    uint8_t observed[ZT__CALL_COUNT]; /* by the live tracer. Atomic; changed with both locks */
 } zt__dispatcher;
 
 /* The loader does not pass which call it is, so each call has its own functions. */

@@ -63,7 +63,7 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
     known = (zt__known_pool *)zt__find_or_add_record(&tracer->loaded, &tracer->pools, **p->pphEventPool,
                                                      sizeof *known);
     if (known) {
-        known->has_stamps = ((*p->pdesc)->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) != 0;
+        known->has_stamps = ((*p->pdesc)->flags & ZT__POOL_FLAGS_STAMPED) != 0;
         known->may_be_kept = tracer->keeps_events && zt__pool_allows_keeping(*p->pdesc);
     }
     zt__unlock(&tracer->mutex);
@@ -283,20 +283,8 @@ ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
     zt__forget_handle(tracer, &tracer->pools, pool);
 }
 
-ZT__PRIVATE const zt__frame *zt__find_outer_signal(const zt__frame *frame) {
-    const zt__frame *outer = frame->previous;
-    while (outer && !outer->signal) {
-        outer = outer->previous;
-    }
-    return outer;
-}
-
 /* Returns the event of the application that a command signals, or NULL. */
 static ze_event_handle_t zt__find_signalled(const zt__frame *frame, const zt__command *command) {
-    const zt__frame *outer = zt__find_outer_signal(frame);
-    if (outer) {
-        return outer->signalled;
-    }
     return frame->signal ? frame->signalled : command->signal ? *command->signal : NULL;
 }
 

@@ -35,10 +35,6 @@ ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handl
 /* The driver may destroy events of the pool that the application has not destroyed. */
 ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame);
 
-/* Returns the frame of an outer tracer that has put an event of its own in place of the application's, or
-   NULL. */
-ZT__PRIVATE const zt__frame *zt__find_outer_signal(const zt__frame *frame);
-
 /* Called before a command that signals an event is appended, and before the tracer chooses how to measure it.
    Saves what another launch has left in the event. */
 ZT__PRIVATE void zt__save_stamps_before_signal(zt__frame *frame);

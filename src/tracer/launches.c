@@ -34,9 +34,7 @@ typedef struct zt__selected_command {
 /* Returns how a command without metrics is measured: by the first of these that fits. No mutex is held,
    because the driver may be queried.
 
-     a list that is not known, no signal (a wait),    SURROUNDING_COMMANDS
-     or a tracer before this one has put its event
-     in place of the application's
+     a list that is not known, or no signal (a wait)  SURROUNDING_COMMANDS
      no event of the application                      EVENT_STAMPS, of the event of the slot
      one with time stamps that can be kept, on a      KEPT_EVENT_STAMPS: nothing is appended
      list that is not in order, or of a pool with
@@ -62,7 +60,7 @@ static zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_p
     const zt__known_list *list = &selected->list;
     zt__known_event event, *known;
     int can_be_kept;
-    if (list->kind == ZT__LIST_UNKNOWN || !signal || zt__find_outer_signal(frame)) {
+    if (list->kind == ZT__LIST_UNKNOWN || !signal) {
         return ZT__SURROUNDING_COMMANDS;
     }
     if (!*signal) {
@@ -81,8 +79,9 @@ static zt__measurement zt__choose_measurement(const zt__frame *frame, const zt_p
         ze_event_pool_flags_t flags = 0;
         event.has_stamps = !tracer->get_pool || !tracer->get_pool_flags ||
                            tracer->get_pool(*signal, &pool) != ZE_RESULT_SUCCESS ||
+                           !pool || /* counter-based: drivers crash when they are asked for its flags */
                            tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
-                           (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+                           (flags & ZT__POOL_FLAGS_STAMPED);
         zt__lock(&tracer->mutex);
         known = zt__remember_event(tracer, *signal);
         if (known) {

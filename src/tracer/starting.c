@@ -201,7 +201,8 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
 
 /* ---- starting and stopping ------------------------------------------------------------------------------ */
 
-ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given,
+/* Makes a tracer live, of which the process has none. */
+static ze_result_t zt__start_only_tracer(zt__tracer *tracer, const zt_trace_config *given,
                                          uint32_t timeline) {
     zt_trace_config config = given ? *given : zt_trace_config_default();
     const char *kernels = zt__get_variable("ZT_KERNELS"), *copies = zt__get_variable("ZT_COPIES"),
@@ -242,22 +243,38 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     if (!zt__dispatch.handles_fork) {
         zt__dispatch.handles_fork = zt__call_after_fork(zt__forget_tracers);
     }
-    if (!zt__dispatch.tracers) {
-        zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
-        if (enable_layer && enable_layer() == ZE_RESULT_SUCCESS) {
-            zt__find_loader_symbol("zelDisableTracingLayer", (void *)&zt__dispatch.disable_layer);
-        }
+    zt__find_loader_symbol("zelEnableTracingLayer", (void *)&enable_layer);
+    if (enable_layer && enable_layer() == ZE_RESULT_SUCCESS) {
+        zt__find_loader_symbol("zelDisableTracingLayer", (void *)&zt__dispatch.disable_layer);
     }
     result = zt__register_calls(tracer);
     if (result == ZE_RESULT_SUCCESS) {
         zt__set_live(tracer, 1);
-    } else if (!zt__dispatch.tracers) {
+    } else {
         zt__disable_layer();
     }
     zt__unlock(&zt__dispatch_setup);
     if (result != ZE_RESULT_SUCCESS) {
         return zt__report(tracer->diagnostics, TRACING_OFF, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
                           zt__starting_call(tracer), zt_result_name(result));
+    }
+    return result;
+}
+
+ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_config *given,
+                                         uint32_t timeline) {
+    zt__process *process = zt__get_process();
+    ze_result_t result;
+    if (!process) {
+        return zt__report_no_memory(tracer->diagnostics, zt__starting_call(tracer), "the tracer");
+    }
+    if (!zt__increment_if(&process->tracers, 0)) {
+        return zt__report(tracer->diagnostics, TRACING_ALREADY, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          zt__starting_call(tracer));
+    }
+    result = zt__start_only_tracer(tracer, given, timeline);
+    if (result != ZE_RESULT_SUCCESS) {
+        zt__store(&process->tracers, 0u);
     }
     return result;
 }
@@ -293,12 +310,8 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
     zt__lock(&zt__dispatch_setup);
     if (zt__load(&tracer->is_live)) {
         zt__set_live(tracer, 0);
-        if (!zt__dispatch.tracers) {
-            zt__disable_layer();
-        } else if (zt__dispatch.retired_count < ZT__MAX_RETIRED) {
-            /* Ends callbacks for calls that no other tracer needs. If this fails, they cost time. */
-            zt__register_calls(NULL);
-        }
+        zt__disable_layer();
+        zt__store(&zt__get_process()->tracers, 0u);
     }
     zt__unlock(&zt__dispatch_setup);
     wait = zt__wait_until(zt__deadline(tracer->wait_timeout_ns));
@@ -369,13 +382,12 @@ static zt__tracer *zt__find_or_add_tracer(zt_profiler *profiler, const char *cal
 
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config) {
     zt__tracer *tracer;
-    ze_result_t result = ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
-    int is_first;
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
     if (zt__is_inside_hook()) {
-        return zt__report(&profiler->diagnostics, INSIDE_HOOK, result, "zt_trace_start");
+        return zt__report(&profiler->diagnostics, INSIDE_HOOK, ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                          "zt_trace_start");
     }
     if (!profiler->device) {
         return zt__report_null_handle(&profiler->diagnostics, "zt_trace_start", "the profiler's device");
@@ -384,19 +396,10 @@ ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *
     if (!tracer) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
-    is_first = zt__increment_if(&tracer->starting, 0);
-    if (!is_first || zt__load(&tracer->is_live)) {
-        zt__report(&profiler->diagnostics, TRACING_ALREADY, result);
-    } else {
-        if (config && (config->every > 1 || config->limit)) {
-            zt__prepare_times_alone(profiler);
-        }
-        result = zt__start_tracer(tracer, config, profiler->config.timeline);
+    if (config && (config->every > 1 || config->limit)) {
+        zt__prepare_times_alone(profiler);
     }
-    if (is_first) {
-        zt__store(&tracer->starting, 0);
-    }
-    return result;
+    return zt__start_tracer(tracer, config, profiler->config.timeline);
 }
 
 ZT_API ze_result_t zt_trace_stop(zt_profiler *profiler) {

@@ -199,6 +199,7 @@ void softgpu_set_real_costs(int on) {
         {SG_CALL_zetMetricGroupCalculateMetricValues, 3500},
         {SG_CALL_zetMetricGroupCalculateMultipleMetricValuesExp, 3500},
         {SG_CALL_zeEventHostReset, 40},
+        {SG_CALL_zeCommandListAppendQueryKernelTimestamps, 65000},
         {SG_CALL_zeCommandQueueExecuteCommandLists, 10000},
         {SG_CALL_zeCommandListImmediateAppendCommandListsExp, 10000},
     };
@@ -559,6 +560,8 @@ static void read_environment(void) {
         behave_as(names, length);
         names += length + (names[length] == ',');
     }
+    if (sg_behaviour_is_on(SOFTGPU_DEBUG_UNSUPPORTED) && atomic_load(&debug_is_asked_for))
+        init_result = ZE_RESULT_ERROR_UNINITIALIZED;
     fail_as(getenv("SOFTGPU_FAIL"));
     calls_path = getenv("SOFTGPU_CALLS");
     if (calls_path)

@@ -212,6 +212,14 @@ ze_result_t sg_zeDriverGetProperties(ze_driver_handle_t handle, ze_driver_proper
     return ZE_RESULT_SUCCESS;
 }
 
+/* Nothing can be given to another process: the functions for that are UNSUPPORTED_FEATUREs, by their absence. */
+ze_result_t sg_zeDriverGetIpcProperties(ze_driver_handle_t handle, ze_driver_ipc_properties_t *properties) {
+    SG_NEED_HANDLE(sg_driver_of(handle));
+    SG_NEED_POINTER(properties);
+    properties->flags = 0;
+    return ZE_RESULT_SUCCESS;
+}
+
 ze_result_t sg_zeDriverGetExtensionProperties(ze_driver_handle_t handle, uint32_t *count,
                                               ze_driver_extension_properties_t *properties) {
     static const struct {

@@ -147,10 +147,24 @@ static ze_result_t write_command(sg_list *list, const sg_append *append) {
     if (append->size)
         memcpy(command->argument, append->argument, append->size);
     commit(&list->tape, bytes);
-    if (append->signal)
-        sg_event_track(command->signal.event,
-                       (sg_tracking_point){list, list->object.serial, list->tape.written});
+    if (append->signal) {
+        sg_event_append(command->signal.event, list, list->commands_submitted + list->tape.written);
+        list->has_counter_based |= command->signal.event->is_counter_based;
+    }
     return ZE_RESULT_SUCCESS;
+}
+
+/* The signals of its counter-based events are now those of this execution. */
+void sg_list_submit(sg_list *list) {
+    sg_cursor cursor = {NULL, 0, 0};
+    sg_queries_use(list);
+    for (sg_command *command;
+         list->has_counter_based && (command = sg_tape_peek(&list->tape, &cursor, false));) {
+        sg_tape_step(&cursor, command);
+        if (command->signal.event && sg_object_is(&command->signal.event->object, command->signal.serial))
+            sg_event_append(command->signal.event, list, list->commands_submitted + cursor.played);
+    }
+    atomic_fetch_add(&list->commands_submitted, list->tape.written);
 }
 
 static ze_result_t submit_written(sg_list *list) {
@@ -170,7 +184,7 @@ static ze_result_t run_in_caller(sg_list *list, const sg_append *append) {
     if (append->run)
         append->run(&execution, (void *)append->argument);
     if (event) {
-        sg_event_track(event, (sg_tracking_point){.list = NULL});
+        sg_event_append(event, NULL, 0);
         atomic_store(&event->signalled, 1);
     }
     return ZE_RESULT_SUCCESS;
@@ -181,17 +195,15 @@ static bool runs_in_caller(const sg_list *list, const sg_append *append) {
            !append->held && sg_lane_is_idle(&list->lane) && list->tape.written == list->lane.submitted;
 }
 
-/* The specification does not say what a command for a closed list, or a second close, answers. */
+/* The specification does not say what a command for a closed list answers. */
 static ze_result_t closed_result(void) {
     return sg_behaviour_is_on(SOFTGPU_CLOSED_LISTS_IGNORE) ? ZE_RESULT_SUCCESS
                                                            : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
-/* Counter-based events count the commands of an immediate list that is in order. */
 static ze_result_t check_signal(const sg_list *list, ze_event_handle_t handle) {
     const sg_event *event = handle ? sg_event_of(handle) : NULL;
-    bool cannot_count = event && event->is_counter_based && !(list->is_immediate && list->was_made_in_order);
-    return cannot_count ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ZE_RESULT_SUCCESS;
+    return !event || sg_event_fits(event, list) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }
 
 ze_result_t sg_list_append(ze_command_list_handle_t handle, const sg_append *append) {
@@ -270,7 +282,7 @@ ze_result_t sg_zeCommandListImmediateAppendCommandListsExp(ze_command_list_handl
     if (sg_graph_captures(list, &(sg_append){.signal = signal, .wait_count = wait_count, .waits = waits}))
         return ZE_RESULT_SUCCESS;
     for (uint32_t i = 0; i < list_count; ++i)
-        sg_queries_use(sg_list_of(lists[i]));
+        sg_list_submit(sg_list_of(lists[i]));
     result =
         write_command(list, &(sg_append){.wait_count = wait_count, .waits = waits, .order = SG_IN_ORDER});
     for (uint32_t i = 0; i < list_count && result == ZE_RESULT_SUCCESS; ++i)
@@ -324,7 +336,7 @@ ze_result_t sg_zeCommandListCreate(ze_context_handle_t context, ze_device_handle
     SG_NEED_HANDLE(sg_device_of(device));
     SG_NEED_POINTER(desc);
     SG_NEED_POINTER(out_list);
-    if (desc->flags & ~0x1fu)
+    if (desc->flags & ~0x3fu)
         return ZE_RESULT_ERROR_INVALID_ENUMERATION;
     sg_list *list;
     ze_result_t result =
@@ -379,6 +391,8 @@ ze_result_t sg_zeCommandListDestroy(ze_command_list_handle_t handle) {
     sg_list *list = sg_list_of(handle);
     if (!list)
         return sg_object_refuse(handle, SG_LIST);
+    if (list->is_immediate && sg_behaviour_is_on(SOFTGPU_DESTROY_WAITS))
+        sg_lane_wait(&list->lane, UINT64_MAX);
     ze_result_t result = need_idle(list, "destroyed");
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -392,12 +406,11 @@ ze_result_t sg_zeCommandListDestroy(ze_command_list_handle_t handle) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* An immediate list need not be closed or reset; where it is, it behaves as any list. */
+/* An immediate list need not be closed or reset; where it is, it behaves as any list. To close a list twice is no
+ * mistake. */
 ze_result_t sg_zeCommandListClose(ze_command_list_handle_t handle) {
     sg_list *list = sg_list_of(handle);
     SG_NEED_HANDLE(list);
-    if (list->closed)
-        return closed_result();
     if (!list->is_immediate)
         publish(&list->tape);
     list->closed = true;
@@ -410,8 +423,10 @@ ze_result_t sg_zeCommandListReset(ze_command_list_handle_t handle) {
     ze_result_t result = need_idle(list, "reset");
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (!list->is_immediate)
+    if (!list->is_immediate) {
         rewind_tape(&list->tape);
+        list->has_counter_based = false;
+    }
     list->closed = false;
     return ZE_RESULT_SUCCESS;
 }

@@ -7,6 +7,5 @@
        - An empty variable of the environment counts as not set. Changes by SetEnvironmentVariable after the
          start of the program are not seen.
        - Hot spots have no source lines, because no symboliser is run.
-       - A watch has no helper process.
        - A report cannot be replaced while another program has it open without sharing.
 */

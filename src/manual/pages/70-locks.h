@@ -25,8 +25,8 @@
        of the process                activation and calculation of metric groups          yes     no
        setup, of a copy of the       finding what all copies share                        no      no
        header
-       setup, of the dispatcher      starting and stopping tracers                        yes     no
-       of the dispatcher             live tracers, and frames of calls; a frame becomes   no      no
+       setup, of the dispatcher      starting and stopping a tracer                       yes     no
+       of the dispatcher             the live tracer, frames of calls; a frame becomes    no      no
                                      CALLBACK or ABANDONED under it
        of a thread, of the list of   waking, starting and stopping the library's own      no      no
        threads                       threads
