@@ -478,7 +478,7 @@ static void get_limit_beside_others(zt_profiler *profiler, zt_limit_info *info) 
     for (int role = 0; role < ZT__ROLE_COUNT && advice.naming < ZT__NAMING_COUNT; role++)
         advice.elsewhere[role] =
             advice.metrics[role] == UINT32_MAX && zt__roles[role].metrics[advice.naming][0];
-    zt__find_limit(profiler, &advice, profiler->regions[0], info);
+    zt__find_limit(profiler, &advice, zt__subject_at(profiler, 0), info);
 }
 
 static void test_each_rule(void **state) {
