@@ -12643,6 +12643,9 @@ ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
 ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const zt_metric *metrics,
                                      uint32_t count, const char *name, zt__nearest *nearest);
 
+/* Reads a number that the mutex guards. */
+ZT__PRIVATE uint32_t zt__read_locked(const zt_profiler *profiler, const uint32_t *number);
+
 /* Reports an index that is too high, and names zt_get_<what>_count, which returns the count. Without a profiler
    returns SUCCESS, as public functions do. */
 ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char *call, const char *what,
@@ -12738,16 +12741,16 @@ ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) {
     return count;
 }
 
+ZT__PRIVATE uint32_t zt__read_locked(const zt_profiler *profiler, const uint32_t *number) {
+    uint32_t read;
+    zt__lock(&zt__mutable(profiler)->mutex);
+    read = *number;
+    zt__unlock(&zt__mutable(profiler)->mutex);
+    return read;
+}
+
 ZT_API uint32_t zt_get_region_count(const zt_profiler *profiler) {
-    zt_profiler *locked = zt__mutable(profiler);
-    uint32_t count;
-    if (!profiler) {
-        return 0;
-    }
-    zt__lock(&locked->mutex);
-    count = profiler->region_count;
-    zt__unlock(&locked->mutex);
-    return count;
+    return profiler ? zt__read_locked(profiler, &profiler->region_count) : 0;
 }
 
 ZT_API uint32_t zt_get_metric_count(const zt_profiler *profiler) {
@@ -13001,15 +13004,7 @@ ZT__PRIVATE void zt__get_times(const zt_profiler *profiler, zt__subject subject,
 }
 
 ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler) {
-    zt_profiler *locked = zt__mutable(profiler);
-    uint32_t count;
-    if (!profiler) {
-        return 0;
-    }
-    zt__lock(&locked->mutex);
-    count = profiler->path_count;
-    zt__unlock(&locked->mutex);
-    return count;
+    return profiler ? zt__read_locked(profiler, &profiler->path_count) : 0;
 }
 
 ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info) {
@@ -14797,14 +14792,7 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
 /* ---- public --------------------------------------------------------------------------------------------- */
 
 ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler) {
-    uint32_t count;
-    if (!profiler) {
-        return 0;
-    }
-    zt__lock(&zt__mutable(profiler)->mutex);
-    count = profiler->streamed_count;
-    zt__unlock(&zt__mutable(profiler)->mutex);
-    return count;
+    return profiler ? zt__read_locked(profiler, &profiler->streamed_count) : 0;
 }
 
 ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) {
@@ -26271,10 +26259,7 @@ static void zt__note_at_once(zt__document *document, zt__note_fn note) {
     const zt__at_once *named[MOST_NAMED + 1];
     double sum = 0;
     char text[1024] = "";
-    uint32_t i, place, count = 0, lists;
-    zt__lock(&profiler->mutex);
-    lists = profiler->list_count;
-    zt__unlock(&profiler->mutex);
+    uint32_t i, place, count = 0, lists = zt__read_locked(profiler, &profiler->list_count);
     if (zt__is_nan(coverage->covered_ns)) {
         if (document->shown_count > 1 && lists > 1) {
             note(document,
@@ -35130,4 +35115,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: acef915befeaac2b */
+/* Joined from src/ by src/join.py: 601f0dc19feae306 */

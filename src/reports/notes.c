@@ -185,10 +185,7 @@ static void zt__note_at_once(zt__document *document, zt__note_fn note) {
     const zt__at_once *named[MOST_NAMED + 1];
     double sum = 0;
     char text[1024] = "";
-    uint32_t i, place, count = 0, lists;
-    zt__lock(&profiler->mutex);
-    lists = profiler->list_count;
-    zt__unlock(&profiler->mutex);
+    uint32_t i, place, count = 0, lists = zt__read_locked(profiler, &profiler->list_count);
     if (zt__is_nan(coverage->covered_ns)) {
         if (document->shown_count > 1 && lists > 1) {
             note(document,

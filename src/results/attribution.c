@@ -216,14 +216,7 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
 /* ---- public --------------------------------------------------------------------------------------------- */
 
 ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler) {
-    uint32_t count;
-    if (!profiler) {
-        return 0;
-    }
-    zt__lock(&zt__mutable(profiler)->mutex);
-    count = profiler->streamed_count;
-    zt__unlock(&zt__mutable(profiler)->mutex);
-    return count;
+    return profiler ? zt__read_locked(profiler, &profiler->streamed_count) : 0;
 }
 
 ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) {

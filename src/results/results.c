@@ -42,16 +42,16 @@ ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) {
     return count;
 }
 
+ZT__PRIVATE uint32_t zt__read_locked(const zt_profiler *profiler, const uint32_t *number) {
+    uint32_t read;
+    zt__lock(&zt__mutable(profiler)->mutex);
+    read = *number;
+    zt__unlock(&zt__mutable(profiler)->mutex);
+    return read;
+}
+
 ZT_API uint32_t zt_get_region_count(const zt_profiler *profiler) {
-    zt_profiler *locked = zt__mutable(profiler);
-    uint32_t count;
-    if (!profiler) {
-        return 0;
-    }
-    zt__lock(&locked->mutex);
-    count = profiler->region_count;
-    zt__unlock(&locked->mutex);
-    return count;
+    return profiler ? zt__read_locked(profiler, &profiler->region_count) : 0;
 }
 
 ZT_API uint32_t zt_get_metric_count(const zt_profiler *profiler) {
@@ -305,15 +305,7 @@ ZT__PRIVATE void zt__get_times(const zt_profiler *profiler, zt__subject subject,
 }
 
 ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler) {
-    zt_profiler *locked = zt__mutable(profiler);
-    uint32_t count;
-    if (!profiler) {
-        return 0;
-    }
-    zt__lock(&locked->mutex);
-    count = profiler->path_count;
-    zt__unlock(&locked->mutex);
-    return count;
+    return profiler ? zt__read_locked(profiler, &profiler->path_count) : 0;
 }
 
 ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info) {

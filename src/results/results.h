@@ -14,6 +14,9 @@
 ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const zt_metric *metrics,
                                      uint32_t count, const char *name, zt__nearest *nearest);
 
+/* Reads a number that the mutex guards. */
+ZT__PRIVATE uint32_t zt__read_locked(const zt_profiler *profiler, const uint32_t *number);
+
 /* Reports an index that is too high, and names zt_get_<what>_count, which returns the count. Without a profiler
    returns SUCCESS, as public functions do. */
 ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char *call, const char *what,
