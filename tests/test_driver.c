@@ -310,6 +310,41 @@ static void test_passes_beside_executions(void **state) {
     check_work(w);
 }
 
+typedef struct measurer {
+    world *w;
+    zt_profiler *profiler;
+    ze_command_list_handle_t list;
+    pthread_t thread;
+} measurer;
+
+static void *measure_once(void *argument) {
+    measurer *of = (measurer *)argument;
+    zt_region region = zt_begin(of->profiler, of->list, "first");
+    zt_end(&region);
+    return NULL;
+}
+
+/* Before anybody can use them, a query has run alone since the groups were activated. */
+static void test_first_uses_at_once(void **state) {
+    enum { THREADS = 4 };
+    world *w = *state;
+    measurer measurers[THREADS];
+    gpu.behave(SOFTGPU_ACTIVATE_AT_FIRST_USE, 1);
+    zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    for (int i = 0; i < THREADS; i++) {
+        measurers[i] = (measurer){.w = w, .profiler = profiler};
+        create_immediate(w, &measurers[i].list);
+        assert_int_equal(pthread_create(&measurers[i].thread, NULL, measure_once, &measurers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(measurers[i].thread, NULL);
+    collect_all(profiler);
+    for (int i = 0; i < THREADS; i++)
+        finish_and_destroy(w, measurers[i].list);
+    assert_counts(profiler, counted(THREADS, THREADS, 0, 0, 0));
+    assert_int_equal(gpu.findings(), 0);
+}
+
 /* The application has disabled what the environment had enabled. */
 static void test_metrics_disabled_at_run_time(void **state) {
     world *w = *state;
@@ -346,6 +381,7 @@ int main(void) {
         TEST(test_counter_based_events),
         TEST(test_counter_based_events_of_the_extension),
         TEST(test_counter_based_events_before_the_start),
+        TEST(test_first_uses_at_once),
         TEST(test_metrics_disabled_at_run_time),
         TEST(test_passes_beside_executions),
         cmocka_unit_test_setup_teardown(test_a_region_on_a_closed_list_that_says_nothing, open_leaky_world,
