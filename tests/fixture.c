@@ -540,7 +540,7 @@ int start_without_library(void **state) {
 
 int start(void **state) {
     start_without_library(state);
-    zt_get_last_error(NULL); /* takes what a process and a thread need once */
+    zt__get_process(); /* what a process needs once */
     return 0;
 }
 

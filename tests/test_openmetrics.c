@@ -112,6 +112,11 @@ static void write_expected(const zt_profiler *profiler, const world *w, const ch
         fprintf(file, "cause\t%s\t%s\t%llu\n", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
                 zt_get_info(NULL).causes[(zt_cause)i].name,
                 (unsigned long long)zt_get_info(profiler).causes[(zt_cause)i].count);
+    zt_trace_counts launches = zt_get_info(profiler).launches;
+    if (launches.launches > 0)
+        fprintf(file, "launches\tlist\t%llu\nlaunches\tpointer\t%llu\n",
+                (unsigned long long)(launches.elsewhere - launches.by_pointer),
+                (unsigned long long)launches.by_pointer);
     for (uint32_t i = 0; i < zt_get_info(profiler).region_count; i++)
         put_region(profiler, i, file);
     for (uint32_t i = 0; i < zt_get_info(profiler).call_count; i++) {

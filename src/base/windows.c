@@ -52,7 +52,7 @@ ZT__PRIVATE void zt__lock(zt__mutex *mutex) {
     AcquireSRWLockExclusive(mutex);
 }
 
-ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex) {
+ZT__PRIVATE int zt__try_lock_mutex(zt__mutex *mutex) {
     return TryAcquireSRWLockExclusive(mutex) != 0;
 }
 
@@ -174,6 +174,13 @@ ZT__PRIVATE void zt__read_thread_name(uint32_t thread, char *name, size_t size) 
     if (handle) {
         CloseHandle(handle);
     }
+}
+
+ZT__PRIVATE void zt__keep_loaded(void) {
+    static const char anchor = 0;
+    HMODULE module;
+    GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN, &anchor,
+                       &module);
 }
 
 ZT__PRIVATE int zt__create_key(zt__thread_key *key) {
@@ -320,11 +327,10 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
 }
 
 /* Who may read it is inherited from its directory. */
-ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
-                                  const zt__file_properties *properties) {
+ZT__PRIVATE FILE *zt__create_file(const char *path, const zt__file_properties *properties) {
     zt__wide_path wide;
     int file;
-    (void)replaced, (void)properties;
+    (void)properties;
     if (!zt__to_wide(path, &wide)) {
         return NULL;
     }

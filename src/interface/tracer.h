@@ -79,7 +79,6 @@ struct zt_kernel_info {
     uint32_t arguments;              /* that zeKernelSetArgumentValue can set */
     uint32_t code_bytes;             /* of its instructions */
     uint32_t profile_flags;          /* zet_profile_flags_t: what the module was built with */
-    uint32_t free_register_bytes;    /* of registers that it does not use, if these flags reserve them */
     uint32_t required_group_size[3]; /* as its source demands. 0: any */
 
     uint32_t shape_count; /* of `shapes`, which are in descending order of launches */

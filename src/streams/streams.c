@@ -330,6 +330,7 @@ ZT_API ze_result_t zt_stream_close(zt_stream *stream, zt_row_fn function, void *
     last = zt__count_reports(stream);
     last.discarded += last.waiting; /* `function` stopped early */
     last.waiting = 0;
+    last.lost_markers += stream->pending_marker != NULL;
     if (counts) {
         *counts = last;
     }
