@@ -884,15 +884,15 @@ struct zt_cause_count {
    became of those that are measured. */
 struct zt_trace_counts {
     uint64_t launches;
-    uint64_t measured;    /* a region was begun */
-    uint64_t filtered;    /* left out by the configuration */
+    uint64_t measured;   /* a region was begun */
+    uint64_t filtered;   /* left out by the configuration */
     uint64_t elsewhere;  /* on a list that the profiler cannot measure: of another context or device; of a
                             copy engine, unless the profiler measures times alone; one that can be cloned or
                             changed, or is captured into a graph; and by_pointer */
     uint64_t by_pointer; /* of those elsewhere: through a pointer that zeDriverGetExtensionFunctionAddress has
                             returned while tracing; see TRACED LAUNCHES */
-    uint64_t replaced;    /* kernels, and pointers to functions, that zt_replace has replaced */
-    uint64_t serialised;  /* of those measured: between queries or, on a list that is not in order, between
+    uint64_t replaced;   /* kernels, and pointers to functions, that zt_replace has replaced */
+    uint64_t serialised; /* of those measured: between queries or, on a list that is not in order, between
                              barriers, so that they overlap with nothing. Without metrics, few are; see
                              TRACED LAUNCHES */
     uint64_t times_alone; /* of those measured, with a profiler that measures metrics: left out by `every` or
@@ -35094,4 +35094,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 7d1797d6ed097d1b */
+/* Joined from src/ by src/join.py: 66a5bdb1a40cd92a */
