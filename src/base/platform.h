@@ -145,8 +145,8 @@ ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]);
 /* Registers a function to be called in each forked child. Returns 0 without memory. */
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 
-/* Returns a variable of the environment with which the user configures the library, or NULL. A program that has
-   more rights than its user reads none, because they name files to write and programs to run. */
+/* Returns a variable of the environment with which the user configures the library, or NULL. A program that
+   has more rights than its user reads none, because they name files to write and programs to run. */
 ZT__PRIVATE const char *zt__get_variable(const char *name);
 
 /* Stores a variable of the environment as other libraries of the process see it. A value that does not fit is
@@ -184,8 +184,8 @@ ZT__PRIVATE int zt__rename_file(const char *from, const char *to);
 
 ZT__PRIVATE void zt__remove_file(const char *path);
 
-/* Creates a file that is going to replace `replaced`, whose properties are `properties`; NULL: there is none. At
-   no moment may more users read it than that one. A file or link that has its name is removed, and never
+/* Creates a file that is going to replace `replaced`, whose properties are `properties`; NULL: there is none.
+   At no moment may more users read it than that one. A file or link that has its name is removed, and never
    followed. */
 ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
                                   const zt__file_properties *properties);
