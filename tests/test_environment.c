@@ -460,6 +460,31 @@ static void test_extra_rights(void **state) {
     assert_no_messages();
 }
 
+/* What the system cannot do is asked for: the software device then fails as Intel's driver does. */
+static void test_debug_without_the_system(void **state) {
+    (void)state;
+    static const struct {
+        const char *asked, *behaviour;
+        ze_result_t expected;
+    } cases[] = {
+        {"1", "DEBUG_UNSUPPORTED", ZE_RESULT_ERROR_UNINITIALIZED},
+        {"0", "DEBUG_UNSUPPORTED", ZE_RESULT_SUCCESS},
+        {"1", "", ZE_RESULT_SUCCESS},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int status;
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            setenv("ZET_ENABLE_PROGRAM_DEBUGGING", cases[i].asked, 1);
+            setenv("SOFTGPU_BEHAVE", cases[i].behaviour, 1);
+            _exit(zeInit(0) != cases[i].expected);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_DIRECTORY(test_reports_at_close),
@@ -485,6 +510,7 @@ int main(void) {
         IN_DIRECTORY(test_a_wrong_value_is_logged_once),
         IN_DIRECTORY(test_a_timeline_without_end),
         IN_DIRECTORY(test_extra_rights),
+        cmocka_unit_test(test_debug_without_the_system),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,6 +60,8 @@ static void lose_some_of_immediate(world *w, loss one) {
     collect_all(profiler);
     expect_loss(w, profiler, one, 40, 10);
     assert_int_equal(w->message_count, before + 1); /* said once */
+    if (one.cause == ZT_LOST_NEVER_DELIVERED)       /* what to do fits a program that did wait */
+        assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "drivers drop a query now and then");
     close_profiler(w, profiler);
 }
 

@@ -27,26 +27,10 @@
 
 #endif
 
-#elif defined(_MSC_VER) && _MSC_VER >= 1939 && defined(_M_X64)
-
-/* On x64, cl reads volatile numbers with acquire, and writes them with release. */
-
-#ifdef __cplusplus
-
-#define ZT__VOLATILE(pointer) ((volatile std::remove_reference<decltype(*(pointer))>::type *)(pointer))
-
 #else
 
-#define ZT__VOLATILE(pointer) ((volatile __typeof__(*(pointer)) *)(pointer))
-#endif
+#error "zetools.h needs gcc or clang where ZETOOLS_IMPLEMENTATION is"
 
-#define ZT__THREAD_LOCAL __declspec(thread)
-
-#define zt__load(pointer) (*ZT__VOLATILE(pointer))
-
-#define zt__store(pointer, value) ((void)(*ZT__VOLATILE(pointer) = (value)))
-
-#define ZT__CHECKED_FORMAT(text, first)
 #endif
 
 ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand);

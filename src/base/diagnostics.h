@@ -35,6 +35,7 @@
                                "program's own: the driver's answer is the same. %s Or close the other "      \
                                "user, then open again.")                                                     \
     X(COUNTERS_IN_USE, "%s failed: %s. The device's counters are in use by %s. Close it, then open again.")  \
+    X(COUNTERS_HELD, "%s: the device's counters are in use by %s. Close it, then open again.")               \
     X(METRICS_UNAVAILABLE, "%s failed: %s. Metrics cannot be measured on this device; regions have times.")  \
     X(TIMES_BY_CHOICE, "zt_open: no metric groups are requested; regions have only times. Name some in "     \
                        "config.groups or ZT_GROUPS.")                                                        \

@@ -142,6 +142,9 @@ ZT__PRIVATE int zt__is_no_process(uint32_t process);
    keeps its number. */
 ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]);
 
+/* Keeps the file that has this code loaded until the process ends: the application has pointers into it. */
+ZT__PRIVATE void zt__keep_loaded(void);
+
 /* Registers a function to be called in each forked child. Returns 0 without memory. */
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 
@@ -184,11 +187,9 @@ ZT__PRIVATE int zt__rename_file(const char *from, const char *to);
 
 ZT__PRIVATE void zt__remove_file(const char *path);
 
-/* Creates a file that is going to replace `replaced`, whose properties are `properties`; NULL: there is none.
-   At no moment may more users read it than that one. A file or link that has its name is removed, and never
-   followed. */
-ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
-                                  const zt__file_properties *properties);
+/* Creates a file that is going to replace one with these properties; NULL: there is none. At no moment may more
+   users read it than that one. A file or link that has its name is removed, and never followed. */
+ZT__PRIVATE FILE *zt__create_file(const char *path, const zt__file_properties *properties);
 
 /* Creates a file without a name. */
 ZT__PRIVATE FILE *zt__create_temporary_file(void);
