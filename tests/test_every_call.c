@@ -605,7 +605,7 @@ static void ask_about_region(uint32_t region) {
     zt_stats stats;
     ok(zt_get_region(profiler, region, &info));
     ok(zt_get_limit(profiler, region, &limit));
-    assert_non_null(zt_limit_name(limit.limit));
+    assert_non_null(limit.name);
     for (uint32_t i = 0; i < ZT_LATENCY_COUNT; i++)
         ok(zt_get_latency(profiler, region, (zt_latency)i, &stats));
     for (uint32_t i = 0; i < zt_get_pass_count(profiler); i++)

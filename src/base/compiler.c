@@ -6,15 +6,7 @@ ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand) {
     return __atomic_add_fetch(number, summand, __ATOMIC_ACQ_REL);
 }
 
-ZT__PRIVATE uint32_t zt__exchange(uint32_t *number, uint32_t value) {
-    return __atomic_exchange_n(number, value, __ATOMIC_ACQ_REL);
-}
-
 ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected) {
     return __atomic_compare_exchange_n(number, &expected, expected + 1, 0, __ATOMIC_ACQ_REL,
                                        __ATOMIC_ACQUIRE);
-}
-
-ZT__PRIVATE int zt__count_bits(uint64_t bits) {
-    return __builtin_popcountll(bits);
 }

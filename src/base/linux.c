@@ -52,7 +52,7 @@ ZT__PRIVATE void zt__lock(zt__mutex *mutex) {
     pthread_mutex_lock(mutex);
 }
 
-ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex) {
+ZT__PRIVATE int zt__try_lock_mutex(zt__mutex *mutex) {
     return pthread_mutex_trylock(mutex) == 0;
 }
 

@@ -28,6 +28,9 @@
        call_seconds                        and call_errors_total: host time as a summary, and failures, by
                                            call
 
+       A region on several paths has a sample for each path, with the label "path", and none for the sum, but
+       for its lost and dropped samples.
+
        Names are in snake case and units are base units: GPU_BUSY in percent is
        zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Flags of streams and metrics that
        are not combined are left out, and so are kernels and hot spots. Counters begin at 0 with each
