@@ -641,8 +641,8 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
    below.
    The report is written beside the file and then renamed, so that nobody reads an incomplete one. Symbolic
    links at `path` are followed, those at the name beside it are not. Pipes and devices are written to
-   directly. A file that is replaced keeps its permissions, group and access list; where the system refuses
-   some of these, fewer users can read the new one. A pipe that nobody reads and a limit on the size of files
+   directly. A file that is replaced keeps its permissions and its group; where the system refuses the group,
+   fewer users can read the new one. A pipe that nobody reads and a limit on the size of files
    are errors, and raise neither SIGPIPE nor SIGXFSZ.
    Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace or instances without config.timeline;
    UNSUPPORTED_FEATURE for .html with ZETOOLS_NO_PAGE; UNKNOWN if the file cannot be written, and
@@ -818,7 +818,7 @@ typedef enum zt_availability {
     ZT_TIMES_BY_CHOICE,     /* config.groups or ZT_GROUPS is "" */
     ZT_NOT_ENABLED,         /* the driver's metrics are not enabled */
     ZT_LIBRARY_MISSING,     /* the driver lacks its metric library */
-    ZT_NO_PERMISSION,       /* the system reserves metrics for privileged users */
+    ZT_NO_PERMISSION,       /* the process may not use metrics; or, if the text says so, they may be in use */
     ZT_IN_USE,              /* the device's counters are in use by a stream, a profiler or another process */
     ZT_NO_SUCH_GROUP,       /* no event-based group of that name */
     ZT_NO_SUCH_METRIC,      /* no event-based group has a metric of that name */
@@ -1174,13 +1174,15 @@ struct zt_trace_config {
    became of those that are measured. */
 struct zt_trace_counts {
     uint64_t launches;
-    uint64_t measured;    /* a region was begun */
-    uint64_t filtered;    /* left out by the configuration */
-    uint64_t elsewhere;   /* on a list that the profiler cannot measure: of another context or device; of a
+    uint64_t measured;   /* a region was begun */
+    uint64_t filtered;   /* left out by the configuration */
+    uint64_t elsewhere;  /* on a list that the profiler cannot measure: of another context or device; of a
                              copy engine, unless the profiler measures times alone; one that can be cloned or
-                             changed, or is captured into a graph */
-    uint64_t replaced;    /* kernels, and pointers to functions, that zt_replace has replaced */
-    uint64_t serialised;  /* of those measured: between queries or, on a list that is not in order, between
+                             changed, or is captured into a graph; and by_pointer */
+    uint64_t by_pointer; /* of those elsewhere: through a pointer that zeDriverGetExtensionFunctionAddress has
+                             returned while tracing; see TRACED LAUNCHES */
+    uint64_t replaced;   /* kernels, and pointers to functions, that zt_replace has replaced */
+    uint64_t serialised; /* of those measured: between queries or, on a list that is not in order, between
                              barriers, so that they overlap with nothing. Without metrics, few are; see
                              TRACED LAUNCHES */
     uint64_t times_alone; /* of those measured, with a profiler that measures metrics: left out by `every` or
@@ -1231,7 +1233,6 @@ struct zt_kernel_info {
     uint32_t arguments;              /* that zeKernelSetArgumentValue can set */
     uint32_t code_bytes;             /* of its instructions */
     uint32_t profile_flags;          /* zet_profile_flags_t: what the module was built with */
-    uint32_t free_register_bytes;    /* of registers that it does not use, if these flags reserve them */
     uint32_t required_group_size[3]; /* as its source demands. 0: any */
 
     uint32_t shape_count; /* of `shapes`, which are in descending order of launches */
@@ -1336,12 +1337,13 @@ typedef int (*zt_row_fn)(const zt_row *row, void *user);
 
 /* Reports of a stream, and what became of them: reports = rows + discarded + waiting. See STREAMS. */
 struct zt_stream_counts {
-    uint64_t reports;   /* read from the device */
-    uint64_t rows;      /* delivered to a function or a profiler */
-    uint64_t discarded; /* not delivered */
-    uint64_t waiting;   /* not yet delivered */
-    uint64_t gaps;      /* how often the device reported that it had dropped data */
-    uint64_t dropped;   /* reports missing in these gaps, estimated from their length */
+    uint64_t reports;      /* read from the device */
+    uint64_t rows;         /* delivered to a function or a profiler */
+    uint64_t discarded;    /* not delivered */
+    uint64_t waiting;      /* not yet delivered */
+    uint64_t gaps;         /* how often the device reported that it had dropped data */
+    uint64_t dropped;      /* reports missing in these gaps, estimated from their length */
+    uint64_t lost_markers; /* markers of rows that were discarded, where the next row has its own */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -2638,9 +2640,6 @@ typedef zt__disabled_scope zt_scope;
 #include <intrin.h>
 #include <io.h>
 #include <sys/stat.h>
-#if defined(_MSC_VER) && defined(__cplusplus)
-#include <type_traits>
-#endif
 #else
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -2653,7 +2652,6 @@ typedef zt__disabled_scope zt_scope;
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 #endif
 
@@ -2744,9 +2742,8 @@ extern "C" {
 
 #define ZT__COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
-/* zt__load() acquires and zt__store() releases. zt__add() returns the sum, and zt__exchange() the number that
-   was there. zt__increment_if() increments a number if it is `expected`, and returns whether it did: of
-   several threads that try, one succeeds. */
+/* zt__load() acquires and zt__store() releases. zt__add() returns the sum. zt__increment_if() increments a number
+   if it is `expected`, and returns whether it did: of several threads that try, one succeeds. */
 
 #if defined(__GNUC__) || defined(__clang__)
 
@@ -2766,87 +2763,28 @@ extern "C" {
 
 #endif
 
-#elif defined(_MSC_VER) && _MSC_VER >= 1939 && defined(_M_X64)
-
-/* On x64, cl reads volatile numbers with acquire, and writes them with release. */
-
-#ifdef __cplusplus
-
-#define ZT__VOLATILE(pointer) ((volatile std::remove_reference<decltype(*(pointer))>::type *)(pointer))
-
 #else
 
-#define ZT__VOLATILE(pointer) ((volatile __typeof__(*(pointer)) *)(pointer))
-#endif
+#error "zetools.h needs gcc or clang where ZETOOLS_IMPLEMENTATION is"
 
-#define ZT__THREAD_LOCAL __declspec(thread)
-
-#define zt__load(pointer) (*ZT__VOLATILE(pointer))
-
-#define zt__store(pointer, value) ((void)(*ZT__VOLATILE(pointer) = (value)))
-
-#define ZT__CHECKED_FORMAT(text, first)
 #endif
 
 ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand);
 
-ZT__PRIVATE uint32_t zt__exchange(uint32_t *number, uint32_t value);
-
 ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected);
-
-ZT__PRIVATE int zt__count_bits(uint64_t bits);
 
 /* ==== base/compiler.c =================================================================================== */
 
 /* What compilers do differently: atomic operations, values of a thread, checked formats. */
 
-#if defined(__GNUC__) || defined(__clang__)
-
 ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand) {
     return __atomic_add_fetch(number, summand, __ATOMIC_ACQ_REL);
-}
-
-ZT__PRIVATE uint32_t zt__exchange(uint32_t *number, uint32_t value) {
-    return __atomic_exchange_n(number, value, __ATOMIC_ACQ_REL);
 }
 
 ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected) {
     return __atomic_compare_exchange_n(number, &expected, expected + 1, 0, __ATOMIC_ACQ_REL,
                                        __ATOMIC_ACQUIRE);
 }
-
-ZT__PRIVATE int zt__count_bits(uint64_t bits) {
-    return __builtin_popcountll(bits);
-}
-
-#elif defined(_MSC_VER) && _MSC_VER >= 1939 && defined(_M_X64)
-
-ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand) {
-    return (uint32_t)_InterlockedExchangeAdd((volatile long *)number, (long)summand) + summand;
-}
-
-ZT__PRIVATE uint32_t zt__exchange(uint32_t *number, uint32_t value) {
-    return (uint32_t)_InterlockedExchange((volatile long *)number, (long)value);
-}
-
-ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected) {
-    return (uint32_t)_InterlockedCompareExchange((volatile long *)number, (long)(expected + 1),
-                                                 (long)expected) == expected;
-}
-
-ZT__PRIVATE int zt__count_bits(uint64_t bits) {
-    int count = 0;
-    for (; bits; bits &= bits - 1) {
-        count++;
-    }
-    return count;
-}
-
-#else
-
-#error "zetools.h needs gcc, clang, or Visual Studio 2022 17.9 for x64 where ZETOOLS_IMPLEMENTATION is"
-
-#endif
 
 /* ==== base/memory.h ===================================================================================== */
 
@@ -3053,7 +2991,7 @@ ZT__PRIVATE void zt__destroy_mutex(zt__mutex *mutex);
 ZT__PRIVATE void zt__lock(zt__mutex *mutex);
 
 /* Returns 0 if any thread holds the mutex. */
-ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex);
+ZT__PRIVATE int zt__try_lock_mutex(zt__mutex *mutex);
 
 ZT__PRIVATE void zt__unlock(zt__mutex *mutex);
 
@@ -3114,11 +3052,14 @@ ZT__PRIVATE int zt__is_no_process(uint32_t process);
    keeps its number. */
 ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]);
 
+/* Keeps the file that has this code loaded until the process ends: the application has pointers into it. */
+ZT__PRIVATE void zt__keep_loaded(void);
+
 /* Registers a function to be called in each forked child. Returns 0 without memory. */
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 
-/* Returns a variable of the environment with which the user configures the library, or NULL. A program with
-   more rights than its user heeds none: they name files to write and programs to run. */
+/* Returns a variable of the environment with which the user configures the library, or NULL. A program that has
+   more rights than its user reads none, because they name files to write and programs to run. */
 ZT__PRIVATE const char *zt__get_variable(const char *name);
 
 /* Stores a variable of the environment as other libraries of the process see it. A value that does not fit is
@@ -3156,12 +3097,9 @@ ZT__PRIVATE int zt__rename_file(const char *from, const char *to);
 
 ZT__PRIVATE void zt__remove_file(const char *path);
 
-/* Creates a file under a name that only the caller uses. What has the name already was left by another
-   process, or laid there by another user: it is removed, and a link is not followed. The new file will
-   replace the file `replaced`, which has these properties: nobody who may not read that one may read the new
-   one, not even for a moment. If there is none to replace, `properties` is NULL. */
-ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
-                                  const zt__file_properties *properties);
+/* Creates a file that is going to replace one with these properties; NULL: there is none. At no moment may more
+   users read it than that one. A file or link that has its name is removed, and never followed. */
+ZT__PRIVATE FILE *zt__create_file(const char *path, const zt__file_properties *properties);
 
 /* Creates a file without a name. */
 ZT__PRIVATE FILE *zt__create_temporary_file(void);
@@ -3244,7 +3182,7 @@ ZT__PRIVATE void zt__lock(zt__mutex *mutex) {
     pthread_mutex_lock(mutex);
 }
 
-ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex) {
+ZT__PRIVATE int zt__try_lock_mutex(zt__mutex *mutex) {
     return pthread_mutex_trylock(mutex) == 0;
 }
 
@@ -3364,6 +3302,25 @@ ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]) {
     memset(bytes, 0, 16);
     if (random) {
         memcpy(bytes, random, 16);
+    }
+}
+
+/* A Dl_info, which strict modes hide. */
+typedef struct zt__library_address {
+    const char *file;
+    const void *begin;
+    const char *symbol;
+    const void *address;
+} zt__library_address;
+
+ZT__PRIVATE void zt__keep_loaded(void) {
+    static const char anchor = 0;
+    zt__library_address found = {NULL, NULL, NULL, NULL};
+    int (*find_address)(const void *address, void *found);
+    zt__find_symbol(NULL, "dladdr", (void *)&find_address);
+    if (find_address && find_address(&anchor, &found) &&
+        found.file) { /* a program is not opened, nor unloaded */
+        dlopen(found.file, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     }
 }
 
@@ -3557,25 +3514,16 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
     remove(path);
 }
 
-/* Gives a new file, which only its owner may use, the group, the access list and the permissions of the file
-   `from`. Where the system refuses one of them, fewer may use the new file than the other. */
-static void zt__copy_access(int file, const char *from, const zt__file_properties *properties) {
-    static const char name[] = "system.posix_acl_access";
-    char list[4096];
+/* Gives a new file, which only its owner may use, group and permissions of the file that it replaces. If the system
+   refuses the group, others may do with it what both the group and others might. */
+static void zt__copy_access(int file, const zt__file_properties *properties) {
+    mode_t all = properties->permissions;
+    mode_t shared = all & all >> 3 & 7;
     int has_group = fchown(file, (uid_t)-1, properties->group) == 0;
-    ssize_t size = getxattr(from, name, list, sizeof list);
-    if (size > 0 && has_group) {
-        fsetxattr(file, name, list, (size_t)size, 0); /* has the permissions, too */
-    } else if (size < 0 && (errno == ENODATA || errno == ENOTSUP)) {
-        mode_t all = properties->permissions;
-        mode_t shared = all & all >> 3 & 7; /* what both the group and others may do */
-        fremovexattr(file, name);           /* the list that its directory gives to new files */
-        fchmod(file, has_group ? all : (all & 0700) | shared << 3 | shared);
-    }
+    fchmod(file, has_group ? all : (all & 0700) | shared << 3 | shared);
 }
 
-ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
-                                  const zt__file_properties *properties) {
+ZT__PRIVATE FILE *zt__create_file(const char *path, const zt__file_properties *properties) {
     FILE *file;
     int descriptor;
     unlink(path);
@@ -3584,7 +3532,7 @@ ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
                           properties ? properties->permissions & 0700 : 0666);
     } while (descriptor < 0 && errno == EINTR);
     if (descriptor >= 0 && properties) {
-        zt__copy_access(descriptor, replaced, properties);
+        zt__copy_access(descriptor, properties);
     }
     file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
     if (!file && descriptor >= 0) {
@@ -4095,7 +4043,7 @@ typedef struct zt__suffix {
     int shows_timeline;
 } zt__suffix;
 
-/* A path of a list. It has room for more than any system accepts, so what is cut cannot be opened, either. */
+/* A path of a list. A path that is cut to fit is longer than any system accepts, and cannot be opened. */
 typedef struct zt__file_path {
     char text[5120];
 } zt__file_path;
@@ -4303,7 +4251,7 @@ ZT__PRIVATE ze_result_t zt__replace_file(const char *path, zt__content_fn write,
     /* A long name is cut, because the name of a file has 255 bytes at the most. */
     snprintf(beside, sizeof beside, "%.*s%.128s.%ld.%lx.part", (int)(name - path), path, name,
              zt__get_process_id(), (unsigned long)zt__this_thread());
-    part = zt__create_file(beside, path, has_before ? &before : NULL);
+    part = zt__create_file(beside, has_before ? &before : NULL);
     result = zt__write_content(part, fclose, write, content);
     if (result == ZE_RESULT_SUCCESS && !zt__rename_file(beside, path)) {
         result = ZE_RESULT_ERROR_UNKNOWN;
@@ -4332,7 +4280,8 @@ typedef struct zt__wait {
    held, and what they call must not lock it again. */
 typedef struct zt__timed_mutex {
     zt__mutex mutex;
-    uintptr_t owner; /* the thread, or 0. Atomic */
+    uintptr_t owner;  /* the thread, or 0. Atomic, like the next */
+    uint32_t waiting; /* threads: while there are any, zt__try_lock fails, so that none of them starves */
 } zt__timed_mutex;
 
 /* A thread that repeats a step until the step returns 0 or the thread is stopped. Between steps it may sleep
@@ -4374,7 +4323,7 @@ ZT__PRIVATE uint32_t zt__get_thread_number(void);
 
 ZT__PRIVATE int zt__is_owner(const zt__timed_mutex *timed);
 
-/* Returns 0 if any thread holds it, this one included. */
+/* Returns 0 if any thread holds it, this one included, or waits for it. */
 ZT__PRIVATE int zt__try_lock(zt__timed_mutex *timed);
 
 ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed);
@@ -4446,12 +4395,16 @@ ZT__PRIVATE int zt__is_owner(const zt__timed_mutex *timed) {
     return zt__load(&timed->owner) == zt__this_thread();
 }
 
-ZT__PRIVATE int zt__try_lock(zt__timed_mutex *timed) {
-    if (zt__is_owner(timed) || !zt__lock_if_free(&timed->mutex)) {
+static int zt__lock_if_free(zt__timed_mutex *timed) {
+    if (zt__is_owner(timed) || !zt__try_lock_mutex(&timed->mutex)) {
         return 0;
     }
     zt__store(&timed->owner, zt__this_thread());
     return 1;
+}
+
+ZT__PRIVATE int zt__try_lock(zt__timed_mutex *timed) {
+    return !zt__load(&timed->waiting) && zt__lock_if_free(timed);
 }
 
 ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed) {
@@ -4461,12 +4414,13 @@ ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed) {
 
 ZT__PRIVATE int zt__lock_until(zt__timed_mutex *timed, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
-    while (!zt__try_lock(timed)) {
-        if (zt__is_owner(timed) || !zt__wait_again(&wait)) {
-            return 0;
-        }
-    }
-    return 1;
+    int is_locked;
+    zt__add(&timed->waiting, 1);
+    do {
+        is_locked = zt__lock_if_free(timed);
+    } while (!is_locked && !zt__is_owner(timed) && zt__wait_again(&wait));
+    zt__add(&timed->waiting, UINT32_MAX); /* one less */
+    return is_locked;
 }
 
 /* ---- the library's own threads --------------------------------------------------------------------------- */
@@ -4855,9 +4809,7 @@ typedef struct zt__thread_messages {
 } zt__thread_messages;
 
 /* Returns the block of this process, or NULL if there is none, as in a forked child that has opened nothing.
-   Unlike zt__get_process, it sets no variable of the environment: a child may close what its parent has
-   opened, and another thread of the parent may have held the C library's lock of the environment at the
-   fork. */
+   Sets no variable of the environment: at the fork another thread may have held the C library's lock of it. */
 ZT__PRIVATE zt__process *zt__find_process(void);
 
 /* Returns the block of this process, and creates it if there is none. Returns NULL without memory. */
@@ -4932,7 +4884,7 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     if (process) {
         return process;
     }
-    if (!zt__exchange(&handles_fork, 1)) {
+    if (zt__increment_if(&handles_fork, 0)) {
         zt__call_after_fork(zt__after_fork);
     }
     zt__lock(&zt__process_setup);
@@ -5041,6 +4993,7 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
                                "program's own: the driver's answer is the same. %s Or close the other "      \
                                "user, then open again.")                                                     \
     X(COUNTERS_IN_USE, "%s failed: %s. The device's counters are in use by %s. Close it, then open again.")  \
+    X(COUNTERS_HELD, "%s: the device's counters are in use by %s. Close it, then open again.")               \
     X(METRICS_UNAVAILABLE, "%s failed: %s. Metrics cannot be measured on this device; regions have times.")  \
     X(TIMES_BY_CHOICE, "zt_open: no metric groups are requested; regions have only times. Name some in "     \
                        "config.groups or ZT_GROUPS.")                                                        \
@@ -5060,6 +5013,8 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     X(NO_SLOT, "zt_begin: all %u slots are in use, %u of them bound to recorded lists. Region '%.64s' is "   \
                "not measured. Call zt_collect() more often, zt_reset() or zt_release() for lists that are "  \
                "reset or destroyed, or raise config.max_slots.")                                             \
+    X(SLOTS_NOT_ENDED, "zt_begin: all %u slots are in use, %u of them by regions that were begun and not "   \
+                       "ended, such as '%.64s'. Region '%.64s' is not measured. Call zt_end() for each.")    \
     X(TOO_MANY_NAMES, "%s: more than %u names of regions. Do not put numbers that change into names.")       \
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
@@ -5671,7 +5626,7 @@ ZT__PRIVATE void zt__lock(zt__mutex *mutex) {
     AcquireSRWLockExclusive(mutex);
 }
 
-ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex) {
+ZT__PRIVATE int zt__try_lock_mutex(zt__mutex *mutex) {
     return TryAcquireSRWLockExclusive(mutex) != 0;
 }
 
@@ -5807,6 +5762,13 @@ ZT__PRIVATE void zt__free_thread_value(void *value) {
 /* Called by a thread that ends, with its value. */
 static void NTAPI zt__free_ended_value(void *value) {
     zt__free_thread_value(value);
+}
+
+ZT__PRIVATE void zt__keep_loaded(void) {
+    static const char anchor = 0;
+    HMODULE module;
+    GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN, &anchor,
+                       &module);
 }
 
 ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values) {
@@ -5961,11 +5923,10 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
 }
 
 /* Who may read it is inherited from its directory. */
-ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
-                                  const zt__file_properties *properties) {
+ZT__PRIVATE FILE *zt__create_file(const char *path, const zt__file_properties *properties) {
     zt__wide_path wide;
     int file;
-    (void)replaced, (void)properties;
+    (void)properties;
     if (!zt__to_wide(path, &wide)) {
         return NULL;
     }
@@ -7066,10 +7027,15 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         zt__report(diagnostics, METRICS_UNAVAILABLE, result, call, name);
         return ZT_NOT_SUPPORTED;
     }
+    if (holder && holder->text[0]) { /* the library has refused, and no call of the driver has failed */
+        zt__report(diagnostics, COUNTERS_HELD, result, is_streamed ? "zt_stream_open" : "zt_open",
+                   holder->text);
+        return ZT_IN_USE;
+    }
     /* Some drivers do not allow regions and streams on one device at a time: a profiler may have been refused
        because of a stream of this process, or a stream because of a profiler. */
     own.text[0] = 0;
-    process = holder && holder->text[0] ? NULL : zt__get_process();
+    process = zt__get_process();
     if (process) {
         zt__lock(&process->mutex);
         for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
@@ -7080,17 +7046,15 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
             }
         }
         zt__unlock(&process->mutex);
-        holder = &own;
     }
-    if (!holder || !holder->text[0]) {
+    if (!own.text[0]) {
         if (is_ambiguous && remedy) {
             zt__report(diagnostics, NO_PERMISSION_OR_IN_USE, result, call, name, remedy);
             return ZT_NO_PERMISSION;
         }
         snprintf(own.text, sizeof own.text, "another process, or a stream or query of this program's own");
-        holder = &own;
     }
-    zt__report(diagnostics, COUNTERS_IN_USE, result, call, name, holder->text);
+    zt__report(diagnostics, COUNTERS_IN_USE, result, call, name, own.text);
     return ZT_IN_USE;
 }
 
@@ -7849,14 +7813,21 @@ static int zt__domain_has_room(const zt__selector *selector, uint32_t index, uin
     return count < most;
 }
 
+static uint32_t zt__count_bits(uint64_t bits) {
+    uint32_t count = 0;
+    for (; bits; bits &= bits - 1) {
+        count++;
+    }
+    return count;
+}
+
 /* Returns the group to select next: of the groups that have the rarest missing metric, the one with the most
    missing metrics. Leaves out groups whose domain has `most` selected groups. Returns UINT32_MAX if no other
    group has that metric. */
 static uint32_t zt__find_next_group(const zt__selector *selector, const zt__metric_cover *cover,
                                     uint32_t most) {
     uint64_t bit, rarest = 0;
-    uint32_t i, fewest = UINT32_MAX, next = UINT32_MAX;
-    int count, highest = 0;
+    uint32_t i, count, highest = 0, fewest = UINT32_MAX, next = UINT32_MAX;
     for (bit = 1; bit && bit <= cover->missing; bit <<= 1) {
         uint32_t groups = 0;
         for (i = 0; i < cover->group_count; i++) {
@@ -9694,6 +9665,9 @@ ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, const zt__slot *slot, zt_
 ZT__PRIVATE void zt__count_dropped(zt_profiler *profiler, zt__region_record *region, const zt__list *list,
                                    uint64_t since_ns, zt_cause cause);
 
+/* Returns the name of a region that was begun and not ended, or NULL. */
+ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler);
+
 ZT__PRIVATE void zt__count_states(const zt_profiler *profiler, uint64_t counts[ZT__SLOT_STATE_COUNT]);
 
 /* Removes a slot from the open ones of its list. If regions inside it are still open, they overlap with it,
@@ -9829,6 +9803,20 @@ ZT__PRIVATE void zt__count_states(const zt_profiler *profiler, uint64_t counts[Z
         counts[state] = locked->state_counts[state];
     }
     zt__unlock(&locked->mutex);
+}
+
+ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt__list *list;
+    const char *name;
+    zt__lock(&locked->mutex);
+    list = locked->state_counts[ZT__SLOT_OPEN] ? locked->lists : NULL;
+    while (list && !list->innermost) {
+        list = list->next;
+    }
+    name = list ? list->innermost->region->name : NULL;
+    zt__unlock(&locked->mutex);
+    return name;
 }
 
 /* ---- the slots of a list, and free ones: with the mutex held --------------------------------------------- */
@@ -11080,7 +11068,6 @@ ZT__PRIVATE int zt__refuse_inside_callback(zt_profiler *profiler, const char *ca
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     void (*collect_hotspots)(zt_profiler *);
     const char *not_ended = NULL;
-    const zt__list *list;
     int is_complete = 1;
     if (!profiler || !profiler->device) {
         return ZE_RESULT_SUCCESS;
@@ -11101,13 +11088,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
         return ZE_RESULT_ERROR_DEVICE_LOST;
     }
     if (timeout_ns && is_complete) {
-        zt__lock(&profiler->mutex);
-        list = profiler->state_counts[ZT__SLOT_OPEN] ? profiler->lists : NULL;
-        while (list && !list->innermost) {
-            list = list->next;
-        }
-        not_ended = list ? list->innermost->region->name : NULL;
-        zt__unlock(&profiler->mutex);
+        not_ended = zt__name_open_region(profiler);
     }
     if (not_ended) {
         return zt__report(&profiler->diagnostics, REGION_OPEN, ZE_RESULT_NOT_READY, not_ended);
@@ -12134,6 +12115,7 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
                                        zt__list_state kind, const char *name, int times_alone) {
     zt_region region = {NULL, 0, 0, 0};
     uint64_t states[ZT__SLOT_STATE_COUNT];
+    const char *open;
     zt__slot *slot;
     zt_cause cause;
     if (zt__is_device_lost(&profiler->diagnostics)) {
@@ -12143,6 +12125,12 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
     slot = zt__open_slot(profiler, list, kind, name, times_alone, &cause);
     if (!slot && cause == ZT_DROPPED_NO_SLOT) {
         zt__count_states(profiler, states);
+        open = zt__name_open_region(profiler);
+        if (open && states[ZT__SLOT_OPEN] * 2 >= profiler->config.max_slots) {
+            zt__report(&profiler->diagnostics, SLOTS_NOT_ENDED, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+                       (unsigned)profiler->config.max_slots, (unsigned)states[ZT__SLOT_OPEN], open, name);
+            return region;
+        }
         zt__report(&profiler->diagnostics, NO_SLOT, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
                    (unsigned)profiler->config.max_slots,
                    (unsigned)(states[ZT__SLOT_RECORDED] + states[ZT__SLOT_ARMED]), name);
@@ -15996,23 +15984,24 @@ struct zt_stream {
     uint32_t row_count; /* rows that were calculated last */
     uint32_t row_next;  /* the first of them that is not yet delivered */
 
-    zt__timed_mutex reader;    /* the thread that holds it alone uses what follows */
-    zet_typed_value_t *values; /* of calculated rows */
-    uint32_t max_calculated;   /* rows that `values` has room for */
-    double *row;               /* the values of one row, for its receivers */
-    uint64_t row_report;       /* the number of the report from which the first calculated row comes */
-    int has_calculated;        /* reports of this capture were calculated before */
-    int is_first_row;          /* the next row is the first of the capture, which is not valid */
-    int is_after_failure;      /* the reports before the next row could not be calculated */
-    int is_gap_located;        /* a row of gap_first to gap_last was found to follow the gap */
-    int is_gap_pending;        /* rows are missing before the next one that is delivered */
-    int has_end;               /* there was a row, so the next two are known */
-    uint64_t end_ns;           /* of the last row's period, on the device's clock, unwrapped */
-    uint64_t host_ns;          /* the same by the host's clock */
-    uint64_t stamp_offset;     /* added to time stamps, which may be of another clock */
-    uint32_t last_marker;      /* the number of the marker in the last row */
-    double marker_reason;      /* ReportReason of rows with a marker; NaN: not seen yet */
-    double other_reason;       /* the same of rows without a marker */
+    zt__timed_mutex reader;     /* the thread that holds it alone uses what follows */
+    zet_typed_value_t *values;  /* of calculated rows */
+    uint32_t max_calculated;    /* rows that `values` has room for */
+    double *row;                /* the values of one row, for its receivers */
+    uint64_t row_report;        /* the number of the report from which the first calculated row comes */
+    int has_calculated;         /* reports of this capture were calculated before */
+    int is_first_row;           /* the next row is the first of the capture, which is not valid */
+    int is_after_failure;       /* the reports before the next row could not be calculated */
+    int is_gap_located;         /* a row of gap_first to gap_last was found to follow the gap */
+    int is_gap_pending;         /* rows are missing before the next one that is delivered */
+    int has_end;                /* there was a row, so the next two are known */
+    uint64_t end_ns;            /* of the last row's period, on the device's clock, unwrapped */
+    uint64_t host_ns;           /* the same by the host's clock */
+    uint64_t stamp_offset;      /* added to time stamps, which may be of another clock */
+    uint32_t last_marker;       /* the number of the marker in the last row */
+    const char *pending_marker; /* of a row that was discarded, for the next row without one. NULL: none */
+    double marker_reason;       /* ReportReason of rows with a marker; NaN: not seen yet */
+    double other_reason;        /* the same of rows without a marker */
     zt__clock clock;
 };
 
@@ -16576,6 +16565,21 @@ static const char *zt__find_marker(zt_stream *stream, const zet_typed_value_t *v
     return name;
 }
 
+/* A row that is discarded gives its marker to the next one. If that has its own, the marker is lost. */
+static void zt__pass_marker_on(zt_stream *stream, const char **marker, int is_discarded) {
+    const char *before = stream->pending_marker;
+    stream->pending_marker = is_discarded ? *marker : NULL;
+    if (before && *marker) {
+        zt__lock(&stream->data->mutex);
+        stream->counts.lost_markers++;
+        zt__unlock(&stream->data->mutex);
+    } else if (before && is_discarded) {
+        stream->pending_marker = before;
+    } else if (before) {
+        *marker = before;
+    }
+}
+
 /* ---- from the ring to the application -------------------------------------------------------------------- */
 
 ZT__PRIVATE uint32_t zt__find_waiting(zt_stream *stream, const uint8_t **raw) {
@@ -16605,26 +16609,33 @@ ZT__PRIVATE void zt__report_not_calculated(zt_stream *stream, ze_result_t result
    Calculates reports if no calculated row is left. Counts the row as delivered if it is valid and
    `is_wanted`, else as discarded. Returns 0 if there is no row.
 
-   Drivers keep state between calls. The first call in a process returns one row less than there are reports.
-   The first call for a later capture returns as many, but the first row begins in the capture before; it is
-   discarded (`is_first_row`). */
+   Drivers keep state between calls: a row begins where the report before it ended, which for the first call may
+   be in an earlier capture, or nowhere, so that there is no row. So the first report is calculated alone
+   before; then it makes a row, which is discarded (`is_first_row`), but has its marker. */
 static int zt__next_row(zt_stream *stream, uint64_t end, int is_wanted, zt__raw_row *row) {
     const zt__group *group = &stream->data->group;
     zt__process *process = zt__get_process();
+    const zet_metric_group_calculation_type_t type = ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES;
     uint64_t period = stream->info.period_ns, report, periods;
     int follows_gap, is_delivered;
     while (stream->row_next == stream->row_count) {
         const uint8_t *raw;
         uint32_t reports = stream->calculated < end && process ? zt__find_waiting(stream, &raw) : 0;
         uint32_t count = reports * group->metric_count, rows = 0;
-        ze_result_t result;
+        ze_result_t result = ZE_RESULT_SUCCESS;
         if (reports == 0) {
             return 0;
         }
         zt__lock(&process->mutex); /* drivers calculate on one thread at a time */
-        result = zetMetricGroupCalculateMetricValues(
-            group->handle, ZET_METRIC_GROUP_CALCULATION_TYPE_METRIC_VALUES, reports * stream->report_size,
-            raw, &count, stream->values);
+        if (!stream->has_calculated) {
+            uint32_t room = count;
+            result = zetMetricGroupCalculateMetricValues(group->handle, type, stream->report_size, raw, &room,
+                                                         stream->values);
+        }
+        if (result == ZE_RESULT_SUCCESS) {
+            result = zetMetricGroupCalculateMetricValues(group->handle, type, reports * stream->report_size,
+                                                         raw, &count, stream->values);
+        }
         zt__unlock(&process->mutex);
         if (result == ZE_RESULT_SUCCESS) {
             rows = count / group->metric_count < reports ? count / group->metric_count : reports;
@@ -16716,6 +16727,7 @@ ZT__PRIVATE void zt__deliver_all(zt_stream *stream, zt__receiver *receiver, int 
             kept.marker = zt__find_marker(stream, raw.values);
             kept.gap = raw.gap;
             receiver->row_count += raw.is_valid != 0;
+            zt__pass_marker_on(stream, &kept.marker, !raw.is_valid);
             if (!raw.is_valid || !is_wanted) {
                 continue;
             }
@@ -17071,6 +17083,7 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
     counts = zt_stream_get_counts(stream);
     counts.discarded += counts.waiting; /* `function` stopped early */
     counts.waiting = 0;
+    counts.lost_markers += stream->pending_marker != NULL;
     zt__destroy_stream(stream);
     return counts;
 }
@@ -17354,7 +17367,7 @@ enum {
     ZT__MAX_BINARY = 1 << 30, /* bytes. Longer native binaries are not read */
     ZT__REGISTER_FILE = 1024, /* registers that the threads of a vector engine share */
     ZT__BARRIERS_OF_SUBSLICE = 32,
-    ZT__PROFILE_INFO_BYTES = 4096 /* room for what zetKernelGetProfileInfo stores */
+    ZT__PROFILE_INFO_BYTES = 4096 /* room for what zetKernelGetProfileInfo stores: tokens follow */
 };
 
 /* What is known of a kernel, in the order of zt_kernel_info; UINT32_MAX is not known. There is no padding,
@@ -17363,7 +17376,7 @@ typedef struct zt__kernel_facts {
     uint64_t module; /* 0: not known */
     uint32_t simd_width, registers, slm_bytes, private_bytes, spill_bytes, barriers, arguments, code_bytes;
     uint32_t threads_per_eu; /* as the compiler states it */
-    uint32_t profile_flags, free_register_bytes;
+    uint32_t profile_flags;
     uint32_t required_group_size[3]; /* 0: any */
 } zt__kernel_facts;
 
@@ -17427,11 +17440,8 @@ ZT__PRIVATE void zt__query_kernel(const zt__driver *driver, ze_kernel_handle_t k
         zet_profile_properties_t properties;
         uint8_t bytes[ZT__PROFILE_INFO_BYTES];
     } profile;
-    zet_profile_free_register_token_t token;
-    zet_profile_register_sequence_t sequence;
     ze_kernel_properties_t properties;
-    size_t size = 0, at = sizeof profile.properties;
-    uint32_t i, j;
+    size_t size = 0;
     ze_result_t result;
     memset(&properties, 0, sizeof properties);
     properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
@@ -17462,24 +17472,8 @@ ZT__PRIVATE void zt__query_kernel(const zt__driver *driver, ze_kernel_handle_t k
     }
     memset(&profile, 0, sizeof profile);
     profile.properties.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES;
-    if (zetKernelGetProfileInfo(kernel, &profile.properties) != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    facts->profile_flags = profile.properties.flags;
-    /* Tokens follow the structure in memory, whose size the call does not take: there is room for many. */
-    for (i = 0; i < profile.properties.numTokens && sizeof profile - at >= sizeof token; i++) {
-        memcpy(&token, profile.bytes + at, sizeof token);
-        if (token.size < sizeof token || token.size > sizeof profile - at) {
-            return;
-        }
-        for (j = 0; token.type == ZET_PROFILE_TOKEN_TYPE_FREE_REGISTER && j < token.count &&
-                    j < (token.size - sizeof token) / sizeof sequence;
-             j++) {
-            memcpy(&sequence, profile.bytes + at + sizeof token + j * sizeof sequence, sizeof sequence);
-            facts->free_register_bytes =
-                (facts->free_register_bytes == UINT32_MAX ? 0 : facts->free_register_bytes) + sequence.count;
-        }
-        at += token.size;
+    if (zetKernelGetProfileInfo(kernel, &profile.properties) == ZE_RESULT_SUCCESS) {
+        facts->profile_flags = profile.properties.flags;
     }
 }
 
@@ -18104,7 +18098,7 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
     info->region = UINT32_MAX;
     info->simd_width = info->registers = info->slm_bytes = info->private_bytes = UINT32_MAX;
     info->spill_bytes = info->barriers = info->arguments = info->code_bytes = UINT32_MAX;
-    info->profile_flags = info->free_register_bytes = UINT32_MAX;
+    info->profile_flags = UINT32_MAX;
     info->occupancy = zt__nan();
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
@@ -18125,7 +18119,6 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
         info->arguments = found->facts.arguments;
         info->code_bytes = found->facts.code_bytes;
         info->profile_flags = found->facts.profile_flags;
-        info->free_register_bytes = found->facts.free_register_bytes;
         memcpy(info->required_group_size, found->facts.required_group_size, sizeof info->required_group_size);
         info->other_launches = found->other_launches;
         info->shape_count = found->shape_count;
@@ -20282,7 +20275,8 @@ enum {
     X(EVENT_CREATE, NULL, zt__after_event_create, ZT__FOR_COMMANDS)                                          \
     X(EVENT_DESTROY, zt__before_event_destroy, NULL, ZT__FOR_COMMANDS)                                       \
     X(EVENT_CHANGE, zt__before_event_change, NULL, ZT__FOR_EVENTS) /* on the host */                         \
-    X(EVENT_RESET, zt__before_event_reset, NULL, ZT__FOR_EVENTS) /* in a list */
+    X(EVENT_RESET, zt__before_event_reset, NULL, ZT__FOR_EVENTS) /* in a list */                            \
+    X(GET_EXTENSION, NULL, zt__after_get_extension, ZT__FOR_LAUNCHES)
 
 /* clang-format on */
 
@@ -20304,6 +20298,28 @@ typedef struct zt__append_lists_params {
     uint32_t *pnumWaitEvents;
     ze_event_handle_t **pphWaitEvents;
 } zt__append_lists_params;
+
+typedef struct zt__launch_with_arguments_params {
+    ze_command_list_handle_t *phCommandList;
+    ze_kernel_handle_t *phKernel;
+    const void *pgroupCounts;
+    const void *pgroupSizes;
+    void ***ppArguments;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__launch_with_arguments_params;
+
+typedef struct zt__launch_with_parameters_params {
+    ze_command_list_handle_t *phCommandList;
+    ze_kernel_handle_t *phKernel;
+    const ze_group_count_t **ppGroupCounts;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__launch_with_parameters_params;
 
 /* Of the calls that begin or end a capture, or query an identifier. */
 typedef struct zt__list_params {
@@ -20452,6 +20468,8 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_EVENT_CHANGE;
     case ZT__CALL_CommandListAppendEventReset:
         return ZT__KIND_EVENT_RESET;
+    case ZT__CALL_DriverGetExtensionFunctionAddress:
+        return ZT__KIND_GET_EXTENSION;
     case ZT__CALL_CommandListAppendSignalEvent:
     case ZT__CALL_CommandListAppendQueryKernelTimestamps:
     case ZT__CALL_CommandListAppendWriteGlobalTimestamp:
@@ -20472,28 +20490,6 @@ typedef struct zt__append_lists_with_parameters_params {
     uint32_t *pnumWaitEvents;
     ze_event_handle_t **pphWaitEvents;
 } zt__append_lists_with_parameters_params;
-
-typedef struct zt__launch_with_arguments_params {
-    ze_command_list_handle_t *phCommandList;
-    ze_kernel_handle_t *phKernel;
-    const void *pgroupCounts;
-    const void *pgroupSizes;
-    void ***ppArguments;
-    const void **ppNext;
-    ze_event_handle_t *phSignalEvent;
-    uint32_t *pnumWaitEvents;
-    ze_event_handle_t **pphWaitEvents;
-} zt__launch_with_arguments_params;
-
-typedef struct zt__launch_with_parameters_params {
-    ze_command_list_handle_t *phCommandList;
-    ze_kernel_handle_t *phKernel;
-    const ze_group_count_t **ppGroupCounts;
-    const void **ppNext;
-    ze_event_handle_t *phSignalEvent;
-    uint32_t *pnumWaitEvents;
-    ze_event_handle_t **pphWaitEvents;
-} zt__launch_with_parameters_params;
 
 typedef struct zt__copy_with_parameters_params {
     ze_command_list_handle_t *phCommandList;
@@ -20814,11 +20810,7 @@ typedef struct zt__modules {
     uint32_t failures;        /* to write files. Atomic */
     zt__message_text failure; /* the first of them */
 
-    /* of profile flags */
-    uint32_t profile_flags;           /* changes while nothing is traced */
-    ze_device_handle_t accepting[16]; /* devices for which modules were built with them */
-    uint32_t accepting_count;
-    int refuses_flags; /* the driver does not build with them. Atomic */
+    uint32_t profile_flags; /* changes while nothing is traced */
 
     /* of zt_replace */
     ze_context_handle_t context; /* of the profiler */
@@ -20936,12 +20928,12 @@ typedef struct zt__build {
     const ze_module_desc_t **place; /* the call's parameter, if it was changed; else NULL */
     const ze_module_desc_t *before; /* its value before */
     void *changed;                  /* from malloc, because a call may end after its tracer was destroyed */
-    ze_result_t trial;              /* of a build with the flags, if there was one */
+    ze_result_t trial;              /* of the build with the flags, if there was one */
 } zt__build;
 
-/* Called before a module is created. Adds the profile flags, unless the application passes some. If its call
-   failed because of them, nothing could be done about that. So the tracer itself builds the first module for
-   each device before, as a trial, to find out whether the driver accepts them. */
+/* Called before a module is created. Adds the profile flags, unless the application passes some or builds the
+   module from several inputs. If its call failed because of them, nothing could be done about that. So the tracer
+   itself builds the module before, as a trial, and leaves the flags out if that fails. */
 ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
                                  zt__build *build);
 
@@ -20958,92 +20950,37 @@ ZT__PRIVATE void zt__end_build(zt__modules *modules, const ze_module_create_para
 
 #ifdef ZETOOLS_TRACER
 
-/* A copy of a description, with another option in its build flags, which follow the structure. */
-typedef struct zt__changed_module {
-    ze_module_desc_t desc;
-    ze_module_program_exp_desc_t program; /* if the module is built from several inputs */
-} zt__changed_module;
-
-/* Writes build flags with another option behind them to `*end`, which moves behind that. */
-static const char *zt__join_flags(char **end, const char *flags, const char *option) {
-    char *joined = *end;
-    size_t length = flags ? strlen(flags) : 0;
-    if (length > 0) {
-        memcpy(joined, flags, length);
-        joined[length++] = ' ';
-    }
-    strcpy(joined + length, option);
-    *end = joined + length + strlen(option) + 1;
-    return joined;
-}
-
 ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
                                  zt__build *build) {
     const ze_module_desc_t *desc = *parameters->pdesc;
-    const ze_module_program_exp_desc_t *program;
+    const char *flags = desc && desc->pBuildFlags ? desc->pBuildFlags : "";
+    const ze_base_desc_t *next = (const ze_base_desc_t *)(desc ? desc->pNext : NULL);
+    ze_module_desc_t *changed; /* its build flags follow it */
     ze_module_handle_t module = NULL;
-    zt__changed_module *changed;
-    const char **flags;
-    size_t room, size;
-    uint32_t i, count = 0;
-    int is_known;
-    char option[64], *end;
-    if (!desc || !modules->profile_flags || zt__load(&modules->refuses_flags) ||
-        (desc->pBuildFlags && strstr(desc->pBuildFlags, "-zet-profile-flags"))) {
+    size_t room = strlen(flags) + 64;
+    if (!desc || !modules->profile_flags || strstr(flags, "-zet-profile-flags") ||
+        (next && next->stype == ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC)) {
         return;
     }
-    snprintf(option, sizeof option, "-zet-profile-flags 0x%x", (unsigned)modules->profile_flags);
-    program = (const ze_module_program_exp_desc_t *)desc->pNext;
-    if (program && program->stype == ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC) {
-        count = program->count;
-    }
-    room = strlen(option) + 2;
-    size = sizeof *changed + room + (desc->pBuildFlags ? strlen(desc->pBuildFlags) : 0);
-    for (i = 0; i < count; i++) {
-        size += sizeof *flags + room;
-        size += program->pBuildFlags && program->pBuildFlags[i] ? strlen(program->pBuildFlags[i]) : 0;
-    }
-    changed = (zt__changed_module *)zt__allocate(&zt__default_allocator, size, 1);
+    changed = (ze_module_desc_t *)zt__allocate(&zt__default_allocator, 1, sizeof *changed + room);
     if (!changed) {
         zt__report_no_memory(modules->diagnostics, "zeModuleCreate", "build flags");
         return;
     }
-    flags = (const char **)(changed + 1);
-    end = (char *)(flags + count);
-    changed->desc = *desc;
-    changed->desc.pBuildFlags = zt__join_flags(&end, desc->pBuildFlags, option);
-    if (count > 0) {
-        changed->program = *program;
-        changed->program.pBuildFlags = flags;
-        changed->desc.pNext = &changed->program;
+    *changed = *desc;
+    changed->pBuildFlags = (const char *)memcpy(changed + 1, flags, strlen(flags));
+    snprintf((char *)(changed + 1) + strlen(flags), room - strlen(flags), "%s-zet-profile-flags 0x%x",
+             *flags ? " " : "", (unsigned)modules->profile_flags);
+    build->trial = zeModuleCreate(*parameters->phContext, *parameters->phDevice, changed, &module, NULL);
+    if (build->trial != ZE_RESULT_SUCCESS) {
+        zt__free(&zt__default_allocator, changed);
+        return;
     }
-    for (i = 0; i < count; i++) {
-        flags[i] = zt__join_flags(&end, program->pBuildFlags ? program->pBuildFlags[i] : NULL, option);
-    }
-    zt__lock(&modules->mutex);
-    for (i = 0; i < modules->accepting_count && modules->accepting[i] != *parameters->phDevice;) {
-        i++;
-    }
-    is_known = i < modules->accepting_count;
-    zt__unlock(&modules->mutex);
-    if (!is_known) {
-        build->trial =
-            zeModuleCreate(*parameters->phContext, *parameters->phDevice, &changed->desc, &module, NULL);
-        if (build->trial != ZE_RESULT_SUCCESS) {
-            zt__free(&zt__default_allocator, changed);
-            return;
-        }
-        zt__check(modules->diagnostics, zeModuleDestroy(module), "zeModuleDestroy", "A module is not freed.");
-        zt__lock(&modules->mutex);
-        if (modules->accepting_count < ZT__COUNT_OF(modules->accepting)) {
-            modules->accepting[modules->accepting_count++] = *parameters->phDevice;
-        }
-        zt__unlock(&modules->mutex);
-    }
+    zt__check(modules->diagnostics, zeModuleDestroy(module), "zeModuleDestroy", "A module is not freed.");
     build->place = parameters->pdesc;
     build->before = desc;
     build->changed = changed;
-    *parameters->pdesc = &changed->desc;
+    *parameters->pdesc = changed;
 }
 
 ZT__PRIVATE void zt__end_build(zt__modules *modules, const ze_module_create_params_t *parameters,
@@ -21054,7 +20991,6 @@ ZT__PRIVATE void zt__end_build(zt__modules *modules, const ze_module_create_para
     uint64_t hash;
     ze_result_t result;
     if (build->trial != ZE_RESULT_SUCCESS) {
-        zt__store(&modules->refuses_flags, 1);
         zt__report(modules->diagnostics, FLAGS_REFUSED, build->trial, zt_result_name(build->trial),
                    (unsigned)modules->profile_flags);
     }
@@ -22310,7 +22246,8 @@ typedef struct zt__tracer {
     zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto, for those of the thread */
     uint64_t wait_timeout_ns;
 
-    int is_live; /* atomic */
+    int is_live;      /* atomic */
+    int start_result; /* of the last start. Atomic */
 
     /* The configuration, which changes only while the tracer is not live. */
     uint8_t measured[ZT__CALL_COUNT]; /* launches and copies that become regions */
@@ -22348,6 +22285,7 @@ typedef struct zt__tracer {
     uint64_t executions;          /* of lists, so far */
     int is_stopping;              /* no more launches are measured */
     zt_trace_counts counts;
+    int has_unseen_pointers; /* the application has pointers that launch, and are not wrapped. Atomic */
     zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
     zt__timed_call *by_appearance[ZT__CALL_COUNT]; /* the same, in the order of their first calls */
     uint32_t timed_call_count;
@@ -22677,9 +22615,10 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame);
 
 ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame);
 
-/* Makes slots no longer keep events: those of a pool, or all if `pool` is NULL. Time stamps of launches that
+/* Makes slots no longer keep events: those of a pool (NULL: all) for a profiler (NULL: any). Time stamps of launches that
    have signalled are saved; samples of others are lost. No mutex is held. */
-ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handle_t pool);
+ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handle_t pool,
+                                         const zt_profiler *owner);
 
 /* The driver may destroy events of the pool that the application has not destroyed. */
 ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame);
@@ -22733,11 +22672,17 @@ ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
     const ze_event_pool_desc_t *given = *p->pdesc;
     if (frame->tracer->keeps_events && given && zt__pool_allows_keeping(given) &&
         !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
+        ze_event_pool_handle_t trial =
+            NULL; /* if the driver refuses the flag, the application's call succeeds */
         frame->pool = *given;
         frame->pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
-        frame->pool_desc = p->pdesc;
-        frame->given_pool = given;
-        *p->pdesc = &frame->pool;
+        if (zeEventPoolCreate(*p->phContext, &frame->pool, *p->pnumDevices, *p->pphDevices, &trial) ==
+            ZE_RESULT_SUCCESS) {
+            zeEventPoolDestroy(trial);
+            frame->pool_desc = p->pdesc;
+            frame->given_pool = given;
+            *p->pdesc = &frame->pool;
+        }
     }
 }
 
@@ -22750,7 +22695,8 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
                                                      sizeof *known);
     if (known) {
         known->has_stamps = ((*p->pdesc)->flags & ZT__POOL_FLAGS_STAMPED) != 0;
-        known->may_be_kept = tracer->keeps_events && zt__pool_allows_keeping(*p->pdesc);
+        known->may_be_kept = tracer->keeps_events && zt__pool_allows_keeping(*p->pdesc) &&
+                             (known->has_stamps || frame->pool_desc);
     }
     zt__unlock(&tracer->mutex);
 }
@@ -22930,7 +22876,8 @@ ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame) {
     zt__forget_handle(frame->tracer, &frame->tracer->events, event);
 }
 
-ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handle_t pool) {
+ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handle_t pool,
+                                         const zt_profiler *owner) {
     const void *handle = pool;
     uint32_t i;
     int is_complete;
@@ -22939,7 +22886,8 @@ ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handl
         zt__lock(&tracer->mutex);
         for (i = 0; i < tracer->events.capacity; i++) {
             const zt__known_event *known = (const zt__known_event *)tracer->events.entries[i].value;
-            if (known && known->keeper && (!pool || known->pool == handle)) {
+            if (known && known->keeper && (!pool || known->pool == handle) &&
+                (!owner || known->keeper_owner == owner)) {
                 ze_event_handle_t event;
                 memcpy(&event, &known->handle, sizeof event);
                 zt__unlock(&tracer->mutex);
@@ -22957,7 +22905,7 @@ ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
     ze_event_pool_handle_t pool = *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool;
     const void *handle = pool;
     uint32_t i;
-    zt__release_kept_events(tracer, pool);
+    zt__release_kept_events(tracer, pool, NULL);
     zt__lock(&tracer->mutex);
     for (i = 0; i < tracer->events.capacity; i++) {
         zt__known_event *known = (zt__known_event *)tracer->events.entries[i].value;
@@ -23218,9 +23166,6 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         }
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
-        if (tracer->samples_hotspots) {
-            zt_hotspots_start(profiler, NULL); /* on failure, a note of the report says why */
-        }
     } else {
         zt__thread_messages *messages = zt__get_thread_messages();
         zt__lock(&tracer->mutex);
@@ -23236,6 +23181,8 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         zt__store(&profiler->tracer, (zt__tracer *)NULL);
         zt__store(&profiler->loaded, (zt__loaded *)NULL);
         zt_close(profiler);
+    } else if (profiler && tracer->samples_hotspots) {
+        zt_hotspots_start(profiler, NULL); /* on failure, a note of the report says why */
     }
     zt__unlock_timed(&tracer->opening);
     return found;
@@ -23833,6 +23780,8 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
                 zt__stop_thread(&device->profiler->thread);
                 device->profiler->config.thread = 0;
                 zt__collect_what_runs(device->profiler);
+                zt__release_kept_events(frame->tracer, NULL,
+                                        device->profiler); /* they end with the context */
                 zt__abandon_slots(device->profiler, "zeContextDestroy");
                 peaks = zt__get_peaks(device->profiler); /* the device cannot be queried later */
                 zt__lock(&device->profiler->mutex);
@@ -24517,6 +24466,10 @@ typedef struct zt__dispatcher {
     zt__tracer *tracer; /* the live one, or NULL; changed with both locks */
     zt__frame *frames;  /* all, in use or not */
 
+    /* Is called after zeDriverGetExtensionFunctionAddress: zt__wrap_extension. Set before a tracer is live. */
+    void (*wrap_extension)(zt__tracer *tracer,
+                           const ze_driver_get_extension_function_address_params_t *parameters);
+
     uint8_t observed[ZT__CALL_COUNT]; /* by the live tracer. Atomic; changed with both locks */
 } zt__dispatcher;
 
@@ -24529,6 +24482,15 @@ typedef struct zt__callbacks {
 
 /* Returns whether a prologue or epilogue runs on this thread, so that a hook may be the caller. */
 ZT__PRIVATE int zt__is_inside_hook(void);
+
+/* Begin and end a launch through a pointer of the driver's, as prologue and epilogue of a call of the loader. If its
+   handles may not be those of the loader, the launch is counted, and not measured. */
+ZT__PRIVATE void zt__begin_by_pointer(zt__call call, void *parameters, void **instance);
+
+ZT__PRIVATE void zt__end_by_pointer(ze_result_t result, void **instance);
+
+/* Counts a launch through a pointer that cannot be measured. */
+ZT__PRIVATE void zt__count_by_pointer(void);
 
 /* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback; or only in
    one that it measures. */
@@ -24546,13 +24508,18 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer);
 
 #ifdef ZETOOLS_TRACER
 
+ZT__PRIVATE zt__dispatcher zt__dispatch;
+
+static void zt__after_get_extension(zt__frame *frame) {
+    zt__dispatch.wrap_extension(frame->tracer,
+                                ZT__PARAMETERS(frame, ze_driver_get_extension_function_address_params_t));
+}
+
 ZT__PRIVATE const zt__kind_steps zt__steps_of_kind[ZT__KIND_COUNT] = {
 #define X(name, before, after, needed) {before, after, needed},
     ZT__KINDS(X)
 #undef X
 };
-
-ZT__PRIVATE zt__dispatcher zt__dispatch;
 
 ZT__PRIVATE zt__mutex zt__dispatch_setup = ZT__MUTEX_INITIALIZER;
 
@@ -24617,23 +24584,13 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     return frame;
 }
 
-static void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
+/* Does what a tracer does before a call, for which it has a frame. */
+static void zt__before_call(zt__frame *frame, void **instance) {
+    zt__call call = frame->call;
     zt__call_kind kind = zt__kind_of_call(call);
     zt__tracer *tracer;
-    zt__frame *frame;
+    void *parameters = frame->parameters;
     uint32_t i;
-    *instance = NULL;
-    if (zt__awaited_registration == registration) {
-        zt__awaited_registration = 0;
-    }
-    /* A thread is in one traced call at a time: the loader does not call back for calls inside of it. */
-    if (!zt__load(&zt__dispatch.observed[call]) || zt__get_depth() > 0 || zt__current_call) {
-        return;
-    }
-    frame = zt__begin_call(call, parameters);
-    if (!frame) {
-        return;
-    }
     *instance = frame;
     zt__current_call = frame;
     zt__change_depth(1);
@@ -24658,6 +24615,79 @@ static void zt__prologue(zt__call call, void *parameters, uintptr_t registration
     zt__change_depth(-1);
     frame->begin_ns = tracer->timed[call] ? zt__now_ns() : 0;
     zt__store(&frame->state, ZT__FRAME_DRIVER);
+}
+
+/* Returns whether a call of the application begins that may be observed. A thread is in one traced call at a time:
+   the loader does not call back for calls inside of it. */
+static int zt__may_begin(zt__call call) {
+    return zt__load(&zt__dispatch.observed[call]) && zt__get_depth() == 0 && !zt__current_call;
+}
+
+static void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
+    zt__frame *frame;
+    *instance = NULL;
+    if (zt__awaited_registration == registration) {
+        zt__awaited_registration = 0;
+    }
+    frame = zt__may_begin(call) ? zt__begin_call(call, parameters) : NULL;
+    if (frame) {
+        zt__before_call(frame, instance);
+    }
+}
+
+/* Counts a launch that is not measured, and gives the frame back. */
+static void zt__end_unmeasured(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    zt__lock(&tracer->mutex);
+    if (tracer->measured[frame->call] && !tracer->is_stopping) {
+        tracer->counts.launches++;
+        tracer->counts.elsewhere++;
+        tracer->counts.by_pointer++;
+    }
+    zt__unlock(&tracer->mutex);
+    zt__store(&frame->state, ZT__FRAME_UNUSED);
+}
+
+/* Returns whether handles of the driver, which its functions take, are those of the loader. A loader that cannot
+   translate them does not wrap any. */
+static int zt__has_plain_handles(zt__tracer *tracer) {
+    enum { LOADER_HANDLE_DEVICE = 1 };
+    const zt__traced_device *device = zt__load(&tracer->devices);
+    void *translated = NULL;
+    if (!device || !device->profiler) {
+        return 0;
+    }
+    return !device->profiler->driver.zelLoaderTranslateHandle ||
+           (device->profiler->driver.zelLoaderTranslateHandle(LOADER_HANDLE_DEVICE, device->device,
+                                                              &translated) == ZE_RESULT_SUCCESS &&
+            translated == (void *)device->device);
+}
+
+ZT__PRIVATE void zt__begin_by_pointer(zt__call call, void *parameters, void **instance) {
+    zt__frame *frame = zt__may_begin(call) ? zt__begin_call(call, parameters) : NULL;
+    zt__command command;
+    int is_known;
+    *instance = NULL;
+    if (!frame) {
+        return;
+    }
+    zt__read_command(call, parameters, &command);
+    zt__lock(&frame->tracer->mutex);
+    is_known = zt__find_known_list(frame->tracer, command.list) != NULL;
+    zt__unlock(&frame->tracer->mutex);
+    if (is_known || zt__has_plain_handles(frame->tracer)) {
+        zt__before_call(frame, instance);
+    } else {
+        zt__end_unmeasured(frame);
+    }
+}
+
+ZT__PRIVATE void zt__count_by_pointer(void) {
+    zt__call call = ZT__CALL_CommandListAppendLaunchKernel;
+    zt__frame *frame = zt__may_begin(call) ? zt__begin_call(call, NULL) : NULL;
+    if (frame) {
+        zt__end_unmeasured(frame);
+    }
 }
 
 /* ---- after a call --------------------------------------------------------------------------------------- */
@@ -24754,6 +24784,10 @@ static void zt__epilogue(ze_result_t result, void **instance) {
     zt__store(&frame->state, ZT__FRAME_UNUSED);
 }
 
+ZT__PRIVATE void zt__end_by_pointer(ze_result_t result, void **instance) {
+    zt__epilogue(result, instance);
+}
+
 /* ---- callbacks of the loader ---------------------------------------------------------------------------- */
 
 #define X(name)                                                                                              \
@@ -24805,6 +24839,166 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
     }
     zt__unlock(&zt__dispatch_mutex);
     return !is_running;
+}
+
+#endif
+
+/* ==== tracer/extensions.h =============================================================================== */
+
+/* Launches through pointers that zeDriverGetExtensionFunctionAddress returns, which loaders do not trace. */
+
+#ifdef ZETOOLS_TRACER
+
+/* Called after a pointer was returned to the application. If its function launches kernels, puts one of the
+   library in its place, which calls the driver's function between prologue and epilogue. The application may keep
+   that pointer: it works for as long as the process runs. */
+ZT__PRIVATE void zt__wrap_extension(zt__tracer *tracer,
+                                    const ze_driver_get_extension_function_address_params_t *parameters);
+
+#endif
+
+/* ==== tracer/extensions.c =============================================================================== */
+
+/* Launches through pointers that zeDriverGetExtensionFunctionAddress returns, which loaders do not trace. */
+
+#ifdef ZETOOLS_TRACER
+
+/* ze_group_size_t, which older headers lack. */
+typedef struct zt__group_size {
+    uint32_t x, y, z;
+} zt__group_size;
+
+typedef ze_result_t(ZE_APICALL *zt__launch_with_arguments_fn)(ze_command_list_handle_t, ze_kernel_handle_t,
+                                                              ze_group_count_t, zt__group_size, void **,
+                                                              const void *, ze_event_handle_t, uint32_t,
+                                                              ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__launch_with_parameters_fn)(ze_command_list_handle_t, ze_kernel_handle_t,
+                                                               const ze_group_count_t *, const void *,
+                                                               ze_event_handle_t, uint32_t,
+                                                               ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__launch_variable_fn)(ze_command_list_handle_t, ze_kernel_handle_t, void *,
+                                                        ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__append_graph_fn)(ze_command_list_handle_t, void *, void *,
+                                                     ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__append_operation_fn)(ze_command_list_handle_t, const void *,
+                                                         ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
+/* The driver's functions. Guarded by the mutex of the dispatcher until they are known; then they do not change. */
+static struct {
+    zt__launch_with_arguments_fn with_arguments;
+    zt__launch_with_parameters_fn with_parameters;
+    zt__launch_variable_fn variable;
+    zt__append_graph_fn graph;
+    zt__append_operation_fn operation;
+} zt__driver_functions;
+
+/* ---- what the application calls -------------------------------------------------------------------------- */
+
+static ze_result_t ZE_APICALL zt__launch_with_arguments(ze_command_list_handle_t list,
+                                                        ze_kernel_handle_t kernel, ze_group_count_t counts,
+                                                        zt__group_size sizes, void **arguments,
+                                                        const void *next, ze_event_handle_t signal,
+                                                        uint32_t wait_count, ze_event_handle_t *waits) {
+    zt__launch_with_arguments_params parameters = {&list, &kernel, &counts,     &sizes, &arguments,
+                                                   &next, &signal, &wait_count, &waits};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_CommandListAppendLaunchKernelWithArguments, &parameters, &instance);
+    result = zt__driver_functions.with_arguments(list, kernel, counts, sizes, arguments, next, signal,
+                                                 wait_count, waits);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
+static ze_result_t ZE_APICALL zt__launch_with_parameters(ze_command_list_handle_t list,
+                                                         ze_kernel_handle_t kernel,
+                                                         const ze_group_count_t *counts, const void *next,
+                                                         ze_event_handle_t signal, uint32_t wait_count,
+                                                         ze_event_handle_t *waits) {
+    zt__launch_with_parameters_params parameters = {&list,   &kernel,     &counts, &next,
+                                                    &signal, &wait_count, &waits};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_CommandListAppendLaunchKernelWithParameters, &parameters, &instance);
+    result = zt__driver_functions.with_parameters(list, kernel, counts, next, signal, wait_count, waits);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
+/* What the following append is not known well enough to be measured. */
+
+static ze_result_t ZE_APICALL zt__launch_variable(ze_command_list_handle_t list, ze_kernel_handle_t kernel,
+                                                  void *variable, ze_event_handle_t signal,
+                                                  uint32_t wait_count, ze_event_handle_t *waits) {
+    zt__count_by_pointer();
+    return zt__driver_functions.variable(list, kernel, variable, signal, wait_count, waits);
+}
+
+static ze_result_t ZE_APICALL zt__append_graph(ze_command_list_handle_t list, void *graph, void *next,
+                                               ze_event_handle_t signal, uint32_t wait_count,
+                                               ze_event_handle_t *waits) {
+    zt__count_by_pointer();
+    return zt__driver_functions.graph(list, graph, next, signal, wait_count, waits);
+}
+
+static ze_result_t ZE_APICALL zt__append_operation(ze_command_list_handle_t list, const void *next,
+                                                   ze_event_handle_t signal, uint32_t wait_count,
+                                                   ze_event_handle_t *waits) {
+    zt__count_by_pointer();
+    return zt__driver_functions.operation(list, next, signal, wait_count, waits);
+}
+
+/* ---- pointers -------------------------------------------------------------------------------------------- */
+
+/* Puts `own` in the place of the driver's function at `place`, which is stored at `known`. A second driver may have
+   another function of the name, of which launches are not seen. Returns 0 then. */
+static int zt__exchange_function(void **place, void *known, void *own) {
+    void *before;
+    int is_same;
+    zt__lock(&zt__dispatch_mutex);
+    memcpy(&before, known, sizeof before);
+    if (!before) {
+        memcpy(known, place, sizeof *place);
+    }
+    is_same = !before || before == *place;
+    zt__unlock(&zt__dispatch_mutex);
+    if (is_same) {
+        zt__keep_loaded();
+        *place = own;
+    }
+    return is_same;
+}
+
+ZT__PRIVATE void zt__wrap_extension(zt__tracer *tracer,
+                                    const ze_driver_get_extension_function_address_params_t *parameters) {
+    const char *name = *parameters->pname;
+    void **place = *parameters->pppFunctionAddress;
+    int is_wrapped = 1;
+    if (!name || !place || !*place) {
+        return;
+    }
+#define X(function, member, own, type)                                                                       \
+    if (strcmp(name, function) == 0) {                                                                       \
+        type wrapper = own;                                                                                  \
+        void *pointer;                                                                                       \
+        memcpy(&pointer, &wrapper, sizeof pointer);                                                          \
+        is_wrapped = zt__exchange_function(place, &zt__driver_functions.member, pointer);                    \
+    }
+    X("zeCommandListAppendLaunchKernelWithArguments", with_arguments, zt__launch_with_arguments,
+      zt__launch_with_arguments_fn)
+    X("zeCommandListAppendLaunchKernelWithParameters", with_parameters, zt__launch_with_parameters,
+      zt__launch_with_parameters_fn)
+    X("zexCommandListAppendVariableLaunchKernel", variable, zt__launch_variable, zt__launch_variable_fn)
+    X("zeCommandListAppendGraphExp", graph, zt__append_graph, zt__append_graph_fn)
+    X("zexCommandListAppendCustomOperation", operation, zt__append_operation, zt__append_operation_fn)
+#undef X
+    if (!is_wrapped) {
+        zt__store(&tracer->has_unseen_pointers, 1);
+    }
 }
 
 #endif
@@ -25081,7 +25275,6 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     tracer->timeline = timeline;
     zt__configure_modules(&tracer->modules, config->modules);
     tracer->modules.profile_flags = config->profile_flags;
-    tracer->modules.refuses_flags = 0;
     while (rest && zt__next_name(&rest, &pattern, &length)) { /* each pattern must match a call */
         size_t skipped = *pattern == '!';
         for (call = 0; call < ZT__CALL_COUNT; call++) {
@@ -25115,13 +25308,8 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     }
     tracer->hook_count = config->hook_count;
 
-    if (tracer->automatic) { /* its profilers may not be open yet */
-        zt_config complete = zt__complete_config(tracer->automatic);
-        measures_times_alone =
-            complete.groups && !zt__has_names(complete.groups) && !zt__has_names(complete.metrics);
-    } else {
-        measures_times_alone = tracer->devices->profiler->passes[0].group_count == 0;
-    }
+    /* The profilers of zt_auto are opened later, and may find that there are no metrics. */
+    measures_times_alone = tracer->automatic || tracer->devices->profiler->passes[0].group_count == 0;
     tracer->keeps_events = (!config->no_launches || config->copies) &&
                            (config->every > 1 || config->limit || measures_times_alone);
     present = ZT__ALWAYS;
@@ -25201,6 +25389,7 @@ static ze_result_t zt__start_only_tracer(zt__tracer *tracer, const zt_trace_conf
     if (enable_layer && enable_layer() == ZE_RESULT_SUCCESS) {
         zt__find_loader_symbol("zelDisableTracingLayer", (void *)&zt__dispatch.disable_layer);
     }
+    zt__dispatch.wrap_extension = zt__wrap_extension;
     result = zt__register_calls(tracer);
     if (result == ZE_RESULT_SUCCESS) {
         zt__set_live(tracer, 1);
@@ -25230,6 +25419,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     if (result != ZE_RESULT_SUCCESS) {
         zt__store(&process->tracers, 0u);
     }
+    zt__store(&tracer->start_result, (int)result);
     return result;
 }
 
@@ -25258,7 +25448,7 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
                 zt__try_collect(profiler, NULL, 1);
             }
         }
-        zt__release_kept_events(tracer, NULL);
+        zt__release_kept_events(tracer, NULL, NULL);
     }
 
     zt__lock(&zt__dispatch_setup);
@@ -25494,7 +25684,7 @@ typedef struct zt__document {
 } zt__document;
 
 /* The lengths of zt__figure_names, zt__overlap_names and zt__kernel_numbers. */
-enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 7, ZT__KERNEL_NUMBERS = 10 };
+enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 7, ZT__KERNEL_NUMBERS = 9 };
 
 typedef struct zt__figures {
     double values[ZT__FIGURE_COUNT];
@@ -25813,16 +26003,14 @@ ZT__PRIVATE zt__date zt__format_now(void) {
 
 /* The figures of a kernel that are one number, as CSV and JSON have them. UINT32_MAX: not known. */
 ZT__PRIVATE const char *const zt__kernel_numbers[ZT__KERNEL_NUMBERS][2] = {
-    {"simd_width", "items"},  {"registers", ""},
-    {"slm_bytes", "bytes"},   {"private_bytes", "bytes"},
-    {"spill_bytes", "bytes"}, {"barriers", ""},
-    {"arguments", ""},        {"code_bytes", "bytes"},
-    {"profile_flags", ""},    {"free_register_bytes", "bytes"}};
+    {"simd_width", "items"},    {"registers", ""},        {"slm_bytes", "bytes"},
+    {"private_bytes", "bytes"}, {"spill_bytes", "bytes"}, {"barriers", ""},
+    {"arguments", ""},          {"code_bytes", "bytes"},  {"profile_flags", ""}};
 
 ZT__PRIVATE zt__kernel_values zt__list_kernel_values(const zt_kernel_info *info) {
     zt__kernel_values list = {{info->simd_width, info->registers, info->slm_bytes, info->private_bytes,
                                info->spill_bytes, info->barriers, info->arguments, info->code_bytes,
-                               info->profile_flags, info->free_register_bytes}};
+                               info->profile_flags}};
     return list;
 }
 
@@ -26105,7 +26293,9 @@ static ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__no
 
 /* What to do about samples that are lost or dropped, of the causes from ZT_LOST_NEVER_DELIVERED on. */
 static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
-    "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
+    "On immediate lists, drivers drop a query now and then; recorded lists lose none. Work that has not "
+    "ended at "
+    "zt_close has to be waited for.",
     "Execute recorded lists with zt_execute, or collect after each execution.",
     "Wait for the work inside of ZT_PASSES.",
     "The log names the call that failed.",
@@ -26134,7 +26324,8 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
     zt_trace_counts counts = zt_trace_get_counts(document->profiler);
     const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
-    if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+    if (tracer && zt__load(&tracer->start_result) == ZE_RESULT_SUCCESS &&
+        tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
             zt__add_note(document, note,
                          "%llu launch%s: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
@@ -26166,12 +26357,36 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
     const zt__tracer *tracer = zt__load(&document->profiler->tracer);
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
-    if (counts.elsewhere > 0) {
+    int start_result = tracer ? zt__load(&tracer->start_result) : 0;
+    int has_unseen_pointers = tracer && zt__load(&tracer->has_unseen_pointers);
+    if (start_result != 0) {
+        zt__add_note(
+            document, note,
+            "Tracing is off: the last zt_trace_start failed (%s). Kernels that were launched since are not "
+            "shown.",
+            zt_result_name((ze_result_t)start_result));
+    }
+    if (counts.elsewhere > counts.by_pointer) {
         zt__add_note(document, note,
                      "%llu of %llu launches could not be measured: their lists are of other contexts or "
                      "devices, of copy engines, can be cloned or changed, or are captured into graphs%s.",
-                     (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
+                     (unsigned long long)(counts.elsewhere - counts.by_pointer),
+                     (unsigned long long)counts.launches,
                      counts_waits ? ", or they are waits on lists that are not in order" : "");
+    }
+    if (counts.by_pointer > 0) {
+        zt__add_note(
+            document, note,
+            "%llu of %llu launches %s made through a pointer that zeDriverGetExtensionFunctionAddress "
+            "returned, and not measured: shares are of the others. Not measured are graphs, launches of "
+            "variables and, where the loader wraps handles, all.",
+            (unsigned long long)counts.by_pointer, (unsigned long long)counts.launches,
+            counts.by_pointer == 1 ? "was" : "were");
+    }
+    if (has_unseen_pointers) {
+        zt__add_note(document, note,
+                     "zeDriverGetExtensionFunctionAddress returned pointers of a second driver, and launches "
+                     "through them are not seen: shares are of the others.");
     }
     if (counts.serialised > 0 && document->profiler->metric_count == 0) {
         zt__add_note(document, note,
@@ -26311,6 +26526,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_counts counts = zt_get_counts(profiler);
     uint64_t all = 0, with_metrics = 0, others = 0, states[ZT__SLOT_STATE_COUNT], waiting;
     uint32_t i, unknown = 0, hotspots = 0;
+    const char *name; /* of a region that is not ended */
     char text[256];
 #ifdef ZETOOLS_TRACER
     zt__tracer *tracer = zt__load(&profiler->tracer);
@@ -26391,7 +26607,9 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     /* samples that are not in the report */
     zt__count_states(profiler, states);
     waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
-    zt__note_missing(document, note, states[ZT__SLOT_OPEN], "not ended",
+    name = zt__name_open_region(profiler);
+    snprintf(text, sizeof text, "not ended, such as '%.64s'", name ? name : "");
+    zt__note_missing(document, note, states[ZT__SLOT_OPEN], text,
                      "Call zt_end for each region that was begun.");
     zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
                      "Call zt_collect after the execution.");
@@ -28011,6 +28229,9 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
 #ifdef ZETOOLS_TRACER
     zt__family call_time = {"zetools_call_seconds", "summary", "seconds", "Host time of calls", 0};
     zt__family call_errors = {"zetools_call_errors", "counter", "errors", "Calls that failed", 0};
+    zt__family unmeasured = {"zetools_unmeasured_launches", "counter", "launches",
+                             "Launches that a tracer saw and could not measure, by cause", 0};
+    zt_trace_counts launches = zt_trace_get_counts(profiler);
     uint32_t calls = zt__calls_to_report(profiler);
     zt_call_info call;
 #endif
@@ -28029,6 +28250,13 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     zt__print(writer, "%s %llu\n", in_flight.name, (unsigned long long)counts.in_flight);
     zt__begin_family(writer, &unobserved);
     zt__print(writer, "%s_total %llu\n", unobserved.name, (unsigned long long)counts.unobserved_lists);
+#ifdef ZETOOLS_TRACER
+    if (launches.launches > 0) {
+        zt__write_counter_sample(writer, &unmeasured, "cause", "list",
+                                 launches.elsewhere - launches.by_pointer);
+        zt__write_counter_sample(writer, &unmeasured, "cause", "pointer", launches.by_pointer);
+    }
+#endif
 
     for (kind = 0; kind < ZT__COUNT_OF(times); kind++) {
         for (row = zt__next_by_path(document, NULL); row; row = zt__next_by_path(document, row)) {
@@ -34520,6 +34748,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        region_lost_samples_total           and region_dropped_samples_total: by region
        lost_samples_total                  and dropped_samples_total: by cause
        collected_samples_total             and in_flight_samples, unobserved_lists_total
+       unmeasured_launches_total           that a tracer saw and could not measure: by cause, list or pointer
        metric_NAME_UNIT                    of the device: by region, metric and group, and by pass if there
                                            are several. What adds up is a counter, with _total; what is
                                            averaged is a gauge
@@ -34608,6 +34837,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - captured into a graph, or waiting for events while another list is captured
        - on copy engines, if the profiler measures metrics
        - on lists that can be cloned, because clones would write to the same queries and events
+       - through pointers that zeDriverGetExtensionFunctionAddress returned while tracing, of the functions that
+         append graphs (zeCommandListAppendGraphExp), kernels with variables and custom operations (zex...), or
+         of any function where the loader wraps handles (zt_trace_counts.by_pointer). Those of
+         zeCommandListAppendLaunchKernelWithArguments and ...WithParameters are measured as the loader's calls.
+         Pointers from before zt_trace_start are not seen: start first, or use zt_auto
        - on mutable lists, once the application has queried the identifier of a command, because nothing may
          be appended before this command
 
@@ -34750,9 +34984,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        With zt_trace_config.profile_flags, -zet-profile-flags is added to the build flags of these modules,
        so zetKernelGetProfileInfo describes their registers to tools that inject instructions. Set
-       ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 before zeInit; zt_auto does so if it is given profile flags. The
-       first module for each device is built twice, to see whether the driver accepts the flags. If not,
-       modules are built as the application says, which is logged once.
+       ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 before zeInit; zt_auto does so if it is given profile flags. Each
+       module is built twice: first to see whether the driver accepts the flags. If not, it is built as the
+       application says, which is logged once. So are modules of several inputs
+       (ze_module_program_exp_desc_t).
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -34954,7 +35189,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    WINDOWS
 
        - Link with ze_loader.lib, or with -lze_loader by mingw-w64.
-       - Visual Studio would have to be 2022, 17.9 or later, for x64. Its compiler has not been tried.
+       - Compile with mingw-w64 or clang.
        - Paths are UTF-8.
        - An empty variable of the environment counts as not set. Changes by SetEnvironmentVariable after the
          start of the program are not seen.
@@ -34985,7 +35220,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        spots or a debugger           statistics, rings of rows, samples of instructions
        of a tracer                   records of handles, names, counts, times, modules    no      no
                                      and kernels
-       of the modules of a tracer    replacements; devices that accept profile flags      no      no
+       of the modules of a tracer    replacements                                         no      no
        of the process                activation and calculation of metric groups          yes     no
        setup, of a copy of the       finding what all copies share                        no      no
        header
@@ -35121,4 +35356,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: e0dd6675706ea6eb */
+/* Joined from src/ by src/join.py: d46bb24ce8d4df8d */

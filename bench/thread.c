@@ -85,9 +85,8 @@ static void measure(kind wanted) {
     open_bare(&b, wanted);
     prepare(&b);
     run_submitter(&s, 4096);
-    for (costs c = REAL; c < COSTS; c++) {
+    FOR_ALL_COSTS {
         double times[2];
-        set_costs(c);
         put_row("thread", kind_names[wanted],
                 compare((work){run_submitter, &s}, (work){run_submission, &b}, 201, 4 * BATCH, times),
                 AT_MOST, wanted == IMMEDIATE ? 1.05 : 1.25);

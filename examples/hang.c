@@ -1,8 +1,9 @@
 /* Finds where a kernel hangs. The kernel waits for a flag that nobody sets. The program goes on meanwhile, and
    a watch reports which region hangs, also to run.hang.txt. Then this program, once more, stops the threads of
    the device by a debugger, prints at which line they are, and resumes them. At last the program sets the
-   flag, so that the kernel ends with the right result. On a real device, program debug has to be enabled: see
-   PROGRAM DEBUG in zetools.h. */
+   flag, so that the kernel ends with the right result. The debugger needs ZET_ENABLE_PROGRAM_DEBUGGING=1 in
+   the environment. Where a device has no program debug, drivers refuse to start with it. See PROGRAM DEBUG in
+   zetools.h. */
 #define _GNU_SOURCE /* popen */
 #define ZETOOLS_DEBUG
 #define ZETOOLS_IMPLEMENTATION
@@ -140,7 +141,6 @@ int main(int argc, char **argv) {
     int right;
     gpu g;
 
-    setenv("ZET_ENABLE_PROGRAM_DEBUGGING", "1", 0);
     if (argc > 1 && atoi(argv[1]) > 0)
         return debug_process(argv[0], (uint32_t)atoi(argv[1]));
     g = gpu_open(argv[0]);

@@ -33,7 +33,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 /* ==== what fails ========================================================================================== */
@@ -68,8 +67,6 @@ static const struct site {
     {SYSTEM, "fflush"},
     {SYSTEM, "fchmod"},
     {SYSTEM, "fchown"},
-    {SYSTEM, "getxattr"},
-    {SYSTEM, "fremovexattr"},
     {SYSTEM, "fcntl"},
     {SYSTEM, "waitpid"},
     {SYSTEM, "kill"},
@@ -274,14 +271,6 @@ int fchmod(int file, mode_t mode) {
 
 int fchown(int file, uid_t user, gid_t group) {
     return FAILS("fchown") ? -1 : REAL(fchown)(file, user, group);
-}
-
-ssize_t getxattr(const char *path, const char *name, void *value, size_t size) {
-    return FAILS("getxattr") ? -1 : REAL(getxattr)(path, name, value, size);
-}
-
-int fremovexattr(int file, const char *name) {
-    return FAILS("fremovexattr") ? -1 : REAL(fremovexattr)(file, name);
 }
 
 /* What follows the command is a number or a pointer, such as that of gcov's lock of a file. */

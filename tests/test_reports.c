@@ -2348,11 +2348,6 @@ static struct {
     gid_t group;               /* that a file was given */
     int refuses_group;
     const char *link; /* is laid in place of the file before its permissions are set; NULL: none */
-    int list_error;   /* not 0: the access list of the old file cannot be read */
-    const void *list; /* of the old file; NULL: the one that it has */
-    size_t list_size;
-    char new_list[64]; /* of the new file */
-    size_t new_size;
 } pretended;
 
 int fchmod(int file, mode_t mode) {
@@ -2376,28 +2371,6 @@ int fchown(int file, uid_t user, gid_t group) {
     __atomic_store_n(&pretended.group, group, __ATOMIC_RELAXED);
     errno = EPERM;
     return pretended.refuses_group ? -1 : REAL(fchown)(file, user, group);
-}
-
-ssize_t getxattr(const char *path, const char *name, void *value, size_t size) {
-    assert_string_equal(name, "system.posix_acl_access");
-    errno = pretended.list_error;
-    if (pretended.list_error)
-        return -1;
-    if (!pretended.list)
-        return REAL(getxattr)(path, name, value, size);
-    assert_true(pretended.list_size <= size);
-    memcpy(value, pretended.list, pretended.list_size);
-    return (ssize_t)pretended.list_size;
-}
-
-int fsetxattr(int file, const char *name, const void *value, size_t size, int flags) {
-    (void)file;
-    assert_string_equal(name, "system.posix_acl_access");
-    assert_true(size <= sizeof pretended.new_list);
-    assert_int_equal(flags, 0);
-    memcpy(pretended.new_list, value, size);
-    pretended.new_size = size;
-    return 0;
 }
 
 /* As the user wants it, by umask. */
@@ -2471,33 +2444,6 @@ static void test_group_of_a_file_stays(void **state) {
     assert_int_equal(permissions_after(profiler, path, 0640), 0600);
     assert_int_equal(permissions_after(profiler, path, 0604), 0600);
     assert_int_equal(permissions_after(profiler, path, 0664), 0644);
-    memset(&pretended, 0, sizeof pretended);
-}
-
-/* So is the list of who else may use it. If that cannot be had, nobody but the owner may use the new one. */
-static void test_access_list_of_a_file_stays(void **state) {
-    world *w = *state;
-    const char *path = in_directory("run.csv");
-    zt_profiler *profiler = measure_region(w, NULL);
-    ok(zt_report(profiler, path));
-    memset(&pretended, 0, sizeof pretended);
-    pretended.list = "a list";
-    pretended.list_size = sizeof "a list";
-    assert_int_equal(permissions_after(profiler, path, 0640), 0600); /* it would have set the others, too */
-    assert_int_equal(pretended.new_size, pretended.list_size);
-    assert_memory_equal(pretended.new_list, pretended.list, pretended.list_size);
-    pretended.new_size = 0;
-    pretended.refuses_group = 1;
-    assert_int_equal(permissions_after(profiler, path, 0640), 0600);
-    assert_int_equal(pretended.new_size, 0);
-    pretended.refuses_group = 0;
-    pretended.list = NULL;
-    pretended.list_error = ERANGE;
-    assert_int_equal(permissions_after(profiler, path, 0640), 0600);
-    pretended.list_error = ENOTSUP;
-    assert_int_equal(permissions_after(profiler, path, 0640), 0640);
-    pretended.list_error = ENODATA;
-    assert_int_equal(permissions_after(profiler, path, 0640), 0640);
     memset(&pretended, 0, sizeof pretended);
 }
 
@@ -2707,7 +2653,6 @@ int main(void) {
         IN_DIRECTORY(test_permissions_of_a_new_file),
         IN_DIRECTORY(test_permissions_of_a_file_stay),
         IN_DIRECTORY(test_group_of_a_file_stays),
-        IN_DIRECTORY(test_access_list_of_a_file_stays),
         IN_DIRECTORY(test_a_link_in_place_of_the_new_file),
         IN_DIRECTORY(test_old_report_survives_a_failure),
         IN_DIRECTORY(test_nobody_reads_half_a_file),

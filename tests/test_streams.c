@@ -640,6 +640,42 @@ static void test_markers_name_their_rows(void **state) {
     check_work(w);
 }
 
+/* A marker in the first report, which ends no row, is that of the next row. */
+static void mark_at_once(world *w) {
+    enum { LONG_ENOUGH = 50000000 };
+    zt_stream *stream = open_rows(w, LONG_ENOUGH);
+    rows *kept = rows_of(stream);
+    mark_now(w, stream, "first");
+    finish_immediate(w, w->immediate);
+    read_rows(stream, kept, 2);
+    zt_stream_counts counts = close_rows(stream, kept);
+    assert_string_equal(marker_at(kept, 0), "first");
+    assert_int_equal(counts.lost_markers, 0);
+}
+
+/* Unless that has its own. */
+static void mark_twice_at_once(world *w) {
+    zt_stream *stream = open_rows(w, SLOW_PERIOD);
+    rows *kept = rows_of(stream);
+    mark_now(w, stream, "first");
+    mark_now(w, stream, "second");
+    finish_immediate(w, w->immediate);
+    zt_stream_counts counts = close_rows(stream, kept);
+    assert_string_equal(marker_at(kept, 0), "second");
+    assert_int_equal(counts.lost_markers, 1);
+}
+
+static void test_marker_in_the_first_report(void **state) {
+    world *w = (world *)*state;
+    for (int keeps_state = 0; keeps_state < 2; keeps_state++) {
+        gpu.behave(SOFTGPU_CALCULATION_KEEPS_STATE, (uint32_t)keeps_state);
+        for (int i = 0; i < 3; i++) { /* the first capture of a process differs */
+            mark_at_once(w);
+            mark_twice_at_once(w);
+        }
+    }
+}
+
 static void test_marker_in_a_recorded_list(void **state) {
     world *w = (world *)*state;
     zt_stream *stream = open_rows(w, SLOW_PERIOD);
@@ -746,7 +782,7 @@ static void test_calls_from_the_callback(void **state) {
     ok(zt_stream_open(w->context, w->device, &config, &stream));
     mark_often(w, stream, 3);
     check_stream_counts(zt_stream_close(stream, call_inside, stream));
-    assert_int_equal(heard(w, "STREAM_BUSY"), 2); /* once for each stream */
+    assert_int_equal(heard(w, "STREAM_BUSY"), 4); /* of each call, once for each stream */
 }
 
 typedef struct waiter {
@@ -1016,8 +1052,9 @@ static void test_stream_first(void **state) {
 static void test_profiler_first(void **state) {
     world *w = (world *)*state;
     zt_profiler *profiler = open_groups(w, "ComputeBasic");
+    /* No call of the driver has failed. */
     expect_refusal(w, "ComputeBasic", ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
-                   "group 'ComputeBasic' of a profiler of this process");
+                   "zt_stream_open: the device's counters are in use by group 'ComputeBasic' of a profiler");
     expect_refusal(w, "MemoryProfile", ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, "of a profiler of this process");
     run(w, profiler, "goes on");
     collect_all(profiler);
@@ -1570,6 +1607,7 @@ int main(void) {
         STREAM_TEST(test_no_clock),
         STREAM_TEST(test_clocks_over_a_minute),
         STREAM_TEST(test_markers_name_their_rows),
+        STREAM_TEST(test_marker_in_the_first_report),
         STREAM_TEST(test_marker_in_a_recorded_list),
         STREAM_TEST(test_numbers_that_are_no_markers),
         STREAM_TEST(test_too_many_names_of_markers),

@@ -35,6 +35,7 @@
                                "program's own: the driver's answer is the same. %s Or close the other "      \
                                "user, then open again.")                                                     \
     X(COUNTERS_IN_USE, "%s failed: %s. The device's counters are in use by %s. Close it, then open again.")  \
+    X(COUNTERS_HELD, "%s: the device's counters are in use by %s. Close it, then open again.")               \
     X(METRICS_UNAVAILABLE, "%s failed: %s. Metrics cannot be measured on this device; regions have times.")  \
     X(TIMES_BY_CHOICE, "zt_open: no metric groups are requested; regions have only times. Name some in "     \
                        "config.groups or ZT_GROUPS.")                                                        \
@@ -54,6 +55,8 @@
     X(NO_SLOT, "zt_begin: all %u slots are in use, %u of them bound to recorded lists. Region '%.64s' is "   \
                "not measured. Call zt_collect() more often, zt_reset() or zt_release() for lists that are "  \
                "reset or destroyed, or raise config.max_slots.")                                             \
+    X(SLOTS_NOT_ENDED, "zt_begin: all %u slots are in use, %u of them by regions that were begun and not "   \
+                       "ended, such as '%.64s'. Region '%.64s' is not measured. Call zt_end() for each.")    \
     X(TOO_MANY_NAMES, "%s: more than %u names of regions. Do not put numbers that change into names.")       \
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \

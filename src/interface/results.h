@@ -91,7 +91,7 @@ typedef enum zt_availability {
     ZT_TIMES_BY_CHOICE,     /* config.groups or ZT_GROUPS is "" */
     ZT_NOT_ENABLED,         /* the driver's metrics are not enabled */
     ZT_LIBRARY_MISSING,     /* the driver lacks its metric library */
-    ZT_NO_PERMISSION,       /* the system reserves metrics for privileged users */
+    ZT_NO_PERMISSION,       /* the process may not use metrics; or, if the text says so, they may be in use */
     ZT_IN_USE,              /* the device's counters are in use by a stream, a profiler or another process */
     ZT_NO_SUCH_GROUP,       /* no event-based group of that name */
     ZT_NO_SUCH_METRIC,      /* no event-based group has a metric of that name */

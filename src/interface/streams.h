@@ -41,12 +41,13 @@ typedef int (*zt_row_fn)(const zt_row *row, void *user);
 
 /* Reports of a stream, and what became of them: reports = rows + discarded + waiting. See STREAMS. */
 struct zt_stream_counts {
-    uint64_t reports;   /* read from the device */
-    uint64_t rows;      /* delivered to a function or a profiler */
-    uint64_t discarded; /* not delivered */
-    uint64_t waiting;   /* not yet delivered */
-    uint64_t gaps;      /* how often the device reported that it had dropped data */
-    uint64_t dropped;   /* reports missing in these gaps, estimated from their length */
+    uint64_t reports;      /* read from the device */
+    uint64_t rows;         /* delivered to a function or a profiler */
+    uint64_t discarded;    /* not delivered */
+    uint64_t waiting;      /* not yet delivered */
+    uint64_t gaps;         /* how often the device reported that it had dropped data */
+    uint64_t dropped;      /* reports missing in these gaps, estimated from their length */
+    uint64_t lost_markers; /* markers of rows that were discarded, where the next row has its own */
 };
 
 #ifndef ZETOOLS_DISABLE

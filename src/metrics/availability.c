@@ -50,10 +50,15 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
         zt__report(diagnostics, METRICS_UNAVAILABLE, result, call, name);
         return ZT_NOT_SUPPORTED;
     }
+    if (holder && holder->text[0]) { /* the library has refused, and no call of the driver has failed */
+        zt__report(diagnostics, COUNTERS_HELD, result, is_streamed ? "zt_stream_open" : "zt_open",
+                   holder->text);
+        return ZT_IN_USE;
+    }
     /* Some drivers do not allow regions and streams on one device at a time: a profiler may have been refused
        because of a stream of this process, or a stream because of a profiler. */
     own.text[0] = 0;
-    process = holder && holder->text[0] ? NULL : zt__get_process();
+    process = zt__get_process();
     if (process) {
         zt__lock(&process->mutex);
         for (i = 0; i < ZT__MAX_ACTIVE_GROUPS; i++) {
@@ -64,16 +69,14 @@ ZT__PRIVATE zt_availability zt__report_refusal(zt__diagnostics *diagnostics, ze_
             }
         }
         zt__unlock(&process->mutex);
-        holder = &own;
     }
-    if (!holder || !holder->text[0]) {
+    if (!own.text[0]) {
         if (is_ambiguous && remedy) {
             zt__report(diagnostics, NO_PERMISSION_OR_IN_USE, result, call, name, remedy);
             return ZT_NO_PERMISSION;
         }
         snprintf(own.text, sizeof own.text, "another process, or a stream or query of this program's own");
-        holder = &own;
     }
-    zt__report(diagnostics, COUNTERS_IN_USE, result, call, name, holder->text);
+    zt__report(diagnostics, COUNTERS_IN_USE, result, call, name, own.text);
     return ZT_IN_USE;
 }

@@ -405,7 +405,6 @@ ZT__PRIVATE int zt__refuse_inside_callback(zt_profiler *profiler, const char *ca
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     void (*collect_hotspots)(zt_profiler *);
     const char *not_ended = NULL;
-    const zt__list *list;
     int is_complete = 1;
     if (!profiler || !profiler->device) {
         return ZE_RESULT_SUCCESS;
@@ -426,13 +425,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
         return ZE_RESULT_ERROR_DEVICE_LOST;
     }
     if (timeout_ns && is_complete) {
-        zt__lock(&profiler->mutex);
-        list = profiler->state_counts[ZT__SLOT_OPEN] ? profiler->lists : NULL;
-        while (list && !list->innermost) {
-            list = list->next;
-        }
-        not_ended = list ? list->innermost->region->name : NULL;
-        zt__unlock(&profiler->mutex);
+        not_ended = zt__name_open_region(profiler);
     }
     if (not_ended) {
         return zt__report(&profiler->diagnostics, REGION_OPEN, ZE_RESULT_NOT_READY, not_ended);

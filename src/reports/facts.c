@@ -216,16 +216,14 @@ ZT__PRIVATE zt__date zt__format_now(void) {
 
 /* The figures of a kernel that are one number, as CSV and JSON have them. UINT32_MAX: not known. */
 ZT__PRIVATE const char *const zt__kernel_numbers[ZT__KERNEL_NUMBERS][2] = {
-    {"simd_width", "items"},  {"registers", ""},
-    {"slm_bytes", "bytes"},   {"private_bytes", "bytes"},
-    {"spill_bytes", "bytes"}, {"barriers", ""},
-    {"arguments", ""},        {"code_bytes", "bytes"},
-    {"profile_flags", ""},    {"free_register_bytes", "bytes"}};
+    {"simd_width", "items"},    {"registers", ""},        {"slm_bytes", "bytes"},
+    {"private_bytes", "bytes"}, {"spill_bytes", "bytes"}, {"barriers", ""},
+    {"arguments", ""},          {"code_bytes", "bytes"},  {"profile_flags", ""}};
 
 ZT__PRIVATE zt__kernel_values zt__list_kernel_values(const zt_kernel_info *info) {
     zt__kernel_values list = {{info->simd_width, info->registers, info->slm_bytes, info->private_bytes,
                                info->spill_bytes, info->barriers, info->arguments, info->code_bytes,
-                               info->profile_flags, info->free_register_bytes}};
+                               info->profile_flags}};
     return list;
 }
 

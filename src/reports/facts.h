@@ -57,7 +57,7 @@ typedef struct zt__document {
 } zt__document;
 
 /* The lengths of zt__figure_names, zt__overlap_names and zt__kernel_numbers. */
-enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 7, ZT__KERNEL_NUMBERS = 10 };
+enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 7, ZT__KERNEL_NUMBERS = 9 };
 
 typedef struct zt__figures {
     double values[ZT__FIGURE_COUNT];

@@ -27,7 +27,9 @@ static ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__no
 
 /* What to do about samples that are lost or dropped, of the causes from ZT_LOST_NEVER_DELIVERED on. */
 static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
-    "Wait for the work before zt_close, or raise config.wait_timeout_ns.",
+    "On immediate lists, drivers drop a query now and then; recorded lists lose none. Work that has not "
+    "ended at "
+    "zt_close has to be waited for.",
     "Execute recorded lists with zt_execute, or collect after each execution.",
     "Wait for the work inside of ZT_PASSES.",
     "The log names the call that failed.",
@@ -56,7 +58,8 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
     zt_trace_counts counts = zt_trace_get_counts(document->profiler);
     const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
-    if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+    if (tracer && zt__load(&tracer->start_result) == ZE_RESULT_SUCCESS &&
+        tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
             zt__add_note(document, note,
                          "%llu launch%s: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
@@ -88,12 +91,36 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
     const zt__tracer *tracer = zt__load(&document->profiler->tracer);
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
-    if (counts.elsewhere > 0) {
+    int start_result = tracer ? zt__load(&tracer->start_result) : 0;
+    int has_unseen_pointers = tracer && zt__load(&tracer->has_unseen_pointers);
+    if (start_result != 0) {
+        zt__add_note(
+            document, note,
+            "Tracing is off: the last zt_trace_start failed (%s). Kernels that were launched since are not "
+            "shown.",
+            zt_result_name((ze_result_t)start_result));
+    }
+    if (counts.elsewhere > counts.by_pointer) {
         zt__add_note(document, note,
                      "%llu of %llu launches could not be measured: their lists are of other contexts or "
                      "devices, of copy engines, can be cloned or changed, or are captured into graphs%s.",
-                     (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
+                     (unsigned long long)(counts.elsewhere - counts.by_pointer),
+                     (unsigned long long)counts.launches,
                      counts_waits ? ", or they are waits on lists that are not in order" : "");
+    }
+    if (counts.by_pointer > 0) {
+        zt__add_note(
+            document, note,
+            "%llu of %llu launches %s made through a pointer that zeDriverGetExtensionFunctionAddress "
+            "returned, and not measured: shares are of the others. Not measured are graphs, launches of "
+            "variables and, where the loader wraps handles, all.",
+            (unsigned long long)counts.by_pointer, (unsigned long long)counts.launches,
+            counts.by_pointer == 1 ? "was" : "were");
+    }
+    if (has_unseen_pointers) {
+        zt__add_note(document, note,
+                     "zeDriverGetExtensionFunctionAddress returned pointers of a second driver, and launches "
+                     "through them are not seen: shares are of the others.");
     }
     if (counts.serialised > 0 && document->profiler->metric_count == 0) {
         zt__add_note(document, note,
@@ -233,6 +260,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_counts counts = zt_get_counts(profiler);
     uint64_t all = 0, with_metrics = 0, others = 0, states[ZT__SLOT_STATE_COUNT], waiting;
     uint32_t i, unknown = 0, hotspots = 0;
+    const char *name; /* of a region that is not ended */
     char text[256];
 #ifdef ZETOOLS_TRACER
     zt__tracer *tracer = zt__load(&profiler->tracer);
@@ -313,7 +341,9 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     /* samples that are not in the report */
     zt__count_states(profiler, states);
     waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
-    zt__note_missing(document, note, states[ZT__SLOT_OPEN], "not ended",
+    name = zt__name_open_region(profiler);
+    snprintf(text, sizeof text, "not ended, such as '%.64s'", name ? name : "");
+    zt__note_missing(document, note, states[ZT__SLOT_OPEN], text,
                      "Call zt_end for each region that was begun.");
     zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
                      "Call zt_collect after the execution.");

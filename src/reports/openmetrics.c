@@ -452,6 +452,9 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
 #ifdef ZETOOLS_TRACER
     zt__family call_time = {"zetools_call_seconds", "summary", "seconds", "Host time of calls", 0};
     zt__family call_errors = {"zetools_call_errors", "counter", "errors", "Calls that failed", 0};
+    zt__family unmeasured = {"zetools_unmeasured_launches", "counter", "launches",
+                             "Launches that a tracer saw and could not measure, by cause", 0};
+    zt_trace_counts launches = zt_trace_get_counts(profiler);
     uint32_t calls = zt__calls_to_report(profiler);
     zt_call_info call;
 #endif
@@ -470,6 +473,13 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     zt__print(writer, "%s %llu\n", in_flight.name, (unsigned long long)counts.in_flight);
     zt__begin_family(writer, &unobserved);
     zt__print(writer, "%s_total %llu\n", unobserved.name, (unsigned long long)counts.unobserved_lists);
+#ifdef ZETOOLS_TRACER
+    if (launches.launches > 0) {
+        zt__write_counter_sample(writer, &unmeasured, "cause", "list",
+                                 launches.elsewhere - launches.by_pointer);
+        zt__write_counter_sample(writer, &unmeasured, "cause", "pointer", launches.by_pointer);
+    }
+#endif
 
     for (kind = 0; kind < ZT__COUNT_OF(times); kind++) {
         for (row = zt__next_by_path(document, NULL); row; row = zt__next_by_path(document, row)) {

@@ -63,22 +63,23 @@ struct zt_stream {
     uint32_t row_count; /* rows that were calculated last */
     uint32_t row_next;  /* the first of them that is not yet delivered */
 
-    zt__timed_mutex reader;    /* the thread that holds it alone uses what follows */
-    zet_typed_value_t *values; /* of calculated rows */
-    uint32_t max_calculated;   /* rows that `values` has room for */
-    double *row;               /* the values of one row, for its receivers */
-    uint64_t row_report;       /* the number of the report from which the first calculated row comes */
-    int has_calculated;        /* reports of this capture were calculated before */
-    int is_first_row;          /* the next row is the first of the capture, which is not valid */
-    int is_after_failure;      /* the reports before the next row could not be calculated */
-    int is_gap_located;        /* a row of gap_first to gap_last was found to follow the gap */
-    int is_gap_pending;        /* rows are missing before the next one that is delivered */
-    int has_end;               /* there was a row, so the next two are known */
-    uint64_t end_ns;           /* of the last row's period, on the device's clock, unwrapped */
-    uint64_t host_ns;          /* the same by the host's clock */
-    uint64_t stamp_offset;     /* added to time stamps, which may be of another clock */
-    uint32_t last_marker;      /* the number of the marker in the last row */
-    double marker_reason;      /* ReportReason of rows with a marker; NaN: not seen yet */
-    double other_reason;       /* the same of rows without a marker */
+    zt__timed_mutex reader;     /* the thread that holds it alone uses what follows */
+    zet_typed_value_t *values;  /* of calculated rows */
+    uint32_t max_calculated;    /* rows that `values` has room for */
+    double *row;                /* the values of one row, for its receivers */
+    uint64_t row_report;        /* the number of the report from which the first calculated row comes */
+    int has_calculated;         /* reports of this capture were calculated before */
+    int is_first_row;           /* the next row is the first of the capture, which is not valid */
+    int is_after_failure;       /* the reports before the next row could not be calculated */
+    int is_gap_located;         /* a row of gap_first to gap_last was found to follow the gap */
+    int is_gap_pending;         /* rows are missing before the next one that is delivered */
+    int has_end;                /* there was a row, so the next two are known */
+    uint64_t end_ns;            /* of the last row's period, on the device's clock, unwrapped */
+    uint64_t host_ns;           /* the same by the host's clock */
+    uint64_t stamp_offset;      /* added to time stamps, which may be of another clock */
+    uint32_t last_marker;       /* the number of the marker in the last row */
+    const char *pending_marker; /* of a row that was discarded, for the next row without one. NULL: none */
+    double marker_reason;       /* ReportReason of rows with a marker; NaN: not seen yet */
+    double other_reason;        /* the same of rows without a marker */
     zt__clock clock;
 };

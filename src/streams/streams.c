@@ -336,6 +336,7 @@ ZT_API zt_stream_counts zt_stream_close(zt_stream *stream, zt_row_fn function, v
     counts = zt_stream_get_counts(stream);
     counts.discarded += counts.waiting; /* `function` stopped early */
     counts.waiting = 0;
+    counts.lost_markers += stream->pending_marker != NULL;
     zt__destroy_stream(stream);
     return counts;
 }

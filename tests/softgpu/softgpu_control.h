@@ -200,9 +200,6 @@ const char *softgpu_failed_call(void);
  */
 int softgpu_set_call_cost(const char *function, uint32_t nanoseconds);
 
-/* And a calculation so long for each report in it. */
-void softgpu_set_report_cost(uint32_t nanoseconds);
-
 /* Costs in the proportions of a real driver (1: on, 0: off), each spent on the calling thread by waiting
  * busily, without a lock. In microseconds: a query's begin 6 and end 1.4 on an immediate list, 0.2 each on
  * a recorded one; its data 0.3; a calculation 3.5 and 2.3 for each report; an event's reset 0.04; a copy
