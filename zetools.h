@@ -9377,10 +9377,14 @@ ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *oute
     while (!path && has_room &&
            (profiler->path_count == profiler->path_capacity || zt__map_is_full(&profiler->path_map))) {
         if (profiler->path_count == profiler->path_capacity) {
+            if (profiler->path_capacity / ZT__PATHS_PER_BLOCK == ZT__COUNT_OF(profiler->path_blocks)) {
+                return NULL; /* many threads have added paths at once */
+            }
             block = (zt__path *)zt__allocate_unlocked(profiler, ZT__PATHS_PER_BLOCK, sizeof *block);
             has_room = block || profiler->path_count < profiler->path_capacity;
-            if (block &&
-                profiler->path_count == profiler->path_capacity) { /* else another thread added one */
+            /* Else another thread has added one. */
+            if (block && profiler->path_count == profiler->path_capacity &&
+                profiler->path_capacity / ZT__PATHS_PER_BLOCK < ZT__COUNT_OF(profiler->path_blocks)) {
                 profiler->path_blocks[profiler->path_capacity / ZT__PATHS_PER_BLOCK] = block;
                 profiler->path_capacity += ZT__PATHS_PER_BLOCK;
                 block = NULL;
@@ -26578,7 +26582,9 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
         const zt__path *path = zt__path_at(profiler, i);
         all += path->statistics.count;
         with_metrics += path->with_metrics;
-        others += i == ZT__MAX_PATHS ? path->statistics.count : 0;
+        if (i >= ZT__MAX_PATHS && strcmp(path->key.region->name, ZT__OTHER_REGION) == 0) {
+            others += path->statistics.count;
+        }
     }
     zt__unlock(&profiler->mutex);
     if (profiler->metric_count > 0 && with_metrics < all) {
@@ -35351,4 +35357,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 68e4a36b8ad16ca6 */
+/* Joined from src/ by src/join.py: 3e89cbbf0d5d94af */
