@@ -106,10 +106,10 @@
    NESTING
 
        Regions may nest and overlap. A region that is begun on a list while another is open there is inside
-       the other. The GPU time of a region includes the regions inside it. Its own time does not, so own
-       times can be added up. zt_region_info has both, and the parent. A region inside different others has
-       several paths, such as "step;solve" and "check;solve", and zt_get_path returns the times of each. A
-       region may also be inside itself. OWN TIME lists when an own time is not known.
+       the other. The GPU time of a region includes the regions inside it. Its own time does not, so own times
+       can be added up. Statistics belong to paths: "solve" inside "step" and inside "check" has its own in
+       each, as "step;solve" and "check;solve", and those of "solve" are the sum (zt_find_path). A region may
+       also be inside itself. OWN TIME lists when an own time is not known.
 
    COMMAND LISTS
 
@@ -188,10 +188,10 @@
 
        A figure that does not apply or is not known is NaN; reports leave it empty, JSON has null.
 
-       Median and 95th percentile are interpolated linearly. They are exact up to config.samples samples of
-       a region. Beyond, they are estimated from as many samples, chosen at random with equal chance: with
-       512, the rank of the median has a standard error of 2.2 percentage points, of the 95th percentile
-       1.0.
+       Median and 95th percentile are interpolated linearly from 512 GPU times of each path or, with
+       config.samples, from so many samples: then metrics have them, too. They are exact while all are kept.
+       Then samples are chosen at random with equal chance, and weigh by how many they stand for: with 512,
+       the rank of the median has a standard error of 2.2 percentage points, of the 95th percentile 1.0.
 
    REPORTS
 
@@ -641,8 +641,8 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns);
    below.
    The report is written beside the file and then renamed, so that nobody reads an incomplete one. Symbolic
    links at `path` are followed, those at the name beside it are not. Pipes and devices are written to
-   directly. A file that is replaced keeps its permissions, group and access list; where the system refuses
-   some of these, fewer users can read the new one. A pipe that nobody reads and a limit on the size of files
+   directly. A file that is replaced keeps its permissions and its group; where the system refuses the group,
+   fewer users can read the new one. A pipe that nobody reads and a limit on the size of files
    are errors, and raise neither SIGPIPE nor SIGXFSZ.
    Returns SUCCESS; INVALID_ARGUMENT for another suffix, or for a trace or instances without config.timeline;
    UNSUPPORTED_FEATURE for .html with ZETOOLS_NO_PAGE; UNKNOWN if the file cannot be written, and
@@ -756,7 +756,8 @@ struct zt_region_info {
 /* Returns the number of regions, that is, of different names, so far. */
 ZT_API uint32_t zt_get_region_count(const zt_profiler *profiler);
 
-/* Gets a region by its index. Regions are in the order of their first begin. */
+/* Gets a region by its index. Regions are in the order of their first begin. This and all functions that take
+   the index of a region also take ZT_PATH(index) for the samples on one path. */
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
 
 #endif
@@ -817,7 +818,7 @@ typedef enum zt_availability {
     ZT_TIMES_BY_CHOICE,     /* config.groups or ZT_GROUPS is "" */
     ZT_NOT_ENABLED,         /* the driver's metrics are not enabled */
     ZT_LIBRARY_MISSING,     /* the driver lacks its metric library */
-    ZT_NO_PERMISSION,       /* the system reserves metrics for privileged users */
+    ZT_NO_PERMISSION,       /* the process may not use metrics; or, if the text says so, they may be in use */
     ZT_IN_USE,              /* the device's counters are in use by a stream, a profiler or another process */
     ZT_NO_SUCH_GROUP,       /* no event-based group of that name */
     ZT_NO_SUCH_METRIC,      /* no event-based group has a metric of that name */
@@ -912,6 +913,7 @@ typedef enum zt_limit {
 /* What probably limits a region, and why. */
 struct zt_limit_info {
     zt_limit limit;
+    const char *name;  /* of the limit: "memory bandwidth", "latency", ... */
     char text[320];    /* sentences with the figures that show it, or with what is missing */
     char missing[256]; /* metrics that were not measured and might show another limit, of one group of the
                           device, which the text may name; "": none is known */
@@ -926,9 +928,6 @@ struct zt_limit_info {
    exceed 50%, and does not show by itself that more threads would help.
    Returns SUCCESS, also if the limit is not known. */
 ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info);
-
-/* Returns the name of a limit: "memory bandwidth", "latency", ... */
-ZT_API const char *zt_limit_name(zt_limit limit);
 
 /* Sets what the device can do at the most, for the roofline of a page and for zt_get_limit; see ROOFLINE.
    ZT_PEAKS in the environment overrides it.
@@ -952,6 +951,11 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
 /* ---- nested regions ------------------------------------------------------------------------------------ */
 
 /* A region inside certain others, such as "step;solve"; see NESTING. */
+
+/* Instead of the index of a region: a path by its index, for zt_get_region, zt_get_stats and the like. Counts of
+   lost and dropped samples are those of the region. */
+#define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
+
 struct zt_path_info {
     uint32_t region; /* its index, for zt_get_region */
     uint32_t parent; /* the path of the region that it is directly inside. UINT32_MAX: none */
@@ -964,6 +968,11 @@ struct zt_path_info {
 
 /* Returns the number of paths, that is, of regions that were begun inside different others, so far. */
 ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler);
+
+/* Returns what the other functions take as a region: the index of a region by its name, whose statistics are
+   those of all its paths together, or ZT_PATH of a path such as "step;solve", or ";solve" inside no other.
+   UINT32_MAX if there is none. */
+ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
 
 /* Gets a path by its index, which is higher than that of its parent. */
 ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info);
@@ -1000,16 +1009,17 @@ struct zt_timeline_info {
 
 /* How samples of the timeline cover the time of the device; see BYTES AND OVERLAP. */
 struct zt_overlap {
-    uint64_t samples; /* that ran in this time */
-    uint64_t missing; /* that may have run in it, too: lost, dropped, on their way, or without a certain
+    uint64_t samples;  /* that ran in this time */
+    uint64_t missing;  /* that may have run in it, too: lost, dropped, on their way, or without a certain
                          time. If there are any, all times but span_ns are NaN */
-    double span_ns;   /* from the first begin to the last end. All times are NaN without samples */
-    double busy_ns;   /* covered by samples. If some are of traced kernels or copies, the regions of the
+    double span_ns;    /* from the first begin to the last end. All times are NaN without samples */
+    double busy_ns;    /* covered by samples. If some are of traced kernels or copies, the regions of the
                          application around others do not count, because the device may be idle in them */
-    double kernel_ns; /* covered by traced kernels */
-    double copy_ns;   /* covered by traced copies and fills */
-    double both_ns;   /* covered by a kernel and a copy at once */
-    double idle_ns;   /* not covered: span_ns - busy_ns. What was not measured counts as idle */
+    double kernel_ns;  /* covered by traced kernels */
+    double copy_ns;    /* covered by traced copies and fills */
+    double both_ns;    /* covered by a kernel and a copy at once */
+    double idle_ns;    /* not covered: span_ns - busy_ns. What was not measured counts as idle */
+    double at_once_ns; /* in which several regions or launches ran that are not inside each other */
 };
 
 #ifndef ZETOOLS_DISABLE
@@ -1164,13 +1174,15 @@ struct zt_trace_config {
    became of those that are measured. */
 struct zt_trace_counts {
     uint64_t launches;
-    uint64_t measured;    /* a region was begun */
-    uint64_t filtered;    /* left out by the configuration */
-    uint64_t elsewhere;   /* on a list that the profiler cannot measure: of another context or device; of a
+    uint64_t measured;   /* a region was begun */
+    uint64_t filtered;   /* left out by the configuration */
+    uint64_t elsewhere;  /* on a list that the profiler cannot measure: of another context or device; of a
                              copy engine, unless the profiler measures times alone; one that can be cloned or
-                             changed, or is captured into a graph */
-    uint64_t replaced;    /* kernels, and pointers to functions, that zt_replace has replaced */
-    uint64_t serialised;  /* of those measured: between queries or, on a list that is not in order, between
+                             changed, or is captured into a graph; and by_pointer */
+    uint64_t by_pointer; /* of those elsewhere: through a pointer that zeDriverGetExtensionFunctionAddress has
+                             returned while tracing; see TRACED LAUNCHES */
+    uint64_t replaced;   /* kernels, and pointers to functions, that zt_replace has replaced */
+    uint64_t serialised; /* of those measured: between queries or, on a list that is not in order, between
                              barriers, so that they overlap with nothing. Without metrics, few are; see
                              TRACED LAUNCHES */
     uint64_t times_alone; /* of those measured, with a profiler that measures metrics: left out by `every` or
@@ -1221,7 +1233,6 @@ struct zt_kernel_info {
     uint32_t arguments;              /* that zeKernelSetArgumentValue can set */
     uint32_t code_bytes;             /* of its instructions */
     uint32_t profile_flags;          /* zet_profile_flags_t: what the module was built with */
-    uint32_t free_register_bytes;    /* of registers that it does not use, if these flags reserve them */
     uint32_t required_group_size[3]; /* as its source demands. 0: any */
 
     uint32_t shape_count; /* of `shapes`, which are in descending order of launches */
@@ -2115,9 +2126,11 @@ struct zt_config {
     uint32_t max_slots;      /* The most slots of each pass, and the most for launches with times alone.
                                 Regions beyond are dropped. Raise it if recorded lists have more regions than
                                 this. Default: 16384. */
-    uint32_t samples;        /* Samples kept of each region for median and 95th percentile, up to 1,048,576;
-                                see AGGREGATION. A region needs up to 8 bytes a metric and kept sample, and
-                                56 a metric; GPU time and latencies count as four metrics. Default: 512. */
+    uint32_t samples;        /* Samples kept of each path with all their figures, up to 1,048,576, for median
+                                and 95th percentile of metrics and latencies; 4 bytes a figure. 0: 512 GPU
+                                times are kept and, with a timeline, latencies; metrics then have neither.
+                                A path also needs 56 bytes a metric: at most 8 KiB with the metrics of most
+                                devices. See AGGREGATION. Default: 0. */
 
     int thread; /* Not 0: a thread of the library's own collects; see COLLECTING. 0: threads that call the
                    library do. */
@@ -2373,6 +2386,7 @@ ZT__OFF ZT__RESULT zt_get_region(const zt_profiler *profiler, uint32_t region, z
     { ZT__CLEAR(info); if (info) { info->name = ""; info->parent = UINT32_MAX; zt__clear_stats(&info->time_ns);
       info->own_ns = info->total_ns = info->bytes_per_second = NAN; } return ZT__SUCCESS; }
 ZT__OFF uint32_t zt_get_path_count(const zt_profiler *profiler) { return 0; }
+ZT__OFF uint32_t zt_find_path(const zt_profiler *profiler, const char *name) { return UINT32_MAX; }
 ZT__OFF ZT__RESULT zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info)
     { ZT__CLEAR(info); if (info) { info->parent = UINT32_MAX; info->total_ns = info->own_ns = NAN; }
       return ZT__SUCCESS; }
@@ -2389,7 +2403,6 @@ ZT__OFF ZT__RESULT zt_get_tile_stats(const zt_profiler *profiler, uint32_t regio
     uint32_t metric, zt_stats *stats) { return zt__clear_stats(stats); }
 ZT__OFF ZT__RESULT zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info)
     { return ZT__CLEAR(info); }
-ZT__OFF const char *zt_limit_name(zt_limit limit) { return ""; }
 ZT__OFF ZT__RESULT zt_set_peaks(zt_profiler *profiler, double bytes_per_second, double operations_per_second,
     const char *source) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_set_operations(zt_profiler *profiler, const char *region, double operations)
@@ -2627,9 +2640,6 @@ typedef zt__disabled_scope zt_scope;
 #include <intrin.h>
 #include <io.h>
 #include <sys/stat.h>
-#if defined(_MSC_VER) && defined(__cplusplus)
-#include <type_traits>
-#endif
 #else
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -2642,7 +2652,6 @@ typedef zt__disabled_scope zt_scope;
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 #endif
 
@@ -2733,9 +2742,8 @@ extern "C" {
 
 #define ZT__COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
-/* zt__load() acquires and zt__store() releases. zt__add() returns the sum, and zt__exchange() the number that
-   was there. zt__increment_if() increments a number if it is `expected`, and returns whether it did: of
-   several threads that try, one succeeds. */
+/* zt__load() acquires and zt__store() releases. zt__add() returns the sum. zt__increment_if() increments a number
+   if it is `expected`, and returns whether it did: of several threads that try, one succeeds. */
 
 #if defined(__GNUC__) || defined(__clang__)
 
@@ -2755,87 +2763,28 @@ extern "C" {
 
 #endif
 
-#elif defined(_MSC_VER) && _MSC_VER >= 1939 && defined(_M_X64)
-
-/* On x64, cl reads volatile numbers with acquire, and writes them with release. */
-
-#ifdef __cplusplus
-
-#define ZT__VOLATILE(pointer) ((volatile std::remove_reference<decltype(*(pointer))>::type *)(pointer))
-
 #else
 
-#define ZT__VOLATILE(pointer) ((volatile __typeof__(*(pointer)) *)(pointer))
-#endif
+#error "zetools.h needs gcc or clang where ZETOOLS_IMPLEMENTATION is"
 
-#define ZT__THREAD_LOCAL __declspec(thread)
-
-#define zt__load(pointer) (*ZT__VOLATILE(pointer))
-
-#define zt__store(pointer, value) ((void)(*ZT__VOLATILE(pointer) = (value)))
-
-#define ZT__CHECKED_FORMAT(text, first)
 #endif
 
 ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand);
 
-ZT__PRIVATE uint32_t zt__exchange(uint32_t *number, uint32_t value);
-
 ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected);
-
-ZT__PRIVATE int zt__count_bits(uint64_t bits);
 
 /* ==== base/compiler.c =================================================================================== */
 
 /* What compilers do differently: atomic operations, values of a thread, checked formats. */
 
-#if defined(__GNUC__) || defined(__clang__)
-
 ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand) {
     return __atomic_add_fetch(number, summand, __ATOMIC_ACQ_REL);
-}
-
-ZT__PRIVATE uint32_t zt__exchange(uint32_t *number, uint32_t value) {
-    return __atomic_exchange_n(number, value, __ATOMIC_ACQ_REL);
 }
 
 ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected) {
     return __atomic_compare_exchange_n(number, &expected, expected + 1, 0, __ATOMIC_ACQ_REL,
                                        __ATOMIC_ACQUIRE);
 }
-
-ZT__PRIVATE int zt__count_bits(uint64_t bits) {
-    return __builtin_popcountll(bits);
-}
-
-#elif defined(_MSC_VER) && _MSC_VER >= 1939 && defined(_M_X64)
-
-ZT__PRIVATE uint32_t zt__add(uint32_t *number, uint32_t summand) {
-    return (uint32_t)_InterlockedExchangeAdd((volatile long *)number, (long)summand) + summand;
-}
-
-ZT__PRIVATE uint32_t zt__exchange(uint32_t *number, uint32_t value) {
-    return (uint32_t)_InterlockedExchange((volatile long *)number, (long)value);
-}
-
-ZT__PRIVATE int zt__increment_if(uint32_t *number, uint32_t expected) {
-    return (uint32_t)_InterlockedCompareExchange((volatile long *)number, (long)(expected + 1),
-                                                 (long)expected) == expected;
-}
-
-ZT__PRIVATE int zt__count_bits(uint64_t bits) {
-    int count = 0;
-    for (; bits; bits &= bits - 1) {
-        count++;
-    }
-    return count;
-}
-
-#else
-
-#error "zetools.h needs gcc, clang, or Visual Studio 2022 17.9 for x64 where ZETOOLS_IMPLEMENTATION is"
-
-#endif
 
 /* ==== base/memory.h ===================================================================================== */
 
@@ -3042,7 +2991,7 @@ ZT__PRIVATE void zt__destroy_mutex(zt__mutex *mutex);
 ZT__PRIVATE void zt__lock(zt__mutex *mutex);
 
 /* Returns 0 if any thread holds the mutex. */
-ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex);
+ZT__PRIVATE int zt__try_lock_mutex(zt__mutex *mutex);
 
 ZT__PRIVATE void zt__unlock(zt__mutex *mutex);
 
@@ -3103,11 +3052,14 @@ ZT__PRIVATE int zt__is_no_process(uint32_t process);
    keeps its number. */
 ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]);
 
+/* Keeps the file that has this code loaded until the process ends: the application has pointers into it. */
+ZT__PRIVATE void zt__keep_loaded(void);
+
 /* Registers a function to be called in each forked child. Returns 0 without memory. */
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 
-/* Returns a variable of the environment with which the user configures the library, or NULL. A program with
-   more rights than its user heeds none: they name files to write and programs to run. */
+/* Returns a variable of the environment with which the user configures the library, or NULL. A program that has
+   more rights than its user reads none, because they name files to write and programs to run. */
 ZT__PRIVATE const char *zt__get_variable(const char *name);
 
 /* Stores a variable of the environment as other libraries of the process see it. A value that does not fit is
@@ -3145,12 +3097,9 @@ ZT__PRIVATE int zt__rename_file(const char *from, const char *to);
 
 ZT__PRIVATE void zt__remove_file(const char *path);
 
-/* Creates a file under a name that only the caller uses. What has the name already was left by another
-   process, or laid there by another user: it is removed, and a link is not followed. The new file will
-   replace the file `replaced`, which has these properties: nobody who may not read that one may read the new
-   one, not even for a moment. If there is none to replace, `properties` is NULL. */
-ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
-                                  const zt__file_properties *properties);
+/* Creates a file that is going to replace one with these properties; NULL: there is none. At no moment may more
+   users read it than that one. A file or link that has its name is removed, and never followed. */
+ZT__PRIVATE FILE *zt__create_file(const char *path, const zt__file_properties *properties);
 
 /* Creates a file without a name. */
 ZT__PRIVATE FILE *zt__create_temporary_file(void);
@@ -3233,7 +3182,7 @@ ZT__PRIVATE void zt__lock(zt__mutex *mutex) {
     pthread_mutex_lock(mutex);
 }
 
-ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex) {
+ZT__PRIVATE int zt__try_lock_mutex(zt__mutex *mutex) {
     return pthread_mutex_trylock(mutex) == 0;
 }
 
@@ -3353,6 +3302,25 @@ ZT__PRIVATE void zt__read_program_bytes(uint8_t bytes[16]) {
     memset(bytes, 0, 16);
     if (random) {
         memcpy(bytes, random, 16);
+    }
+}
+
+/* A Dl_info, which strict modes hide. */
+typedef struct zt__library_address {
+    const char *file;
+    const void *begin;
+    const char *symbol;
+    const void *address;
+} zt__library_address;
+
+ZT__PRIVATE void zt__keep_loaded(void) {
+    static const char anchor = 0;
+    zt__library_address found = {NULL, NULL, NULL, NULL};
+    int (*find_address)(const void *address, void *found);
+    zt__find_symbol(NULL, "dladdr", (void *)&find_address);
+    if (find_address && find_address(&anchor, &found) &&
+        found.file) { /* a program is not opened, nor unloaded */
+        dlopen(found.file, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     }
 }
 
@@ -3546,25 +3514,16 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
     remove(path);
 }
 
-/* Gives a new file, which only its owner may use, the group, the access list and the permissions of the file
-   `from`. Where the system refuses one of them, fewer may use the new file than the other. */
-static void zt__copy_access(int file, const char *from, const zt__file_properties *properties) {
-    static const char name[] = "system.posix_acl_access";
-    char list[4096];
+/* Gives a new file, which only its owner may use, group and permissions of the file that it replaces. If the system
+   refuses the group, others may do with it what both the group and others might. */
+static void zt__copy_access(int file, const zt__file_properties *properties) {
+    mode_t all = properties->permissions;
+    mode_t shared = all & all >> 3 & 7;
     int has_group = fchown(file, (uid_t)-1, properties->group) == 0;
-    ssize_t size = getxattr(from, name, list, sizeof list);
-    if (size > 0 && has_group) {
-        fsetxattr(file, name, list, (size_t)size, 0); /* has the permissions, too */
-    } else if (size < 0 && (errno == ENODATA || errno == ENOTSUP)) {
-        mode_t all = properties->permissions;
-        mode_t shared = all & all >> 3 & 7; /* what both the group and others may do */
-        fremovexattr(file, name);           /* the list that its directory gives to new files */
-        fchmod(file, has_group ? all : (all & 0700) | shared << 3 | shared);
-    }
+    fchmod(file, has_group ? all : (all & 0700) | shared << 3 | shared);
 }
 
-ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
-                                  const zt__file_properties *properties) {
+ZT__PRIVATE FILE *zt__create_file(const char *path, const zt__file_properties *properties) {
     FILE *file;
     int descriptor;
     unlink(path);
@@ -3573,7 +3532,7 @@ ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
                           properties ? properties->permissions & 0700 : 0666);
     } while (descriptor < 0 && errno == EINTR);
     if (descriptor >= 0 && properties) {
-        zt__copy_access(descriptor, replaced, properties);
+        zt__copy_access(descriptor, properties);
     }
     file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
     if (!file && descriptor >= 0) {
@@ -4084,7 +4043,7 @@ typedef struct zt__suffix {
     int shows_timeline;
 } zt__suffix;
 
-/* A path of a list. It has room for more than any system accepts, so what is cut cannot be opened, either. */
+/* A path of a list. A path that is cut to fit is longer than any system accepts, and cannot be opened. */
 typedef struct zt__file_path {
     char text[5120];
 } zt__file_path;
@@ -4292,7 +4251,7 @@ ZT__PRIVATE ze_result_t zt__replace_file(const char *path, zt__content_fn write,
     /* A long name is cut, because the name of a file has 255 bytes at the most. */
     snprintf(beside, sizeof beside, "%.*s%.128s.%ld.%lx.part", (int)(name - path), path, name,
              zt__get_process_id(), (unsigned long)zt__this_thread());
-    part = zt__create_file(beside, path, has_before ? &before : NULL);
+    part = zt__create_file(beside, has_before ? &before : NULL);
     result = zt__write_content(part, fclose, write, content);
     if (result == ZE_RESULT_SUCCESS && !zt__rename_file(beside, path)) {
         result = ZE_RESULT_ERROR_UNKNOWN;
@@ -4321,7 +4280,8 @@ typedef struct zt__wait {
    held, and what they call must not lock it again. */
 typedef struct zt__timed_mutex {
     zt__mutex mutex;
-    uintptr_t owner; /* the thread, or 0. Atomic */
+    uintptr_t owner;  /* the thread, or 0. Atomic, like the next */
+    uint32_t waiting; /* threads: while there are any, zt__try_lock fails, so that none of them starves */
 } zt__timed_mutex;
 
 /* A thread that repeats a step until the step returns 0 or the thread is stopped. Between steps it may sleep
@@ -4363,7 +4323,7 @@ ZT__PRIVATE uint32_t zt__get_thread_number(void);
 
 ZT__PRIVATE int zt__is_owner(const zt__timed_mutex *timed);
 
-/* Returns 0 if any thread holds it, this one included. */
+/* Returns 0 if any thread holds it, this one included, or waits for it. */
 ZT__PRIVATE int zt__try_lock(zt__timed_mutex *timed);
 
 ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed);
@@ -4435,12 +4395,16 @@ ZT__PRIVATE int zt__is_owner(const zt__timed_mutex *timed) {
     return zt__load(&timed->owner) == zt__this_thread();
 }
 
-ZT__PRIVATE int zt__try_lock(zt__timed_mutex *timed) {
-    if (zt__is_owner(timed) || !zt__lock_if_free(&timed->mutex)) {
+static int zt__lock_if_free(zt__timed_mutex *timed) {
+    if (zt__is_owner(timed) || !zt__try_lock_mutex(&timed->mutex)) {
         return 0;
     }
     zt__store(&timed->owner, zt__this_thread());
     return 1;
+}
+
+ZT__PRIVATE int zt__try_lock(zt__timed_mutex *timed) {
+    return !zt__load(&timed->waiting) && zt__lock_if_free(timed);
 }
 
 ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed) {
@@ -4450,12 +4414,13 @@ ZT__PRIVATE void zt__unlock_timed(zt__timed_mutex *timed) {
 
 ZT__PRIVATE int zt__lock_until(zt__timed_mutex *timed, uint64_t deadline) {
     zt__wait wait = zt__wait_until(deadline);
-    while (!zt__try_lock(timed)) {
-        if (zt__is_owner(timed) || !zt__wait_again(&wait)) {
-            return 0;
-        }
-    }
-    return 1;
+    int is_locked;
+    zt__add(&timed->waiting, 1);
+    do {
+        is_locked = zt__lock_if_free(timed);
+    } while (!is_locked && !zt__is_owner(timed) && zt__wait_again(&wait));
+    zt__add(&timed->waiting, UINT32_MAX); /* one less */
+    return is_locked;
 }
 
 /* ---- the library's own threads --------------------------------------------------------------------------- */
@@ -4844,9 +4809,7 @@ typedef struct zt__thread_messages {
 } zt__thread_messages;
 
 /* Returns the block of this process, or NULL if there is none, as in a forked child that has opened nothing.
-   Unlike zt__get_process, it sets no variable of the environment: a child may close what its parent has
-   opened, and another thread of the parent may have held the C library's lock of the environment at the
-   fork. */
+   Sets no variable of the environment: at the fork another thread may have held the C library's lock of it. */
 ZT__PRIVATE zt__process *zt__find_process(void);
 
 /* Returns the block of this process, and creates it if there is none. Returns NULL without memory. */
@@ -4921,7 +4884,7 @@ ZT__PRIVATE zt__process *zt__get_process(void) {
     if (process) {
         return process;
     }
-    if (!zt__exchange(&handles_fork, 1)) {
+    if (zt__increment_if(&handles_fork, 0)) {
         zt__call_after_fork(zt__after_fork);
     }
     zt__lock(&zt__process_setup);
@@ -5050,6 +5013,8 @@ ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void) {
     X(NO_SLOT, "zt_begin: all %u slots are in use, %u of them bound to recorded lists. Region '%.64s' is "   \
                "not measured. Call zt_collect() more often, zt_reset() or zt_release() for lists that are "  \
                "reset or destroyed, or raise config.max_slots.")                                             \
+    X(SLOTS_NOT_ENDED, "zt_begin: all %u slots are in use, %u of them by regions that were begun and not "   \
+                       "ended, such as '%.64s'. Region '%.64s' is not measured. Call zt_end() for each.")    \
     X(TOO_MANY_NAMES, "%s: more than %u names of regions. Do not put numbers that change into names.")       \
     X(REGION_NOT_ENDED, "%s: region '%.64s' was begun and not ended. It is dropped. Call "                   \
                         "zt_end() for it.")                                                                  \
@@ -5661,7 +5626,7 @@ ZT__PRIVATE void zt__lock(zt__mutex *mutex) {
     AcquireSRWLockExclusive(mutex);
 }
 
-ZT__PRIVATE int zt__lock_if_free(zt__mutex *mutex) {
+ZT__PRIVATE int zt__try_lock_mutex(zt__mutex *mutex) {
     return TryAcquireSRWLockExclusive(mutex) != 0;
 }
 
@@ -5797,6 +5762,13 @@ ZT__PRIVATE void zt__free_thread_value(void *value) {
 /* Called by a thread that ends, with its value. */
 static void NTAPI zt__free_ended_value(void *value) {
     zt__free_thread_value(value);
+}
+
+ZT__PRIVATE void zt__keep_loaded(void) {
+    static const char anchor = 0;
+    HMODULE module;
+    GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_PIN, &anchor,
+                       &module);
 }
 
 ZT__PRIVATE int zt__create_key(zt__thread_key *key, int frees_values) {
@@ -5951,11 +5923,10 @@ ZT__PRIVATE void zt__remove_file(const char *path) {
 }
 
 /* Who may read it is inherited from its directory. */
-ZT__PRIVATE FILE *zt__create_file(const char *path, const char *replaced,
-                                  const zt__file_properties *properties) {
+ZT__PRIVATE FILE *zt__create_file(const char *path, const zt__file_properties *properties) {
     zt__wide_path wide;
     int file;
-    (void)replaced, (void)properties;
+    (void)properties;
     if (!zt__to_wide(path, &wide)) {
         return NULL;
     }
@@ -7842,14 +7813,21 @@ static int zt__domain_has_room(const zt__selector *selector, uint32_t index, uin
     return count < most;
 }
 
+static uint32_t zt__count_bits(uint64_t bits) {
+    uint32_t count = 0;
+    for (; bits; bits &= bits - 1) {
+        count++;
+    }
+    return count;
+}
+
 /* Returns the group to select next: of the groups that have the rarest missing metric, the one with the most
    missing metrics. Leaves out groups whose domain has `most` selected groups. Returns UINT32_MAX if no other
    group has that metric. */
 static uint32_t zt__find_next_group(const zt__selector *selector, const zt__metric_cover *cover,
                                     uint32_t most) {
     uint64_t bit, rarest = 0;
-    uint32_t i, fewest = UINT32_MAX, next = UINT32_MAX;
-    int count, highest = 0;
+    uint32_t i, count, highest = 0, fewest = UINT32_MAX, next = UINT32_MAX;
     for (bit = 1; bit && bit <= cover->missing; bit <<= 1) {
         uint32_t groups = 0;
         for (i = 0; i < cover->group_count; i++) {
@@ -8173,19 +8151,26 @@ typedef struct zt__moments {
    it is the weight of the columns that are averaged. */
 typedef struct zt__sample_layout {
     uint32_t column_count;
-    uint32_t row_limit;                 /* the most rows kept for quantiles: config.samples */
+    uint32_t row_limit;                 /* the most samples kept for quantiles */
+    uint32_t kept_count;                /* columns that these have, */
+    const uint32_t *kept_columns;       /* and which, in ascending order */
     const zt_aggregation *aggregations; /* how the values of each column are combined */
 } zt__sample_layout;
 
-/* The statistics of a region, or of a call. One thread at a time writes, and holds the owner's mutex when it
+/* The statistics of a path, or of a call. One thread at a time writes, and holds the owner's mutex when it
    does. That thread may read without the mutex; other threads lock it to read. */
 typedef struct zt__statistics {
-    zt__moments *moments;          /* of each column, or NULL: no sample yet */
-    double *rows;                  /* samples kept for quantiles */
-    uint32_t kept, capacity;       /* in rows */
-    uint64_t seen[ZT__MAX_PASSES]; /* samples added, of each pass */
-    uint64_t seed;                 /* with the number of a sample, decides whether it is kept */
+    zt__moments *moments;    /* of each column, or NULL: no sample yet */
+    float *rows;             /* samples kept for quantiles: their kept columns */
+    uint32_t kept, capacity; /* in rows */
+    uint64_t count;          /* samples added */
+    uint64_t seed;           /* with the number of a sample, decides whether it is kept */
 } zt__statistics;
+
+/* A kept value, and for how many samples it stands. */
+typedef struct zt__kept_value {
+    double value, weight;
+} zt__kept_value;
 
 /* Adds a value by West's weighted form of Welford's update, in which no digits cancel. Mean and `m2` ignore a
    value whose weight is not positive. */
@@ -8196,23 +8181,17 @@ ZT__PRIVATE void zt__merge_moments(zt__moments *into, const zt__moments *from);
 
 ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statistics *statistics);
 
-/* Returns the number of samples of the pass that has most of them. */
-ZT__PRIVATE uint64_t zt__samples_per_pass(const zt__statistics *statistics);
-
 /* Makes room for `more` samples. Called by the thread that writes, without the mutex: it is locked here while
    pointers are replaced. Returns 0 without memory for the moments. Without memory for rows, fewer are
    kept. */
 ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mutex,
                                     const zt__sample_layout *layout, zt__statistics *statistics,
-                                    uint32_t more);
+                                    uint64_t more);
 
-/* Adds a sample of a pass, in which columns that the pass does not measure are NaN. The mutex is held, and
-   room was reserved.
-
+/* Adds a sample, in which columns that were not measured are NaN. The mutex is held, and room was reserved.
    All samples are kept as long as there is room. After that, reservoir sampling gives all samples so far the
-   same chance. The n-th sample of each pass goes to the same row, or to none: each pass fills in the columns
-   that it measures. */
-ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics, uint32_t pass,
+   same chance. */
+ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics,
                                 const double *row);
 
 /* Adds the statistics of other samples, for which room was reserved. The mutex of the owner of `into` is
@@ -8226,22 +8205,24 @@ ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__stati
 
 ZT__PRIVATE void zt__clear_stats(zt_stats *stats);
 
-/* Fills in the statistics of one column, except median and 95th percentile. The mutex is held. */
-ZT__PRIVATE void zt__get_moments(const zt__sample_layout *layout, const zt__statistics *statistics,
-                                 uint32_t column, zt_stats *stats);
+/* Fills in the statistics of one column, except median and 95th percentile. NULL: there is no sample. */
+ZT__PRIVATE void zt__get_moments(zt_aggregation aggregation, const zt__moments *moments, zt_stats *stats);
 
-/* Copies the kept values of one column, without NaN. Returns their number, up to `kept`. The mutex is
-   held. */
+/* Returns whether values of a column are kept. */
+ZT__PRIVATE int zt__is_kept(const zt__sample_layout *layout, uint32_t column);
+
+/* Copies the kept values of one column, without NaN. Returns their number, up to `kept`; 0 if the column is
+   not kept. The mutex is held. */
 ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__statistics *statistics,
-                                     uint32_t column, double *to);
+                                     uint32_t column, zt__kept_value *to);
 
 /* Returns the quantile below which this share of the values lies, interpolated linearly between the two
    values next to it; NaN if there are no values. Reorders the values, unless they are sorted. */
 ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share);
 
-/* Adds median and 95th percentile to the statistics of a column. Reorders the values. */
-ZT__PRIVATE void zt__add_quantiles(const zt__sample_layout *layout, uint32_t column, double *values,
-                                   uint32_t count, zt_stats *stats);
+/* Adds median and 95th percentile to the statistics of a column. Sorts the values. */
+ZT__PRIVATE void zt__add_quantiles(zt_aggregation aggregation, zt__kept_value *values, uint32_t count,
+                                   zt_stats *stats);
 
 /* ==== metrics/statistics.c ============================================================================== */
 
@@ -8294,25 +8275,13 @@ ZT__PRIVATE void zt__free_statistics(const zt_allocator *allocator, zt__statisti
     memset(statistics, 0, sizeof *statistics);
 }
 
-ZT__PRIVATE uint64_t zt__samples_per_pass(const zt__statistics *statistics) {
-    uint64_t most = 0;
-    uint32_t pass;
-    for (pass = 0; pass < ZT__MAX_PASSES; pass++) {
-        most = statistics->seen[pass] > most ? statistics->seen[pass] : most;
-    }
-    return most;
-}
-
 ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mutex,
                                     const zt__sample_layout *layout, zt__statistics *statistics,
-                                    uint32_t more) {
-    enum { FIRST_ROWS = 8 };
-    uint64_t wanted = zt__samples_per_pass(statistics) + more;
-    uint64_t capacity = FIRST_ROWS;
-    double *rows, *before = statistics->rows;
-    if (statistics->moments && statistics->capacity == layout->row_limit) {
-        return 1;
-    }
+                                    uint64_t more) {
+    enum { FIRST_VALUES = 512 }; /* the GPU times of a path are kept without another allocation */
+    uint64_t wanted = statistics->count + more;
+    uint64_t capacity = FIRST_VALUES / layout->kept_count + 1;
+    float *rows, *before = statistics->rows;
     if (!statistics->moments) {
         zt__moments *moments =
             (zt__moments *)zt__allocate(allocator, layout->column_count, sizeof *statistics->moments);
@@ -8332,12 +8301,12 @@ ZT__PRIVATE int zt__reserve_samples(const zt_allocator *allocator, zt__mutex *mu
     if (capacity <= statistics->capacity) {
         return 1;
     }
-    rows = (double *)zt__allocate(allocator, (size_t)capacity * layout->column_count, sizeof *rows);
+    rows = (float *)zt__allocate(allocator, (size_t)capacity * layout->kept_count, sizeof *rows);
     if (!rows) {
         return 1;
     }
     if (statistics->kept) {
-        memcpy(rows, before, (size_t)statistics->kept * layout->column_count * sizeof *rows);
+        memcpy(rows, before, (size_t)statistics->kept * layout->kept_count * sizeof *rows);
     }
     zt__lock(mutex);
     statistics->rows = rows;
@@ -8363,31 +8332,26 @@ static uint64_t zt__random_state(uint64_t seed, uint64_t n) {
     return state;
 }
 
-ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics, uint32_t pass,
+ZT__PRIVATE void zt__add_sample(const zt__sample_layout *layout, zt__statistics *statistics,
                                 const double *row) {
     double weights[ZT_AGGREGATE_NONE + 1] = {0}; /* 0 for flags and for what is not combined */
-    uint64_t n = statistics->seen[pass]++, state;
+    uint64_t n = statistics->count++, state;
     uint64_t place = n; /* the row in which it is kept, if there is such a row */
-    double *kept;
-    uint32_t column;
+    uint32_t column, i;
     if (n == statistics->kept && n < statistics->capacity) {
         statistics->kept++;
-        for (column = 0; column < layout->column_count; column++) {
-            statistics->rows[(size_t)n * layout->column_count + column] = zt__nan();
-        }
-    } else if (n >= statistics->kept) {
+    } else {
         state = zt__random_state(statistics->seed, n);
         place = zt__random(&state) % (n + 1);
     }
-    kept = place < statistics->kept ? statistics->rows + (size_t)place * layout->column_count : NULL;
+    for (i = 0; i < layout->kept_count && place < statistics->kept; i++) {
+        statistics->rows[(size_t)place * layout->kept_count + i] = (float)row[layout->kept_columns[i]];
+    }
     weights[ZT_AGGREGATE_SUM] = 1;
     weights[ZT_AGGREGATE_MEAN] = zt__is_positive(row[0]) ? row[0] : 0;
     for (column = 0; column < layout->column_count; column++) {
         if (!zt__is_nan(row[column])) {
             zt__add_value(&statistics->moments[column], row[column], weights[layout->aggregations[column]]);
-            if (kept) {
-                kept[column] = row[column];
-            }
         }
     }
 }
@@ -8400,9 +8364,9 @@ static double zt__random_fraction(uint64_t *state) {
 }
 
 /* Copies `wanted` of `count` rows, chosen at random with equal chance, in their order. `to` may be `rows`. */
-static void zt__draw_rows(const zt__sample_layout *layout, uint64_t *state, double *to, const double *rows,
+static void zt__draw_rows(const zt__sample_layout *layout, uint64_t *state, float *to, const float *rows,
                           uint32_t count, uint32_t wanted) {
-    size_t columns = layout->column_count;
+    size_t columns = layout->kept_count;
     for (; wanted; rows += columns, count--) {
         if (zt__random_fraction(state) * count < wanted) {
             memmove(to, rows, columns * sizeof *rows);
@@ -8414,8 +8378,7 @@ static void zt__draw_rows(const zt__sample_layout *layout, uint64_t *state, doub
 
 ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__statistics *into,
                                       const zt__statistics *from) {
-    uint64_t of_into = zt__samples_per_pass(into), of_from = zt__samples_per_pass(from);
-    uint64_t state = zt__random_state(into->seed, of_into + of_from);
+    uint64_t state = zt__random_state(into->seed, into->count + from->count);
     /* [0] is of `into`, and [1] of `from` */
     uint32_t i, kept[2], stay[2] = {0, 0};
     double left[2], step[2]; /* samples not drawn yet, and for how many samples each kept row stands */
@@ -8424,11 +8387,11 @@ ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__stati
     }
     kept[0] = into->kept;
     kept[1] = from->kept;
-    left[0] = (double)of_into;
-    left[1] = (double)of_from;
+    left[0] = (double)into->count;
+    left[1] = (double)from->count;
     step[0] = kept[0] ? left[0] / kept[0] : 0;
     step[1] = kept[1] ? left[1] / kept[1] : 0;
-    if (of_into + of_from <= into->capacity && kept[0] == of_into && kept[1] == of_from) {
+    if (into->count + from->count <= into->capacity && kept[0] == into->count && kept[1] == from->count) {
         memcpy(stay, kept, sizeof stay);
     } else {
         while (stay[0] + stay[1] < into->capacity) {
@@ -8444,15 +8407,13 @@ ZT__PRIVATE void zt__merge_statistics(const zt__sample_layout *layout, zt__stati
         zt__draw_rows(layout, &state, into->rows, into->rows, kept[0], stay[0]);
     }
     if (stay[1]) {
-        zt__draw_rows(layout, &state, into->rows + (size_t)stay[0] * layout->column_count, from->rows,
-                      kept[1], stay[1]);
+        zt__draw_rows(layout, &state, into->rows + (size_t)stay[0] * layout->kept_count, from->rows, kept[1],
+                      stay[1]);
     }
     into->kept = stay[0] + stay[1];
+    into->count += from->count;
     for (i = 0; i < layout->column_count; i++) {
         zt__merge_moments(&into->moments[i], &from->moments[i]);
-    }
-    for (i = 0; i < ZT__MAX_PASSES; i++) {
-        into->seen[i] += from->seen[i];
     }
 }
 
@@ -8465,10 +8426,7 @@ ZT__PRIVATE void zt__clear_stats(zt_stats *stats) {
     stats->median = stats->p95 = zt__nan();
 }
 
-ZT__PRIVATE void zt__get_moments(const zt__sample_layout *layout, const zt__statistics *statistics,
-                                 uint32_t column, zt_stats *stats) {
-    const zt__moments *moments = statistics->moments ? &statistics->moments[column] : NULL;
-    zt_aggregation aggregation = layout->aggregations[column];
+ZT__PRIVATE void zt__get_moments(zt_aggregation aggregation, const zt__moments *moments, zt_stats *stats) {
     zt__clear_stats(stats);
     if (!moments || moments->count == 0) {
         return;
@@ -8490,14 +8448,30 @@ ZT__PRIVATE void zt__get_moments(const zt__sample_layout *layout, const zt__stat
     }
 }
 
+/* Returns the place of a column in a kept row, or `kept_count` if it is not kept. */
+static uint32_t zt__place_of_column(const zt__sample_layout *layout, uint32_t column) {
+    uint32_t place = 0;
+    while (place < layout->kept_count && layout->kept_columns[place] != column) {
+        place++;
+    }
+    return place;
+}
+
+ZT__PRIVATE int zt__is_kept(const zt__sample_layout *layout, uint32_t column) {
+    return zt__place_of_column(layout, column) < layout->kept_count;
+}
+
 ZT__PRIVATE uint32_t zt__copy_column(const zt__sample_layout *layout, const zt__statistics *statistics,
-                                     uint32_t column, double *to) {
-    uint32_t i, count = 0;
-    for (i = 0; i < statistics->kept; i++) {
-        double value = statistics->rows[(size_t)i * layout->column_count + column];
+                                     uint32_t column, zt__kept_value *to) {
+    uint32_t i, place = zt__place_of_column(layout, column), count = 0;
+    for (i = 0; i < statistics->kept && place < layout->kept_count; i++) {
+        double value = statistics->rows[(size_t)i * layout->kept_count + place];
         if (!zt__is_nan(value)) {
-            to[count++] = value;
+            to[count++].value = value;
         }
+    }
+    for (i = 0; i < count; i++) {
+        to[i].weight = (double)statistics->moments[column].count / count;
     }
     return count;
 }
@@ -8548,12 +8522,37 @@ ZT__PRIVATE double zt__quantile(double *values, uint32_t count, double share) {
     return values[rank] + (next - values[rank]) * (position - rank);
 }
 
-ZT__PRIVATE void zt__add_quantiles(const zt__sample_layout *layout, uint32_t column, double *values,
-                                   uint32_t count, zt_stats *stats) {
-    zt_aggregation aggregation = layout->aggregations[column];
+static int zt__compare_kept_values(const void *a, const void *b) {
+    double one = ((const zt__kept_value *)a)->value, other = ((const zt__kept_value *)b)->value;
+    return one < other ? -1 : one > other;
+}
+
+/* As zt__quantile, of sorted values. Each is in the middle of the samples that it stands for, and the first and
+   the last are the quantiles 0 and 1. */
+static double zt__weighted_quantile(const zt__kept_value *values, uint32_t count, double share) {
+    double last = 0, position = 0, wanted, next;
+    uint32_t i;
+    for (i = 1; i < count; i++) {
+        last += (values[i - 1].weight + values[i].weight) / 2;
+    }
+    wanted = share * last;
+    for (i = 0; i + 1 < count; i++) {
+        next = position + (values[i].weight + values[i + 1].weight) / 2;
+        if (next > wanted) {
+            return values[i].value +
+                   (values[i + 1].value - values[i].value) * ((wanted - position) / (next - position));
+        }
+        position = next;
+    }
+    return values[count - 1].value;
+}
+
+ZT__PRIVATE void zt__add_quantiles(zt_aggregation aggregation, zt__kept_value *values, uint32_t count,
+                                   zt_stats *stats) {
     if (count > 0 && (aggregation == ZT_AGGREGATE_SUM || aggregation == ZT_AGGREGATE_MEAN)) {
-        stats->median = zt__quantile(values, count, 0.5);
-        stats->p95 = zt__quantile(values, count, 0.95);
+        qsort(values, count, sizeof *values, zt__compare_kept_values);
+        stats->median = zt__weighted_quantile(values, count, 0.5);
+        stats->p95 = zt__weighted_quantile(values, count, 0.95);
     }
 }
 
@@ -8564,8 +8563,7 @@ ZT__PRIVATE void zt__add_quantiles(const zt__sample_layout *layout, uint32_t col
 enum {
     ZT__BATCH = 64,
     ZT__MAX_REGIONS = 65536,
-    ZT__MAX_NESTED_PATHS = 65536,
-    ZT__MAX_PATHS = ZT__MAX_NESTED_PATHS + ZT__MAX_REGIONS,
+    ZT__MAX_PATHS = 16384, /* and one more, for the samples of all others */
     ZT__PATHS_PER_BLOCK = 128,
     ZT__MAX_DEPTH = 64,
     ZT__TIMES_PASS = ZT__MAX_PASSES, /* of slots for times alone, where other slots have metrics */
@@ -8620,20 +8618,13 @@ typedef enum zt__measurement {
 
 typedef struct zt__path zt__path;
 
-/* A region, which its name identifies. */
+/* A region, which its name identifies. Its statistics are those of its paths together. */
 typedef struct zt__region_record {
     const char *name;
     uint32_t index;
     zt__path *paths; /* on which it was begun, the newest first */
     uint64_t lost, dropped;
-    double operations;         /* of a sample; 0: not known */
-    uint64_t bytes;            /* that collected samples have copied or filled, */
-    double bytes_ns;           /* and the GPU time of these samples */
-    double launch_error_ns;    /* the largest error of a launch latency */
-    zt__statistics times;      /* GPU time and latencies of all samples */
-    zt__statistics statistics; /* all else, of the samples with metrics, and their GPU time */
-    zt__moments *streamed;     /* for each metric of attached streams */
-    uint32_t streamed_count;
+    double operations; /* of a sample; 0: not known */
 } zt__region_record;
 
 /* Two regions are on the same path if they have the same name and are inside regions on the same path. */
@@ -8645,16 +8636,21 @@ typedef struct zt__path_key {
 /* What was collected of a region inside certain others. Paths neither move nor disappear. */
 struct zt__path {
     zt__path_key key;
-    uint32_t index, depth; /* a path inside no other has depth 1 */
-    zt__path *next;        /* of the same region */
-    zt__path *inner;       /* the paths directly inside, the newest first, */
-    zt__path *next_inner;  /* and the next of those in key.outer */
-    int is_repeated;       /* its region is also one of those around it */
-    int outlives_outer;    /* a region on it has ended after the one around that */
-    int is_own_unknown;    /* regions directly inside were not measured, or have outlived it */
-    uint64_t count;        /* samples that were collected and have a GPU time, */
-    double time_ns;        /* and the sum of these times */
-    uint64_t missing;      /* samples in flight, lost or dropped, and without a GPU time */
+    uint32_t index, depth;  /* a path inside no other has depth 1 */
+    zt__path *next;         /* of the same region */
+    zt__path *inner;        /* the paths directly inside, the newest first, */
+    zt__path *next_inner;   /* and the next of those in key.outer */
+    int is_repeated;        /* its region is also one of those around it */
+    int outlives_outer;     /* a region on it has ended after the one around that */
+    int is_own_unknown;     /* regions directly inside were not measured, or have outlived it */
+    uint64_t missing;       /* samples in flight, lost or dropped, and without a GPU time */
+    uint64_t with_metrics;  /* collected samples that have metrics */
+    uint64_t bytes;         /* that collected samples have copied or filled, */
+    double bytes_ns;        /* and the GPU time of these samples */
+    double launch_error_ns; /* the largest error of a launch latency */
+    zt__statistics statistics;
+    zt__moments *streamed; /* for each metric of attached streams */
+    uint32_t streamed_count;
 };
 
 /* What a region is around. */
@@ -8917,10 +8913,11 @@ struct zt_profiler {
     uint32_t lost_flag_count;
     uint32_t pass_count;
     uint32_t tile_count;      /* 0 if the device has no separate tiles */
-    zt__sample_layout layout; /* of samples with metrics: GPU time; metrics; GPU time of each pass if several;
-                                 metrics of each tile if any */
-    zt__sample_layout times_layout; /* of all samples: GPU time; latencies */
-    uint32_t row_length;            /* values of a sample: the columns of `layout`, and then the latencies */
+    zt__sample_layout layout; /* of a sample: GPU time; metrics; GPU time of the samples with the metrics of
+                                 each pass, if there are metrics; metrics of each tile, if any; latencies */
+    uint32_t row_length;      /* its columns */
+    int keeps_latencies;      /* for quantiles */
+    uint32_t *kept_columns;   /* of the layout */
     zt_aggregation *column_aggregations;
     char *columns;          /* of the table, from the configuration; NULL: as many as fit */
     char *reports;          /* of ZT_REPORT, to be written when the profiler is closed; NULL: none */
@@ -8946,7 +8943,7 @@ struct zt_profiler {
     zt__region_record **regions;
     uint32_t region_count, region_capacity;
     zt__map path_map; /* to paths, by their keys */
-    zt__path *path_blocks[ZT__MAX_PATHS / ZT__PATHS_PER_BLOCK];
+    zt__path *path_blocks[ZT__MAX_PATHS / ZT__PATHS_PER_BLOCK + 1];
     uint32_t path_count, path_capacity;
     zt__path root;      /* around all paths */
     zt__map list_map;   /* to lists */
@@ -9046,18 +9043,51 @@ ZT__PRIVATE const zt_allocator *zt__allocator_of(const zt_profiler *profiler) {
     return profiler ? &profiler->config.allocator : &zt__default_allocator;
 }
 
+/* ==== regions/adding.h ================================================================================== */
+
+/* Adds collected samples to the statistics of their paths. */
+
+/* Makes room for `more` samples of a path. Called by the thread that holds the collector, without the mutex.
+   Returns 0 without memory. */
+ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t more);
+
+/* Adds a collected sample, for which room was reserved. `pass` is that of its slot; `bytes` were copied or filled.
+   The mutex is held. */
+ZT__PRIVATE void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
+                                 uint64_t bytes);
+
+/* ==== regions/adding.c ================================================================================== */
+
+/* Adds collected samples to the statistics of their paths. */
+
+ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t more) {
+    return zt__reserve_samples(&profiler->config.allocator, &profiler->mutex, &profiler->layout,
+                               &path->statistics, more);
+}
+
+ZT__PRIVATE void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
+                                 uint64_t bytes) {
+    zt__add_sample(&profiler->layout, &path->statistics, row);
+    path->with_metrics += profiler->passes[pass].group_count > 0;
+    if (!zt__is_nan(row[0])) {
+        path->missing--;
+    }
+    if (bytes) {
+        path->bytes += bytes;
+        path->bytes_ns += row[0];
+    }
+}
+
 /* ==== regions/columns.h ================================================================================= */
 
 /* Where GPU time, metrics, tiles, passes and latencies are in the row of a sample. Not the columns of reports. */
 
-enum { ZT__TIME_COLUMNS = 1 + ZT_LATENCY_COUNT };
-
-/* Returns the column of the GPU time in one pass. */
+/* Returns the column of the GPU time of samples with the metrics of a pass; that of all samples where no metrics
+   are measured. */
 ZT__PRIVATE uint32_t zt__pass_time_column(const zt_profiler *profiler, uint32_t pass);
 
 ZT__PRIVATE uint32_t zt__tile_column(const zt_profiler *profiler, uint32_t tile, uint32_t metric);
 
-/* Latencies follow the columns of the layout in a row. */
 ZT__PRIVATE uint32_t zt__latency_column(const zt_profiler *profiler, uint32_t latency);
 
 /* Sets the layout of a row. The metrics, passes and tiles are known. Returns 0 without memory. */
@@ -9067,12 +9097,17 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler);
 
 /* Where GPU time, metrics, tiles, passes and latencies are in the row of a sample. Not the columns of reports. */
 
+/* Returns how many columns of GPU times of passes there are. */
+static uint32_t zt__count_pass_times(const zt_profiler *profiler) {
+    return profiler->metric_count > 0 ? profiler->pass_count : 0;
+}
+
 ZT__PRIVATE uint32_t zt__pass_time_column(const zt_profiler *profiler, uint32_t pass) {
-    return profiler->pass_count == 1 ? 0 : 1 + profiler->metric_count + pass;
+    return profiler->metric_count > 0 ? 1 + profiler->metric_count + pass : 0;
 }
 
 ZT__PRIVATE uint32_t zt__tile_column(const zt_profiler *profiler, uint32_t tile, uint32_t metric) {
-    uint32_t first = 1 + profiler->metric_count + (profiler->pass_count == 1 ? 0 : profiler->pass_count);
+    uint32_t first = 1 + profiler->metric_count + zt__count_pass_times(profiler);
     return first + tile * profiler->metric_count + metric;
 }
 
@@ -9080,18 +9115,32 @@ ZT__PRIVATE uint32_t zt__latency_column(const zt_profiler *profiler, uint32_t la
     return zt__tile_column(profiler, profiler->tile_count, 0) + latency;
 }
 
+/* Returns whether the values of a column are kept for quantiles: all if config.samples asks for it. Otherwise the
+   GPU times, also those of passes where they are compared, and the latencies if they are measured. */
+static int zt__keeps_column(const zt_profiler *profiler, uint32_t column) {
+    return column == 0 || profiler->config.samples > 0 ||
+           (profiler->pass_count > 1 && column >= zt__pass_time_column(profiler, 0) &&
+            column < zt__tile_column(profiler, 0, 0)) ||
+           (profiler->keeps_latencies && column >= zt__latency_column(profiler, 0));
+}
+
 ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
-    static const zt_aggregation of_times[ZT__TIME_COLUMNS] = {ZT_AGGREGATE_SUM, ZT_AGGREGATE_SUM,
-                                                              ZT_AGGREGATE_SUM};
-    uint32_t metric, tile, pass, count = zt__latency_column(profiler, 0);
+    enum { GPU_TIMES_KEPT = 512 };
+    zt__sample_layout *layout = &profiler->layout;
+    uint32_t column, metric, tile, count = zt__latency_column(profiler, ZT_LATENCY_COUNT);
     zt_aggregation *aggregations =
         (zt_aggregation *)zt__allocate(&profiler->config.allocator, count, sizeof *aggregations);
-    if (!aggregations) {
+    uint32_t *kept = (uint32_t *)zt__allocate(&profiler->config.allocator, count, sizeof *kept);
+    profiler->column_aggregations = aggregations;
+    profiler->kept_columns = kept;
+    if (!aggregations || !kept) {
         return 0;
     }
-    aggregations[0] = ZT_AGGREGATE_SUM;
-    for (pass = 0; pass < profiler->pass_count; pass++) {
-        aggregations[zt__pass_time_column(profiler, pass)] = ZT_AGGREGATE_SUM;
+    for (column = 0; column < count; column++) {
+        aggregations[column] = ZT_AGGREGATE_SUM; /* of times */
+        if (zt__keeps_column(profiler, column)) {
+            kept[layout->kept_count++] = column;
+        }
     }
     for (metric = 0; metric < profiler->metric_count; metric++) {
         aggregations[1 + metric] = profiler->metrics[metric].aggregation;
@@ -9099,13 +9148,10 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
             aggregations[zt__tile_column(profiler, tile, metric)] = profiler->metrics[metric].aggregation;
         }
     }
-    profiler->column_aggregations = aggregations;
-    profiler->layout.column_count = count;
-    profiler->layout.aggregations = aggregations;
-    profiler->times_layout.column_count = ZT__TIME_COLUMNS;
-    profiler->times_layout.aggregations = of_times;
-    profiler->layout.row_limit = profiler->times_layout.row_limit = profiler->config.samples;
-    profiler->row_length = count + ZT_LATENCY_COUNT;
+    layout->column_count = profiler->row_length = count;
+    layout->row_limit = profiler->config.samples > 0 ? profiler->config.samples : (uint32_t)GPU_TIMES_KEPT;
+    layout->kept_columns = kept;
+    layout->aggregations = aggregations;
     return 1;
 }
 
@@ -9132,9 +9178,6 @@ static void zt__fill_config(zt_config *config) {
     }
     if (!config->max_slots) {
         config->max_slots = 16384;
-    }
-    if (!config->samples) {
-        config->samples = 512;
     }
     if (!config->max_passes) {
         config->max_passes = 1;
@@ -9194,146 +9237,12 @@ ZT__PRIVATE int zt__keep_columns(zt_profiler *profiler, const zt_config *config)
     return profiler->columns != NULL;
 }
 
-/* ==== regions/creation.h ================================================================================ */
-
-/* Creates, frees and registers profilers. */
-
-/* Returns a profiler that measures nothing yet, or NULL without memory. */
-ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete);
-
-ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler);
-
-/* Adds a profiler to those of the process, so that zt_end recognises a region whose profiler is closed.
-   Returns 0 if there are too many, or the process has no block. */
-ZT__PRIVATE int zt__register_profiler(zt_profiler *profiler);
-
-/* Returns whether a profiler is open in this process. Profilers of the parent process are not. */
-ZT__PRIVATE int zt__is_registered(const zt_profiler *profiler);
-
-/* Returns the open profiler with this identifier, or NULL. Looks at no other profiler, because another thread
-   may be closing it. */
-ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id);
-
-ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler);
-
-/* ==== regions/creation.c ================================================================================ */
-
-/* Creates, frees and registers profilers. */
-
-ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete) {
-    zt_profiler *profiler = (zt_profiler *)zt__allocate(&complete->allocator, 1, sizeof *profiler);
-    uint32_t pass;
-    if (!profiler) {
-        return NULL;
-    }
-    profiler->config = *complete;
-    zt__create_mutex(&profiler->collector.mutex);
-    zt__create_mutex(&profiler->mutex);
-    profiler->diagnostics.mutex = &profiler->mutex;
-    profiler->diagnostics.log = complete->log;
-    profiler->diagnostics.log_user = complete->log_user;
-    profiler->pass_count = 1;
-    for (pass = 0; pass <= ZT__TIMES_PASS; pass++) {
-        profiler->passes[pass].index = pass;
-        profiler->passes[pass].time_metric = UINT32_MAX;
-    }
-    return profiler;
-}
-
-static void zt__free_lists(const zt_allocator *allocator, zt__list *lists) {
-    while (lists) {
-        zt__list *list = lists;
-        lists = list->next;
-        zt__free(allocator, list);
-    }
-}
-
-ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
-    zt_allocator allocator = profiler->config.allocator;
-    uint32_t i;
-    for (i = 0; i < profiler->region_count; i++) {
-        zt__free_statistics(&allocator, &profiler->regions[i]->times);
-        zt__free_statistics(&allocator, &profiler->regions[i]->statistics);
-        zt__free(&allocator, profiler->regions[i]->streamed);
-        zt__free(&allocator, profiler->regions[i]);
-    }
-    zt__free_lists(&allocator, profiler->lists);
-    zt__free_lists(&allocator, profiler->unused_lists);
-    for (i = 0; i < ZT__MAX_GROUPS_IN_PASS; i++) {
-        zt__free(&allocator, profiler->batch.raw[i]);
-        zt__free(&allocator, profiler->batch.values[i]);
-    }
-    zt__free(&allocator, profiler->batch.rows);
-    for (i = 0; i < profiler->path_capacity / ZT__PATHS_PER_BLOCK; i++) {
-        zt__free(&allocator, profiler->path_blocks[i]);
-    }
-    zt__map_free(&profiler->names, &allocator);
-    zt__map_free(&profiler->path_map, &allocator);
-    zt__map_free(&profiler->list_map, &allocator);
-    for (i = 0; i < profiler->list_names.capacity; i++) {
-        zt__free(&allocator, profiler->list_names.entries[i].value);
-    }
-    zt__map_free(&profiler->list_names, &allocator);
-    zt__free(&allocator, (void *)profiler->regions);
-    for (i = 0; i < profiler->selection.group_count; i++) {
-        zt__free_group(&allocator, &profiler->selection.groups[i]);
-    }
-    zt__free(&allocator, profiler->metrics);
-    zt__free(&allocator, profiler->lost_flags);
-    zt__free(&allocator, profiler->column_aggregations);
-    zt__free(&allocator, profiler->columns);
-    zt__free(&allocator, profiler->reports);
-    zt__free(&allocator, profiler->strings);
-    zt__destroy_mutex(&profiler->collector.mutex);
-    zt__destroy_mutex(&profiler->mutex);
-    zt__free(&allocator, profiler);
-}
-
-ZT__PRIVATE int zt__register_profiler(zt_profiler *profiler) {
-    zt__process *process = zt__get_process();
-    uint32_t i;
-    if (!process) {
-        return 0;
-    }
-    zt__lock(&process->mutex);
-    for (i = 0; i < ZT__MAX_PROFILERS && zt__load(&process->profilers[i]);) {
-        i++;
-    }
-    if (i < ZT__MAX_PROFILERS) {
-        profiler->id = ++process->serial * ZT__MAX_PROFILERS + i;
-        zt__store(&process->profiler_ids[i], profiler->id);
-        zt__store(&process->profilers[i], profiler);
-    }
-    zt__unlock(&process->mutex);
-    return i < ZT__MAX_PROFILERS;
-}
-
-ZT__PRIVATE int zt__is_registered(const zt_profiler *profiler) {
-    zt__process *process = zt__find_process();
-    uint32_t i;
-    for (i = 0; process && i < ZT__MAX_PROFILERS; i++) {
-        if (zt__load(&process->profilers[i]) == profiler) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id) {
-    zt__process *process = zt__find_process();
-    uint32_t i = id % ZT__MAX_PROFILERS;
-    return process && zt__load(&process->profiler_ids[i]) == id ? zt__load(&process->profilers[i]) : NULL;
-}
-
-ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
-    if (zt__find_profiler(profiler->id) == profiler) {
-        zt__store(&zt__get_process()->profilers[profiler->id % ZT__MAX_PROFILERS], (zt_profiler *)NULL);
-    }
-}
-
 /* ==== regions/names.h =================================================================================== */
 
 /* Regions by name, paths, lists by handle, and names of lists. */
+
+/* The region that stands for those that are begun on more than ZT__MAX_PATHS paths. */
+#define ZT__OTHER_REGION "(other)"
 
 ZT__PRIVATE const char *zt__shown_name(const char *name);
 
@@ -9347,8 +9256,8 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
 ZT__PRIVATE zt__path *zt__path_at(const zt_profiler *profiler, uint32_t index);
 
 /* Returns the path of a region inside another path, added if it is new, or NULL without memory. If regions
-   are nested too deeply, such as where many are never ended, or on too many paths, it is that of the region
-   inside no other. */
+   are nested too deeply, such as where many are never ended, it is that of the region inside no other. If there
+   are too many paths, it is that, too, or else the path of ZT__OTHER_REGION. */
 ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer, zt__region_record *region);
 
 ZT__PRIVATE zt__list *zt__find_list(const zt_profiler *profiler, ze_command_list_handle_t handle);
@@ -9422,7 +9331,6 @@ ZT__PRIVATE zt__region_record *zt__find_or_add_region(zt_profiler *profiler, con
         memcpy(copy, name, length);
         made->name = copy;
         made->index = profiler->region_count;
-        made->times.seed = made->statistics.seed = zt__hash(name, length);
         zt__map_add(&profiler->names, copy, length, made);
         profiler->regions[profiler->region_count++] = made;
         return made;
@@ -9451,11 +9359,18 @@ static zt__path *zt__find_path(const zt_profiler *profiler, zt__path *outer, zt_
 ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *outer,
                                            zt__region_record *region) {
     zt__path *path = zt__find_path(profiler, outer, region), *above, *block;
+    zt_cause cause;
     int has_room = 1;
-    if (!path && outer->depth > 0 &&
-        (outer->depth == ZT__MAX_DEPTH || profiler->path_count >= ZT__MAX_NESTED_PATHS)) {
-        outer->is_own_unknown = 1;
+    if (!path && (outer->depth == ZT__MAX_DEPTH || profiler->path_count >= ZT__MAX_PATHS)) {
+        outer->is_own_unknown = outer->depth > 0;
         outer = &profiler->root;
+        path = zt__find_path(profiler, outer, region);
+    }
+    if (!path && profiler->path_count >= ZT__MAX_PATHS) {
+        region = zt__find_or_add_region(profiler, ZT__OTHER_REGION, &cause);
+        if (!region) {
+            return NULL;
+        }
         path = zt__find_path(profiler, outer, region);
     }
     while (!path && has_room &&
@@ -9487,6 +9402,7 @@ ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *oute
     region->paths = path;
     path->next_inner = outer->inner;
     outer->inner = path;
+    path->statistics.seed = zt__hash(region->name, strlen(region->name)) + outer->statistics.seed;
     for (above = outer; above->depth > 0; above = above->key.outer) {
         path->is_repeated |= above->key.region == region;
     }
@@ -9566,6 +9482,145 @@ ZT_API ze_result_t zt_name_list(zt_profiler *profiler, ze_command_list_handle_t 
     return ZE_RESULT_SUCCESS;
 }
 
+/* ==== regions/creation.h ================================================================================ */
+
+/* Creates, frees and registers profilers. */
+
+/* Returns a profiler that measures nothing yet, or NULL without memory. */
+ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete);
+
+ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler);
+
+/* Adds a profiler to those of the process, so that zt_end recognises a region whose profiler is closed.
+   Returns 0 if there are too many, or the process has no block. */
+ZT__PRIVATE int zt__register_profiler(zt_profiler *profiler);
+
+/* Returns whether a profiler is open in this process. Profilers of the parent process are not. */
+ZT__PRIVATE int zt__is_registered(const zt_profiler *profiler);
+
+/* Returns the open profiler with this identifier, or NULL. Looks at no other profiler, because another thread
+   may be closing it. */
+ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id);
+
+ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler);
+
+/* ==== regions/creation.c ================================================================================ */
+
+/* Creates, frees and registers profilers. */
+
+ZT__PRIVATE zt_profiler *zt__create_profiler(const zt_config *complete) {
+    zt_profiler *profiler = (zt_profiler *)zt__allocate(&complete->allocator, 1, sizeof *profiler);
+    uint32_t pass;
+    if (!profiler) {
+        return NULL;
+    }
+    profiler->config = *complete;
+    zt__create_mutex(&profiler->collector.mutex);
+    zt__create_mutex(&profiler->mutex);
+    profiler->diagnostics.mutex = &profiler->mutex;
+    profiler->diagnostics.log = complete->log;
+    profiler->diagnostics.log_user = complete->log_user;
+    profiler->pass_count = 1;
+    for (pass = 0; pass <= ZT__TIMES_PASS; pass++) {
+        profiler->passes[pass].index = pass;
+        profiler->passes[pass].time_metric = UINT32_MAX;
+    }
+    return profiler;
+}
+
+static void zt__free_lists(const zt_allocator *allocator, zt__list *lists) {
+    while (lists) {
+        zt__list *list = lists;
+        lists = list->next;
+        zt__free(allocator, list);
+    }
+}
+
+ZT__PRIVATE void zt__free_profiler(zt_profiler *profiler) {
+    zt_allocator allocator = profiler->config.allocator;
+    uint32_t i;
+    for (i = 0; i < profiler->region_count; i++) {
+        zt__free(&allocator, profiler->regions[i]);
+    }
+    zt__free_lists(&allocator, profiler->lists);
+    zt__free_lists(&allocator, profiler->unused_lists);
+    for (i = 0; i < ZT__MAX_GROUPS_IN_PASS; i++) {
+        zt__free(&allocator, profiler->batch.raw[i]);
+        zt__free(&allocator, profiler->batch.values[i]);
+    }
+    zt__free(&allocator, profiler->batch.rows);
+    for (i = 0; i < profiler->path_count; i++) {
+        zt__free_statistics(&allocator, &zt__path_at(profiler, i)->statistics);
+        zt__free(&allocator, zt__path_at(profiler, i)->streamed);
+    }
+    for (i = 0; i < profiler->path_capacity / ZT__PATHS_PER_BLOCK; i++) {
+        zt__free(&allocator, profiler->path_blocks[i]);
+    }
+    zt__map_free(&profiler->names, &allocator);
+    zt__map_free(&profiler->path_map, &allocator);
+    zt__map_free(&profiler->list_map, &allocator);
+    for (i = 0; i < profiler->list_names.capacity; i++) {
+        zt__free(&allocator, profiler->list_names.entries[i].value);
+    }
+    zt__map_free(&profiler->list_names, &allocator);
+    zt__free(&allocator, (void *)profiler->regions);
+    for (i = 0; i < profiler->selection.group_count; i++) {
+        zt__free_group(&allocator, &profiler->selection.groups[i]);
+    }
+    zt__free(&allocator, profiler->metrics);
+    zt__free(&allocator, profiler->lost_flags);
+    zt__free(&allocator, profiler->column_aggregations);
+    zt__free(&allocator, profiler->kept_columns);
+    zt__free(&allocator, profiler->columns);
+    zt__free(&allocator, profiler->reports);
+    zt__free(&allocator, profiler->strings);
+    zt__destroy_mutex(&profiler->collector.mutex);
+    zt__destroy_mutex(&profiler->mutex);
+    zt__free(&allocator, profiler);
+}
+
+ZT__PRIVATE int zt__register_profiler(zt_profiler *profiler) {
+    zt__process *process = zt__get_process();
+    uint32_t i;
+    if (!process) {
+        return 0;
+    }
+    zt__lock(&process->mutex);
+    for (i = 0; i < ZT__MAX_PROFILERS && zt__load(&process->profilers[i]);) {
+        i++;
+    }
+    if (i < ZT__MAX_PROFILERS) {
+        profiler->id = ++process->serial * ZT__MAX_PROFILERS + i;
+        zt__store(&process->profiler_ids[i], profiler->id);
+        zt__store(&process->profilers[i], profiler);
+    }
+    zt__unlock(&process->mutex);
+    return i < ZT__MAX_PROFILERS;
+}
+
+ZT__PRIVATE int zt__is_registered(const zt_profiler *profiler) {
+    zt__process *process = zt__find_process();
+    uint32_t i;
+    for (i = 0; process && i < ZT__MAX_PROFILERS; i++) {
+        if (zt__load(&process->profilers[i]) == profiler) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+ZT__PRIVATE zt_profiler *zt__find_profiler(uint32_t id) {
+    zt__process *process = zt__find_process();
+    uint32_t i = id % ZT__MAX_PROFILERS;
+    return process && zt__load(&process->profiler_ids[i]) == id ? zt__load(&process->profilers[i]) : NULL;
+}
+
+ZT__PRIVATE void zt__unregister_profiler(const zt_profiler *profiler) {
+    if (zt__find_profiler(profiler->id) == profiler) {
+        zt__store(&zt__get_process()->profilers[profiler->id % ZT__MAX_PROFILERS], (zt_profiler *)NULL);
+    }
+}
+
 /* ==== regions/slots.h =================================================================================== */
 
 /* The states of slots, the slots of a list, and what a slot has of the device. */
@@ -9605,6 +9660,9 @@ ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, const zt__slot *slot, zt_
 /* Counts a region that was begun at `since_ns`. Region and list are NULL if they could not be recorded. */
 ZT__PRIVATE void zt__count_dropped(zt_profiler *profiler, zt__region_record *region, const zt__list *list,
                                    uint64_t since_ns, zt_cause cause);
+
+/* Returns the name of a region that was begun and not ended, or NULL. */
+ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler);
 
 ZT__PRIVATE void zt__count_states(const zt_profiler *profiler, uint64_t counts[ZT__SLOT_STATE_COUNT]);
 
@@ -9741,6 +9799,20 @@ ZT__PRIVATE void zt__count_states(const zt_profiler *profiler, uint64_t counts[Z
         counts[state] = locked->state_counts[state];
     }
     zt__unlock(&locked->mutex);
+}
+
+ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt__list *list;
+    const char *name;
+    zt__lock(&locked->mutex);
+    list = locked->state_counts[ZT__SLOT_OPEN] ? locked->lists : NULL;
+    while (list && !list->innermost) {
+        list = list->next;
+    }
+    name = list ? list->innermost->region->name : NULL;
+    zt__unlock(&locked->mutex);
+    return name;
 }
 
 /* ---- the slots of a list, and free ones: with the mutex held --------------------------------------------- */
@@ -10685,7 +10757,6 @@ static void zt__fill_row(const zt_profiler *profiler, zt__reading *reading, doub
 /* Calculates the reports of the batch, and fills a row for each. The reports of a group are calculated in one
    call. If that fails, they are calculated one by one, so that a bad report loses only its own sample. */
 static void zt__calculate_batch(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
     zt__batch *batch = &profiler->batch;
     uint32_t g, i;
     for (g = 0; g < batch->pass->group_count && batch->report_count > 0; g++) {
@@ -10719,16 +10790,10 @@ static void zt__calculate_batch(zt_profiler *profiler) {
     }
     for (i = 0; i < batch->count; i++) {
         zt__reading *reading = &batch->readings[i];
-        zt__region_record *region = reading->slot->region;
         if (reading->outcome == ZT__READ) {
             zt__fill_row(profiler, reading, batch->rows + (size_t)i * profiler->row_length);
         }
-        if (reading->outcome == ZT__READ &&
-            !(zt__reserve_samples(allocator, &profiler->mutex, &profiler->times_layout, &region->times,
-                                  batch->count) &&
-              (batch->pass->group_count == 0 ||
-               zt__reserve_samples(allocator, &profiler->mutex, &profiler->layout, &region->statistics,
-                                   batch->count)))) {
+        if (reading->outcome == ZT__READ && !zt__reserve_room(profiler, reading->slot->path, batch->count)) {
             zt__lose(reading, ZT_DROPPED_NO_MEMORY);
         }
     }
@@ -10743,7 +10808,6 @@ static void zt__count_reading(zt_profiler *profiler, zt__reading *reading, doubl
     zt__list *list = slot->list;
     zt__path *path = slot->path;
     zt__region_record *region = slot->region;
-    double times[ZT__TIME_COLUMNS];
     int shows_others = !slot->is_unordered; /* its event shows that slots before it have ended, too */
     /* zt__submit_slots counts a sample as lost when the next execution overlaps it. If the slot was read in
        between and its event has signalled again, both samples exist, so one loss is taken back. */
@@ -10798,21 +10862,7 @@ static void zt__count_reading(zt_profiler *profiler, zt__reading *reading, doubl
     if (profiler->sample_collected) {
         profiler->sample_collected(profiler, reading, row);
     }
-    times[0] = row[0];
-    memcpy(times + 1, row + zt__latency_column(profiler, 0), ZT_LATENCY_COUNT * sizeof *row);
-    zt__add_sample(&profiler->times_layout, &region->times, 0, times);
-    if (profiler->passes[slot->pass].group_count) {
-        zt__add_sample(&profiler->layout, &region->statistics, slot->pass, row);
-    }
-    if (slot->bytes) {
-        region->bytes += slot->bytes;
-        region->bytes_ns += row[0];
-    }
-    if (!zt__is_nan(row[0])) {
-        path->count++;
-        path->time_ns += row[0];
-        path->missing--;
-    }
+    zt__add_to_path(profiler, path, slot->pass, row, slot->bytes);
 }
 
 /* Reports the errors of the batch, and delivers its samples. The log and sample functions run here, so no
@@ -11014,7 +11064,6 @@ ZT__PRIVATE int zt__refuse_inside_callback(zt_profiler *profiler, const char *ca
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     void (*collect_hotspots)(zt_profiler *);
     const char *not_ended = NULL;
-    const zt__list *list;
     int is_complete = 1;
     if (!profiler || !profiler->device) {
         return ZE_RESULT_SUCCESS;
@@ -11035,13 +11084,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
         return ZE_RESULT_ERROR_DEVICE_LOST;
     }
     if (timeout_ns && is_complete) {
-        zt__lock(&profiler->mutex);
-        list = profiler->state_counts[ZT__SLOT_OPEN] ? profiler->lists : NULL;
-        while (list && !list->innermost) {
-            list = list->next;
-        }
-        not_ended = list ? list->innermost->region->name : NULL;
-        zt__unlock(&profiler->mutex);
+        not_ended = zt__name_open_region(profiler);
     }
     if (not_ended) {
         return zt__report(&profiler->diagnostics, REGION_OPEN, ZE_RESULT_NOT_READY, not_ended);
@@ -12068,6 +12111,7 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
                                        zt__list_state kind, const char *name, int times_alone) {
     zt_region region = {NULL, 0, 0, 0};
     uint64_t states[ZT__SLOT_STATE_COUNT];
+    const char *open;
     zt__slot *slot;
     zt_cause cause;
     if (zt__is_device_lost(&profiler->diagnostics)) {
@@ -12077,6 +12121,12 @@ ZT__PRIVATE zt_region zt__begin_region(zt_profiler *profiler, ze_command_list_ha
     slot = zt__open_slot(profiler, list, kind, name, times_alone, &cause);
     if (!slot && cause == ZT_DROPPED_NO_SLOT) {
         zt__count_states(profiler, states);
+        open = zt__name_open_region(profiler);
+        if (open && states[ZT__SLOT_OPEN] * 2 >= profiler->config.max_slots) {
+            zt__report(&profiler->diagnostics, SLOTS_NOT_ENDED, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+                       (unsigned)profiler->config.max_slots, (unsigned)states[ZT__SLOT_OPEN], open, name);
+            return region;
+        }
         zt__report(&profiler->diagnostics, NO_SLOT, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
                    (unsigned)profiler->config.max_slots,
                    (unsigned)(states[ZT__SLOT_RECORDED] + states[ZT__SLOT_ARMED]), name);
@@ -12581,20 +12631,48 @@ ZT__PRIVATE void zt__add_clock_pair(zt__clock *clock, zt__clock_pair pair) {
 ZT__PRIVATE uint32_t zt__find_metric(zt__diagnostics *diagnostics, const char *call, const zt_metric *metrics,
                                      uint32_t count, const char *name, zt__nearest *nearest);
 
+/* Reads a number that the mutex guards. */
+ZT__PRIVATE uint32_t zt__read_locked(const zt_profiler *profiler, const uint32_t *number);
+
 /* Reports an index that is too high, and names zt_get_<what>_count, which returns the count. Without a profiler
    returns SUCCESS, as public functions do. */
 ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char *call, const char *what,
                                          uint32_t index);
 
-/* Finds a region by its index, for a public function `call` that stores what it returns in `out`, its
-   parameter of the name `what`. If there is no profiler, no `out` or no such region, returns NULL, and stores
-   what the public function returns in `result`. A record does not move as long as the profiler lives. */
-ZT__PRIVATE const zt__region_record *zt__get_record(const zt_profiler *profiler, const char *call,
-                                                    uint32_t region, const char *what, const void *out,
-                                                    ze_result_t *result);
+/* What statistics are of: a region, that is, all its paths together, or one path. Both stay as long as the
+   profiler lives. */
+typedef struct zt__subject {
+    const zt__region_record *region; /* NULL: there is none */
+    const zt__path *path;            /* NULL: all paths of the region */
+} zt__subject;
 
-/* Returns how many samples were collected in all passes. The mutex is held, unless this is a copy. */
-ZT__PRIVATE uint64_t zt__collected(const zt_profiler *profiler, const zt__statistics *statistics);
+/* Sums over the samples of a subject. */
+typedef struct zt__totals {
+    uint64_t count, with_metrics, bytes;
+    double bytes_ns;        /* GPU time of the samples that have copied or filled bytes */
+    double launch_error_ns; /* the largest error of a launch latency */
+} zt__totals;
+
+/* Finds a region by its index, or a path by ZT_PATH of its index. No mutex is held. */
+ZT__PRIVATE zt__subject zt__subject_at(zt_profiler *profiler, uint32_t index);
+
+/* The same for a public function `call` that stores what it returns in `out`, its parameter of the name `what`. If
+   there is no profiler, no `out` or no such region, returns no subject, and stores what the public function returns
+   in `result`. */
+ZT__PRIVATE zt__subject zt__get_subject(const zt_profiler *profiler, const char *call, uint32_t index,
+                                        const char *what, const void *out, ze_result_t *result);
+
+/* The mutex is held. */
+ZT__PRIVATE zt__totals zt__add_up(zt__subject subject);
+
+/* The mutex is held. */
+ZT__PRIVATE zt__moments zt__sum_moments(zt__subject subject, uint32_t column);
+
+/* The same of a metric of attached streams. The mutex is held. */
+ZT__PRIVATE zt__moments zt__sum_streamed(zt__subject subject, uint32_t metric);
+
+/* Returns the GPU time of all samples on a path. The mutex is held. */
+ZT__PRIVATE double zt__time_of(const zt__path *path);
 
 /* Returns how the passes differ, as ZT_DIFFERS_ bits, judged by the GPU time of each. */
 ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_stats *pass_times);
@@ -12604,28 +12682,21 @@ ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_
    collected. The mutex is held. */
 ZT__PRIVATE double zt__get_own_time(const zt__path *path, double *estimate);
 
-/* Adds up the paths of a region. The mutex is held. */
-ZT__PRIVATE void zt__add_paths(const zt_profiler *profiler, const zt__region_record *record,
-                               zt_region_info *info);
+/* Fills in parent, own and total time. The mutex is held. */
+ZT__PRIVATE void zt__get_times(const zt_profiler *profiler, zt__subject subject, zt_region_info *info);
 
-/* The mutex is held. */
-ZT__PRIVATE void zt__add_bytes(const zt__region_record *record, zt_region_info *info);
+ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info);
 
-/* Gets the statistics of one column of a layout of the profiler. Without memory, median and 95th percentile
-   are NaN. */
-ZT__PRIVATE ze_result_t zt__get_column(const zt_profiler *profiler, const char *call, uint32_t region,
-                                       const zt__sample_layout *layout, uint32_t column, zt_stats *stats);
+/* Gets the statistics of one column, and the values that are kept of it, sorted, unless `values` is NULL. The caller
+   frees these. Returns 0 without memory: then median and 95th percentile are NaN. */
+ZT__PRIVATE int zt__get_column(zt_profiler *profiler, zt__subject subject, uint32_t column, zt_stats *stats,
+                               zt__kept_value **values, uint32_t *count);
 
 /* Removes figures of the launch latency that are smaller than its error: they may as well be 0. */
 ZT__PRIVATE void zt__hide_uncertain(zt_stats *stats, double error_ns);
 
 /* Returns the region with an index that is known to be valid. No mutex is held. */
 ZT__PRIVATE const zt__region_record *zt__record_at(zt_profiler *profiler, uint32_t region);
-
-/* Copies statistics with this layout, all of one moment. The copy is freed with zt__free_statistics. Returns
-   0 without memory. */
-ZT__PRIVATE int zt__copy_statistics(zt_profiler *profiler, const zt__sample_layout *layout,
-                                    const zt__statistics *from, zt__statistics *copy);
 
 /* ==== results/results.c ================================================================================= */
 
@@ -12658,16 +12729,16 @@ ZT_API uint64_t zt_get_cause(const zt_profiler *profiler, zt_cause cause) {
     return count;
 }
 
+ZT__PRIVATE uint32_t zt__read_locked(const zt_profiler *profiler, const uint32_t *number) {
+    uint32_t read;
+    zt__lock(&zt__mutable(profiler)->mutex);
+    read = *number;
+    zt__unlock(&zt__mutable(profiler)->mutex);
+    return read;
+}
+
 ZT_API uint32_t zt_get_region_count(const zt_profiler *profiler) {
-    zt_profiler *locked = zt__mutable(profiler);
-    uint32_t count;
-    if (!profiler) {
-        return 0;
-    }
-    zt__lock(&locked->mutex);
-    count = profiler->region_count;
-    zt__unlock(&locked->mutex);
-    return count;
+    return profiler ? zt__read_locked(profiler, &profiler->region_count) : 0;
 }
 
 ZT_API uint32_t zt_get_metric_count(const zt_profiler *profiler) {
@@ -12722,58 +12793,139 @@ ZT__PRIVATE ze_result_t zt__report_index(const zt_profiler *profiler, const char
 
 /* ---- statistics ------------------------------------------------------------------------------------------ */
 
-ZT__PRIVATE const zt__region_record *zt__get_record(const zt_profiler *profiler, const char *call,
-                                                    uint32_t region, const char *what, const void *out,
-                                                    ze_result_t *result) {
-    zt_profiler *locked = zt__mutable(profiler);
-    const zt__region_record *record = NULL;
-    *result = ZE_RESULT_SUCCESS;
-    if (!profiler) {
-        return NULL;
-    }
-    if (!out) {
-        *result = zt__report_null(&locked->diagnostics, call, what);
-        return NULL;
-    }
-    zt__lock(&locked->mutex);
-    if (region < profiler->region_count) {
-        record = profiler->regions[region];
-    }
-    zt__unlock(&locked->mutex);
-    if (!record) {
-        *result = zt__report_index(profiler, call, "region", region);
-    }
-    return record;
-}
-
-ZT__PRIVATE uint64_t zt__collected(const zt_profiler *profiler, const zt__statistics *statistics) {
-    uint64_t collected = 0;
-    uint32_t pass;
-    for (pass = 0; pass < profiler->pass_count; pass++) {
-        collected += statistics->seen[pass];
-    }
-    return collected;
-}
-
-/* Returns room for the kept values of so many columns of statistics, with the mutex locked, so that they fit
-   until it is unlocked. Each call allocates it, because several threads may call at once. Returns NULL if no
-   values are kept, or without memory: then there are no quantiles. */
-static double *zt__lock_with_room(zt_profiler *profiler, const zt__statistics *statistics, uint32_t columns) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    double *values = NULL;
-    uint32_t room = 0;
+ZT__PRIVATE zt__subject zt__subject_at(zt_profiler *profiler, uint32_t index) {
+    zt__subject subject = {NULL, NULL};
     zt__lock(&profiler->mutex);
-    while (statistics->kept > room) {
-        room = statistics->capacity;
-        zt__unlock(&profiler->mutex);
-        zt__free(allocator, values);
-        values = (double *)zt__allocate(allocator, room, columns * sizeof *values);
-        zt__lock(&profiler->mutex);
-        if (!values) {
-            break;
+    if (index < profiler->region_count) {
+        subject.region = profiler->regions[index];
+    } else if (index >= ZT_PATH(0) && index - ZT_PATH(0) < profiler->path_count) {
+        subject.path = zt__path_at(profiler, index - ZT_PATH(0));
+        subject.region = subject.path->key.region;
+    }
+    zt__unlock(&profiler->mutex);
+    return subject;
+}
+
+ZT__PRIVATE zt__subject zt__get_subject(const zt_profiler *profiler, const char *call, uint32_t index,
+                                        const char *what, const void *out, ze_result_t *result) {
+    zt__subject subject = {NULL, NULL};
+    *result = ZE_RESULT_SUCCESS;
+    if (profiler && !out) {
+        *result = zt__report_null(&zt__mutable(profiler)->diagnostics, call, what);
+    } else if (profiler) {
+        subject = zt__subject_at(zt__mutable(profiler), index);
+        if (!subject.region) {
+            *result = index < ZT_PATH(0) ? zt__report_index(profiler, call, "region", index)
+                                         : zt__report_index(profiler, call, "path", index - ZT_PATH(0));
         }
     }
+    return subject;
+}
+
+/* Returns the path of a subject after `path`, or the first for NULL; NULL at the end. The mutex is held. */
+static const zt__path *zt__next_of(zt__subject subject, const zt__path *path) {
+    if (subject.path) {
+        return path ? NULL : subject.path;
+    }
+    return path ? path->next : subject.region->paths;
+}
+
+ZT__PRIVATE zt__totals zt__add_up(zt__subject subject) {
+    const zt__path *path = NULL;
+    zt__totals totals = {0, 0, 0, 0, 0};
+    while ((path = zt__next_of(subject, path)) != NULL) {
+        totals.count += path->statistics.count;
+        totals.with_metrics += path->with_metrics;
+        totals.bytes += path->bytes;
+        totals.bytes_ns += path->bytes_ns;
+        if (totals.launch_error_ns < path->launch_error_ns) {
+            totals.launch_error_ns = path->launch_error_ns;
+        }
+    }
+    return totals;
+}
+
+ZT__PRIVATE zt__moments zt__sum_moments(zt__subject subject, uint32_t column) {
+    const zt__path *path = NULL;
+    zt__moments sum;
+    memset(&sum, 0, sizeof sum);
+    while ((path = zt__next_of(subject, path)) != NULL) {
+        if (path->statistics.moments) {
+            zt__merge_moments(&sum, &path->statistics.moments[column]);
+        }
+    }
+    return sum;
+}
+
+ZT__PRIVATE zt__moments zt__sum_streamed(zt__subject subject, uint32_t metric) {
+    const zt__path *path = NULL;
+    zt__moments sum;
+    memset(&sum, 0, sizeof sum);
+    while ((path = zt__next_of(subject, path)) != NULL) {
+        if (metric < path->streamed_count) {
+            zt__merge_moments(&sum, &path->streamed[metric]);
+        }
+    }
+    return sum;
+}
+
+ZT__PRIVATE double zt__time_of(const zt__path *path) {
+    return path->statistics.moments ? path->statistics.moments[0].sum : 0;
+}
+
+/* Locks the mutex, and copies the kept values of a column. Each call allocates room, because several threads may
+   call at once. Returns NULL if no values are kept, or without memory: then `has_memory` is 0. */
+static zt__kept_value *zt__lock_with_values(zt_profiler *profiler, zt__subject subject, uint32_t column,
+                                            uint32_t *count, int *has_memory) {
+    const zt_allocator *allocator = &profiler->config.allocator;
+    const zt__sample_layout *layout = &profiler->layout;
+    const zt__path *path;
+    zt__kept_value *values = NULL;
+    uint64_t room = 0, kept;
+    *count = 0;
+    *has_memory = 1;
+    for (;;) {
+        kept = 0;
+        zt__lock(&profiler->mutex);
+        for (path = NULL; zt__is_kept(layout, column) && (path = zt__next_of(subject, path)) != NULL;) {
+            kept += path->statistics.kept;
+        }
+        if (kept <= room) {
+            break;
+        }
+        room = kept + kept / 8; /* more may be collected meanwhile */
+        zt__unlock(&profiler->mutex);
+        zt__free(allocator, values);
+        values = (zt__kept_value *)zt__allocate(allocator, (size_t)room, sizeof *values);
+        if (!values) {
+            *has_memory = 0;
+            zt__lock(&profiler->mutex);
+            return NULL;
+        }
+    }
+    for (path = NULL; values && (path = zt__next_of(subject, path)) != NULL;) {
+        *count += zt__copy_column(layout, &path->statistics, column, values + *count);
+    }
     return values;
+}
+
+ZT__PRIVATE int zt__get_column(zt_profiler *profiler, zt__subject subject, uint32_t column, zt_stats *stats,
+                               zt__kept_value **values, uint32_t *count) {
+    zt_aggregation aggregation = profiler->layout.aggregations[column];
+    uint32_t kept_count;
+    int has_memory;
+    zt__kept_value *kept = zt__lock_with_values(profiler, subject, column, &kept_count, &has_memory);
+    zt__moments moments = zt__sum_moments(subject, column);
+    zt__unlock(&profiler->mutex);
+    zt__get_moments(aggregation, &moments, stats);
+    zt__add_quantiles(aggregation, kept, kept_count, stats);
+    if (values) {
+        *values = kept;
+        *count = kept_count;
+    } else {
+        zt__free(&profiler->config.allocator, kept);
+    }
+    return has_memory;
 }
 
 ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_stats *pass_times) {
@@ -12809,11 +12961,11 @@ ZT__PRIVATE uint32_t zt__find_differences(const zt_profiler *profiler, const zt_
 }
 
 ZT__PRIVATE double zt__get_own_time(const zt__path *path, double *estimate) {
-    double own_ns = path->time_ns;
+    double own_ns = zt__time_of(path);
     uint64_t missing = path->inner ? path->missing : 0;
     const zt__path *inner;
     for (inner = path->inner; inner; inner = inner->next_inner) {
-        own_ns -= inner->time_ns;
+        own_ns -= zt__time_of(inner);
         missing += inner->missing;
     }
     if (estimate) {
@@ -12823,15 +12975,14 @@ ZT__PRIVATE double zt__get_own_time(const zt__path *path, double *estimate) {
     return path->is_own_unknown || missing || own_ns < 0 ? zt__nan() : own_ns;
 }
 
-ZT__PRIVATE void zt__add_paths(const zt_profiler *profiler, const zt__region_record *record,
-                               zt_region_info *info) {
-    const zt__path *path, *outer = record->paths ? record->paths->key.outer : &profiler->root;
+ZT__PRIVATE void zt__get_times(const zt_profiler *profiler, zt__subject subject, zt_region_info *info) {
+    const zt__path *path = zt__next_of(subject, NULL), *outer = path ? path->key.outer : &profiler->root;
     int is_same = 1;
     info->own_ns = info->total_ns = 0;
-    for (path = record->paths; path; path = path->next) {
+    for (; path; path = zt__next_of(subject, path)) {
         info->own_ns += zt__get_own_time(path, NULL);
-        if (!path->is_repeated) {
-            info->total_ns += path->time_ns;
+        if (subject.path || !path->is_repeated) {
+            info->total_ns += zt__time_of(path);
         } else if (path->outlives_outer) {
             info->total_ns = zt__nan();
         }
@@ -12840,22 +12991,8 @@ ZT__PRIVATE void zt__add_paths(const zt_profiler *profiler, const zt__region_rec
     info->parent = is_same && outer->depth > 0 ? outer->key.region->index : UINT32_MAX;
 }
 
-ZT__PRIVATE void zt__add_bytes(const zt__region_record *record, zt_region_info *info) {
-    info->bytes = record->bytes;
-    info->bytes_per_second =
-        zt__is_positive(record->bytes_ns) ? (double)record->bytes / record->bytes_ns * 1e9 : zt__nan();
-}
-
 ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler) {
-    zt_profiler *locked = zt__mutable(profiler);
-    uint32_t count;
-    if (!profiler) {
-        return 0;
-    }
-    zt__lock(&locked->mutex);
-    count = profiler->path_count;
-    zt__unlock(&locked->mutex);
-    return count;
+    return profiler ? zt__read_locked(profiler, &profiler->path_count) : 0;
 }
 
 ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info) {
@@ -12877,21 +13014,71 @@ ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_pa
         found = zt__path_at(profiler, path);
         info->region = found->key.region->index;
         info->parent = found->depth > 1 ? found->key.outer->index : UINT32_MAX;
-        info->count = found->count;
-        info->total_ns = found->time_ns;
+        info->count = found->statistics.moments ? found->statistics.moments[0].count : 0;
+        info->total_ns = zt__time_of(found);
         info->own_ns = zt__get_own_time(found, NULL);
     }
     zt__unlock(&locked->mutex);
     return found ? ZE_RESULT_SUCCESS : zt__report_index(profiler, "zt_get_path", "path", path);
 }
 
+ZT__PRIVATE void zt__fill_totals(const zt__totals *totals, zt_region_info *info) {
+    info->count = totals->count;
+    info->with_metrics = totals->with_metrics;
+    info->bytes = totals->bytes;
+    info->bytes_per_second =
+        zt__is_positive(totals->bytes_ns) ? (double)totals->bytes / totals->bytes_ns * 1e9 : zt__nan();
+}
+
+/* Returns the path of a name, such as "step;solve", whose end is `end`; or NULL. The mutex is held. */
+static const zt__path *zt__find_path_by_name(const zt_profiler *profiler, const char *name, const char *end) {
+    const zt__path *path;
+    uint32_t i;
+    for (i = 0; i < profiler->path_count; i++) {
+        const char *rest = end;
+        path = zt__path_at(profiler, i);
+        while (path->depth > 0) {
+            size_t length = strlen(path->key.region->name), left = (size_t)(rest - name);
+            if (length > left || memcmp(rest - length, path->key.region->name, length) != 0 ||
+                (path->depth > 1 && (length == left || rest[-(ptrdiff_t)length - 1] != ';'))) {
+                break;
+            }
+            rest -= length + (path->depth > 1);
+            path = path->key.outer;
+        }
+        if (path->depth == 0 && rest == name) {
+            return zt__path_at(profiler, i);
+        }
+    }
+    return NULL;
+}
+
+ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt__region_record *region;
+    const zt__path *path = NULL;
+    uint32_t index = UINT32_MAX;
+    if (!profiler || !name) {
+        return index;
+    }
+    zt__lock(&locked->mutex);
+    region = (const zt__region_record *)zt__map_find(&profiler->names, name, strlen(name));
+    if (region) {
+        index = region->index;
+    } else {
+        path = zt__find_path_by_name(profiler, name + (*name == ';'), name + strlen(name));
+    }
+    zt__unlock(&locked->mutex);
+    return path ? ZT_PATH(path->index) : index;
+}
+
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info) {
     zt_profiler *locked = zt__mutable(profiler);
-    const zt__region_record *record;
+    zt__subject subject;
+    zt__totals totals;
     ze_result_t result;
     zt_stats pass_times[ZT__MAX_PASSES];
-    uint32_t pass, kept = 0;
-    double *values;
+    uint32_t pass;
     if (info) {
         memset(info, 0, sizeof *info);
         info->name = "";
@@ -12899,25 +13086,19 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
         info->own_ns = info->total_ns = info->bytes_per_second = zt__nan();
         zt__clear_stats(&info->time_ns);
     }
-    record = zt__get_record(profiler, "zt_get_region", region, "info", info, &result);
-    if (!record) {
+    subject = zt__get_subject(profiler, "zt_get_region", region, "info", info, &result);
+    if (!subject.region) {
         return result;
     }
-    values = zt__lock_with_room(locked, &record->times, 1);
-    info->name = record->name;
-    info->lost = record->lost;
-    info->dropped = record->dropped;
-    info->count = zt__collected(profiler, &record->times);
-    info->with_metrics = zt__collected(profiler, &record->statistics);
-    zt__add_paths(profiler, record, info);
-    zt__add_bytes(record, info);
-    zt__get_moments(&profiler->times_layout, &record->times, 0, &info->time_ns);
-    if (values) {
-        kept = zt__copy_column(&profiler->times_layout, &record->times, 0, values);
-    }
+    info->name = subject.region->name;
+    zt__lock(&locked->mutex);
+    totals = zt__add_up(subject);
+    info->lost = subject.region->lost;
+    info->dropped = subject.region->dropped;
+    zt__get_times(profiler, subject, info);
     zt__unlock(&locked->mutex);
-    zt__add_quantiles(&profiler->times_layout, 0, values, kept, &info->time_ns);
-    zt__free(&profiler->config.allocator, values);
+    zt__fill_totals(&totals, info);
+    zt__get_column(locked, subject, 0, &info->time_ns, NULL, NULL);
     for (pass = 0; pass < profiler->pass_count && profiler->pass_count > 1; pass++) {
         zt_get_pass(profiler, region, pass, &pass_times[pass]);
     }
@@ -12925,26 +13106,14 @@ ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, z
     return result;
 }
 
-ZT__PRIVATE ze_result_t zt__get_column(const zt_profiler *profiler, const char *call, uint32_t region,
-                                       const zt__sample_layout *layout, uint32_t column, zt_stats *stats) {
-    zt_profiler *locked = zt__mutable(profiler);
+/* Gets the statistics of one column for a public function. */
+static ze_result_t zt__get_stats_of(const zt_profiler *profiler, const char *call, uint32_t region,
+                                    uint32_t column, zt_stats *stats) {
     ze_result_t result;
-    const zt__region_record *record = zt__get_record(profiler, call, region, "stats", stats, &result);
-    const zt__statistics *statistics;
-    uint32_t kept = 0;
-    double *values;
-    if (!record) {
-        return result;
+    zt__subject subject = zt__get_subject(profiler, call, region, "stats", stats, &result);
+    if (subject.region) {
+        zt__get_column(zt__mutable(profiler), subject, column, stats, NULL, NULL);
     }
-    statistics = layout == &profiler->times_layout ? &record->times : &record->statistics;
-    values = zt__lock_with_room(locked, statistics, 1);
-    zt__get_moments(layout, statistics, column, stats);
-    if (values) {
-        kept = zt__copy_column(layout, statistics, column, values);
-    }
-    zt__unlock(&locked->mutex);
-    zt__add_quantiles(layout, column, values, kept, stats);
-    zt__free(&profiler->config.allocator, values);
     return result;
 }
 
@@ -12956,7 +13125,7 @@ ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, ui
     if (!profiler || metric >= profiler->metric_count) {
         return zt__report_index(profiler, "zt_get_stats", "metric", metric);
     }
-    return zt__get_column(profiler, "zt_get_stats", region, &profiler->layout, metric + 1, stats);
+    return zt__get_stats_of(profiler, "zt_get_stats", region, 1 + metric, stats);
 }
 
 ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
@@ -12967,11 +13136,7 @@ ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uin
     if (!profiler || pass >= profiler->pass_count) {
         return zt__report_index(profiler, "zt_get_pass", "pass", pass);
     }
-    if (profiler->metric_count == 0) {
-        return zt__get_column(profiler, "zt_get_pass", region, &profiler->times_layout, 0, time_ns);
-    }
-    return zt__get_column(profiler, "zt_get_pass", region, &profiler->layout,
-                          zt__pass_time_column(profiler, pass), time_ns);
+    return zt__get_stats_of(profiler, "zt_get_pass", region, zt__pass_time_column(profiler, pass), time_ns);
 }
 
 ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t region, uint32_t tile,
@@ -12985,8 +13150,8 @@ ZT_API ze_result_t zt_get_tile_stats(const zt_profiler *profiler, uint32_t regio
     if (tile >= profiler->tile_count) {
         return zt__report_index(profiler, "zt_get_tile_stats", "tile", tile);
     }
-    return zt__get_column(profiler, "zt_get_tile_stats", region, &profiler->layout,
-                          zt__tile_column(profiler, tile, metric), stats);
+    return zt__get_stats_of(profiler, "zt_get_tile_stats", region, zt__tile_column(profiler, tile, metric),
+                            stats);
 }
 
 ZT__PRIVATE void zt__hide_uncertain(zt_stats *stats, double error_ns) {
@@ -13005,6 +13170,7 @@ ZT__PRIVATE void zt__hide_uncertain(zt_stats *stats, double error_ns) {
 ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, zt_latency latency,
                                   zt_stats *stats) {
     zt_profiler *locked = zt__mutable(profiler);
+    zt__subject subject;
     double error_ns;
     ze_result_t result;
     if (stats) {
@@ -13017,13 +13183,15 @@ ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, 
         return zt__report(&locked->diagnostics, BAD_LATENCY, ZE_RESULT_ERROR_INVALID_ENUMERATION,
                           (int)latency);
     }
-    result = zt__get_column(profiler, "zt_get_latency", region, &profiler->times_layout,
-                            1 + (uint32_t)latency, stats);
-    if (result == ZE_RESULT_SUCCESS && latency == ZT_LATENCY_LAUNCH) {
-        zt__lock(&locked->mutex);
-        error_ns = profiler->regions[region]->launch_error_ns;
-        zt__unlock(&locked->mutex);
-        zt__hide_uncertain(stats, error_ns);
+    subject = zt__get_subject(profiler, "zt_get_latency", region, "stats", stats, &result);
+    if (subject.region) {
+        zt__get_column(locked, subject, zt__latency_column(profiler, (uint32_t)latency), stats, NULL, NULL);
+        if (latency == ZT_LATENCY_LAUNCH) {
+            zt__lock(&locked->mutex);
+            error_ns = zt__add_up(subject).launch_error_ns;
+            zt__unlock(&locked->mutex);
+            zt__hide_uncertain(stats, error_ns);
+        }
     }
     return result;
 }
@@ -13031,7 +13199,7 @@ ZT_API ze_result_t zt_get_latency(const zt_profiler *profiler, uint32_t region, 
 ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t metric) {
     const zt_metric *described = zt_get_metric(profiler, metric);
     zt_stats stats, time;
-    if (!described || region >= zt_get_region_count(profiler) ||
+    if (!described || !zt__subject_at(zt__mutable(profiler), region).region ||
         zt_get_stats(profiler, region, metric, &stats) != ZE_RESULT_SUCCESS ||
         zt_get_pass(profiler, region, described->pass, &time) != ZE_RESULT_SUCCESS) {
         return zt__nan();
@@ -13050,31 +13218,6 @@ ZT__PRIVATE const zt__region_record *zt__record_at(zt_profiler *profiler, uint32
     record = profiler->regions[region];
     zt__unlock(&profiler->mutex);
     return record;
-}
-
-ZT__PRIVATE int zt__copy_statistics(zt_profiler *profiler, const zt__sample_layout *layout,
-                                    const zt__statistics *from, zt__statistics *copy) {
-    const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t columns = layout->column_count;
-    zt__moments *moments = (zt__moments *)zt__allocate(allocator, columns, sizeof *moments);
-    double *rows = zt__lock_with_room(profiler, from, columns);
-    int has_room = moments && (rows || from->kept == 0);
-    memset(copy, 0, sizeof *copy);
-    if (has_room && from->moments) {
-        *copy = *from;
-        copy->moments = (zt__moments *)memcpy(moments, from->moments, columns * sizeof *moments);
-        copy->rows = rows;
-        copy->capacity = from->kept;
-        if (from->kept > 0) {
-            memcpy(rows, from->rows, (size_t)from->kept * columns * sizeof *rows);
-        }
-    }
-    zt__unlock(&profiler->mutex);
-    if (!copy->moments) {
-        zt__free(allocator, moments);
-        zt__free(allocator, rows);
-    }
-    return has_room;
 }
 
 /* ---- availability and errors ----------------------------------------------------------------------------- */
@@ -13125,32 +13268,70 @@ ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint6
 typedef struct zt__merged_region {
     zt__region_record *into;
     const zt__region_record *from;
-    zt__statistics times, statistics; /* copies of those of `from` */
-    uint64_t lost, dropped, bytes;
-    double bytes_ns, launch_error_ns;
+    uint64_t lost, dropped;
 } zt__merged_region;
 
-/* A path of the other profiler, copied, and the one that it is added to. */
+/* A path of the other profiler, copied with its statistics, and the one that it is added to. */
 typedef struct zt__merged_path {
     zt__path *into;
     zt__path from;
 } zt__merged_path;
 
+/* Copies kept samples to a layout that may keep other columns. Those that were not kept are NaN. */
+static void zt__convert_rows(const zt__sample_layout *to_layout, float *to, const zt__sample_layout *layout,
+                             const float *rows, uint32_t count) {
+    uint32_t i, k, place;
+    for (i = 0; i < count; i++) {
+        for (k = 0; k < to_layout->kept_count; k++) {
+            for (place = 0; place < layout->kept_count; place++) {
+                if (layout->kept_columns[place] == to_layout->kept_columns[k]) {
+                    break;
+                }
+            }
+            *to++ =
+                place < layout->kept_count ? rows[(size_t)i * layout->kept_count + place] : (float)zt__nan();
+        }
+    }
+}
+
+/* Copies a path of `from` with its statistics, in the layout of `into`, by the allocator of `into`. Nobody collects
+   meanwhile. Returns 0 without memory. */
+static int zt__copy_path(const zt_profiler *into, const zt__path *path, const zt_profiler *from,
+                         zt__path *copy) {
+    const zt_allocator *allocator = &into->config.allocator;
+    const zt__statistics *statistics = &path->statistics;
+    zt__statistics *copied = &copy->statistics;
+    copy->with_metrics = path->with_metrics;
+    copy->bytes = path->bytes;
+    copy->bytes_ns = path->bytes_ns;
+    copy->launch_error_ns = path->launch_error_ns;
+    copied->count = statistics->count;
+    copied->kept = statistics->kept;
+    if (!statistics->moments) {
+        return 1;
+    }
+    copied->moments =
+        (zt__moments *)zt__allocate(allocator, into->layout.column_count, sizeof *copied->moments);
+    copied->rows = (float *)zt__allocate(allocator, (size_t)statistics->kept + 1,
+                                         into->layout.kept_count * sizeof *copied->rows);
+    if (!copied->moments || !copied->rows) {
+        return 0;
+    }
+    memcpy(copied->moments, statistics->moments, into->layout.column_count * sizeof *copied->moments);
+    zt__convert_rows(&into->layout, copied->rows, &from->layout, statistics->rows, statistics->kept);
+    return 1;
+}
+
 /* Makes room in `to`, which is of the profiler `into`, for the statistics that are added. Returns 0 without
    memory. */
-static int zt__prepare_statistics(zt_profiler *into, const zt__sample_layout *layout, zt__statistics *to,
-                                  const zt__statistics *added) {
-    uint64_t samples = zt__samples_per_pass(added), rows;
+static int zt__prepare_path(zt_profiler *into, zt__path *to, const zt__statistics *added) {
+    uint64_t rows = (uint64_t)to->statistics.kept + added->kept, limit = into->layout.row_limit;
     if (!added->moments) { /* there are no samples */
         return 1;
     }
-    if (!zt__reserve_samples(&into->config.allocator, &into->mutex, layout, to,
-                             samples < UINT32_MAX ? (uint32_t)samples : UINT32_MAX)) {
-        return 0;
-    }
     /* This also succeeds without memory for rows, but then rows that are kept now would be lost. */
-    rows = (uint64_t)to->kept + added->kept;
-    return to->capacity >= (rows < layout->row_limit ? rows : layout->row_limit);
+    return zt__reserve_room(into, to, added->count) &&
+           to->statistics.capacity >= (rows < limit ? rows : limit);
 }
 
 ZT__PRIVATE void zt__add_causes(zt_profiler *into, const uint64_t *causes, uint64_t unobserved_lists) {
@@ -13173,89 +13354,76 @@ static int zt__add_profiler(zt_profiler *into, zt_profiler *from) {
     const zt_allocator *allocator = &into->config.allocator;
     uint32_t path_count = zt_get_path_count(from); /* first, so that their regions are counted, too */
     uint32_t i, region_count = zt_get_region_count(from);
-    zt__merged_region *merged, *end,
-        *regions = (zt__merged_region *)zt__allocate(allocator, region_count + 1u, sizeof *regions);
+    zt__merged_region *regions =
+        (zt__merged_region *)zt__allocate(allocator, region_count + 1u, sizeof *regions);
     zt__merged_path *paths = (zt__merged_path *)zt__allocate(allocator, path_count + 1u, sizeof *paths);
-    uint64_t collected, unobserved_lists, causes[ZT_CAUSE_COUNT];
+    uint64_t unobserved_lists, causes[ZT_CAUSE_COUNT];
     zt_cause cause;
     int has_memory = regions && paths;
 
     /* What is added is copied, and room for it is made. */
-    end = regions ? regions + region_count : NULL;
-    for (merged = regions; merged < end && has_memory; merged++) {
-        merged->from = zt__record_at(from, (uint32_t)(merged - regions));
-        has_memory = zt__copy_statistics(from, &from->times_layout, &merged->from->times, &merged->times) &&
-                     zt__copy_statistics(from, &from->layout, &merged->from->statistics, &merged->statistics);
-        if (has_memory) {
-            zt__lock(&into->mutex);
-            merged->into = zt__find_or_add_region(into, merged->from->name, &cause);
-            zt__unlock(&into->mutex);
-            has_memory =
-                merged->into &&
-                zt__prepare_statistics(into, &into->times_layout, &merged->into->times, &merged->times) &&
-                zt__prepare_statistics(into, &into->layout, &merged->into->statistics, &merged->statistics);
-        }
+    for (i = 0; i < region_count && has_memory; i++) {
+        regions[i].from = zt__record_at(from, i);
+        zt__lock(&into->mutex);
+        regions[i].into = zt__find_or_add_region(into, regions[i].from->name, &cause);
+        zt__unlock(&into->mutex);
+        has_memory = regions[i].into != NULL;
     }
-    zt__lock(&from->mutex); /* the paths are of one moment */
     for (i = 0; i < path_count && has_memory; i++) {
-        paths[i].from = *zt__path_at(from, i);
+        const zt__path *path = zt__path_at(from, i);
+        zt__path *outer = path->key.outer->depth > 0 ? paths[path->key.outer->index].into : &into->root;
+        zt__lock(&into->mutex);
+        paths[i].into = zt__find_or_add_path(into, outer, regions[path->key.region->index].into);
+        zt__unlock(&into->mutex);
+        has_memory = paths[i].into && zt__copy_path(into, path, from, &paths[i].from) &&
+                     zt__prepare_path(into, paths[i].into, &paths[i].from.statistics);
     }
-    zt__unlock(&from->mutex);
-    zt__lock(&into->mutex);
-    for (i = 0; i < path_count && has_memory; i++) {
-        const zt__path_key *key = &paths[i].from.key;
-        zt__path *outer = key->outer->depth > 0 ? paths[key->outer->index].into : &into->root;
-        paths[i].into = zt__find_or_add_path(into, outer, regions[key->region->index].into);
-        has_memory = paths[i].into != NULL;
-    }
-    zt__unlock(&into->mutex);
 
     if (has_memory) {
-        zt__lock(&from->mutex); /* regions may be dropped meanwhile, so the counts are of one moment, too */
+        zt__lock(&from->mutex); /* regions may be dropped meanwhile, so the counts are of one moment */
         memcpy(causes, from->causes, sizeof causes);
         unobserved_lists = from->counts.unobserved_lists;
-        for (merged = regions; merged < end; merged++) {
-            merged->lost = merged->from->lost;
-            merged->dropped = merged->from->dropped;
-            merged->bytes = merged->from->bytes;
-            merged->bytes_ns = merged->from->bytes_ns;
-            merged->launch_error_ns = merged->from->launch_error_ns;
+        for (i = 0; i < region_count; i++) {
+            regions[i].lost = regions[i].from->lost;
+            regions[i].dropped = regions[i].from->dropped;
+        }
+        for (i = 0; i < path_count; i++) {
+            const zt__path *path = zt__path_at(from, i);
+            paths[i].from.outlives_outer = path->outlives_outer;
+            paths[i].from.is_own_unknown = path->is_own_unknown;
+            paths[i].from.missing = path->missing;
         }
         zt__unlock(&from->mutex);
-        /* The mutex is unlocked between regions, so that other threads need not wait for all of them. */
-        for (merged = regions; merged < end; merged++) {
-            zt__region_record *to = merged->into;
-            collected = zt__collected(into, &merged->times);
+        /* The mutex is unlocked between paths, so that other threads need not wait for all of them. */
+        for (i = 0; i < path_count; i++) {
+            const zt__path *added = &paths[i].from;
+            zt__path *to = paths[i].into;
             zt__lock(&into->mutex);
-            zt__merge_statistics(&into->times_layout, &to->times, &merged->times);
-            zt__merge_statistics(&into->layout, &to->statistics, &merged->statistics);
-            to->lost += merged->lost;
-            to->dropped += merged->dropped;
-            to->bytes += merged->bytes;
-            to->bytes_ns += merged->bytes_ns;
-            if (to->launch_error_ns < merged->launch_error_ns) {
-                to->launch_error_ns = merged->launch_error_ns;
+            zt__merge_statistics(&into->layout, &to->statistics, &added->statistics);
+            to->with_metrics += added->with_metrics;
+            to->bytes += added->bytes;
+            to->bytes_ns += added->bytes_ns;
+            if (to->launch_error_ns < added->launch_error_ns) {
+                to->launch_error_ns = added->launch_error_ns;
             }
-            into->counts.collected += collected;
-            into->counts.begun += collected;
+            to->outlives_outer |= added->outlives_outer;
+            to->is_own_unknown |= added->is_own_unknown;
+            to->missing += added->missing;
+            into->counts.collected += added->statistics.count;
+            into->counts.begun += added->statistics.count;
             zt__unlock(&into->mutex);
         }
         zt__lock(&into->mutex);
         zt__add_causes(into, causes, unobserved_lists);
-        for (i = 0; i < path_count; i++) {
-            zt__path *to = paths[i].into;
-            to->outlives_outer |= paths[i].from.outlives_outer;
-            to->is_own_unknown |= paths[i].from.is_own_unknown;
-            to->count += paths[i].from.count;
-            to->time_ns += paths[i].from.time_ns;
-            to->missing += paths[i].from.missing;
+        for (i = 0; i < region_count; i++) {
+            regions[i].into->lost += regions[i].lost;
+            regions[i].into->dropped += regions[i].dropped;
         }
         zt__unlock(&into->mutex);
     }
 
-    for (merged = regions; merged < end; merged++) {
-        zt__free_statistics(&from->config.allocator, &merged->times);
-        zt__free_statistics(&from->config.allocator, &merged->statistics);
+    for (i = 0; i < path_count && paths; i++) {
+        zt__free_statistics(allocator, &paths[i].from.statistics);
     }
     zt__free(allocator, regions);
     zt__free(allocator, paths);
@@ -13327,7 +13495,7 @@ ZT_API ze_result_t zt_merge(zt_profiler *into, const zt_profiler *from) {
 /* The page PACKED STATISTICS describes the layout. The same functions write and read it: each transfers a
    value from its variable to the buffer, or from the buffer to its variable. Nothing in a buffer that is read
    is trusted. */
-enum { ZT__PACK_LAYOUT = 4, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
+enum { ZT__PACK_LAYOUT = 5, ZT__PACK_HEADER_SIZE = 24, ZT__PACKED_MOMENTS_SIZE = 7 * 8 };
 
 /* The highest count that is accepted, so that sums over all regions do not overflow. */
 #define ZT__MAX_PACKED_COUNT (UINT64_C(1) << 47)
@@ -13416,6 +13584,15 @@ static void zt__transfer_f64(zt__packer *packer, double *value) {
     }
 }
 
+static void zt__transfer_f32(zt__packer *packer, float *value) {
+    uint32_t bits;
+    memcpy(&bits, value, sizeof bits);
+    bits = (uint32_t)zt__transfer_integer(packer, bits, 4, UINT32_MAX);
+    if (packer->is_reading) {
+        memcpy(value, &bits, sizeof bits);
+    }
+}
+
 static void zt__transfer_flag(zt__packer *packer, int *flag) {
     uint32_t read = (uint32_t)zt__transfer_integer(packer, (uint64_t)*flag, 4, 1);
     if (packer->is_reading) {
@@ -13470,6 +13647,7 @@ static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uin
     zt__transfer_u32(packer, &profiler->pass_count, ZT__MAX_PASSES);
     zt__transfer_u32(packer, &profiler->tile_count, ZT__MAX_TILES);
     zt__transfer_u32(packer, &profiler->config.samples, ZT__MAX_SAMPLES);
+    zt__transfer_flag(packer, &profiler->keeps_latencies);
     zt__transfer_u32(packer, &availability, ZT_AVAILABILITY_UNKNOWN);
     zt__transfer_text(packer, &why);
     zt__transfer_short_text(packer, profiler->device_name, sizeof profiler->device_name);
@@ -13486,8 +13664,7 @@ static void zt__transfer_profiler(zt__packer *packer, zt_profiler *profiler, uin
     }
     zt__transfer_u64(packer, &unobserved_lists, ZT__MAX_PACKED_COUNT);
     if (packer->is_reading) {
-        zt__require(packer, cause_count == ZT_CAUSE_COUNT && profiler->pass_count > 0 &&
-                                profiler->config.samples > 0);
+        zt__require(packer, cause_count == ZT_CAUSE_COUNT && profiler->pass_count > 0);
         profiler->availability = (zt_availability)availability;
         zt__copy_text(profiler->availability_text.text, sizeof profiler->availability_text.text, why,
                       strlen(why));
@@ -13528,30 +13705,31 @@ static void zt__transfer_metrics(zt__packer *packer, zt_profiler *profiler) {
 }
 
 /* Returns whether the values of a column are GPU times, which are not negative. */
-static int zt__has_gpu_times(const zt_profiler *profiler, const zt__sample_layout *layout, uint32_t column) {
-    const uint32_t first = 1 + profiler->metric_count; /* of the columns of passes, if there are several */
-    return column == 0 || (layout == &profiler->layout && profiler->pass_count > 1 && column >= first &&
-                           column - first < profiler->pass_count);
+static int zt__has_gpu_times(const zt_profiler *profiler, uint32_t column) {
+    return column == 0 ||
+           (column >= zt__pass_time_column(profiler, 0) && column < zt__tile_column(profiler, 0, 0));
 }
 
-/* Transfers the moments of all columns of a layout, and the kept samples. Counts and weights that are read
-   are checked, because values are divided by them, and so is the sign of GPU times. Other values are not: as
-   with those of a driver, reports leave out what is not a number. */
-static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
-                                    const zt__sample_layout *layout, zt__statistics *statistics) {
+/* Transfers the moments of all columns, and the kept samples. Counts and weights that are read are checked, because
+   values are divided by them, and so is the sign of GPU times. Other values are not: as with those of a driver,
+   reports leave out what is not a number. */
+static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler, zt__statistics *statistics) {
     const zt_allocator *allocator = &profiler->config.allocator;
-    uint32_t column, kept = statistics->kept, columns = layout->column_count;
-    uint64_t collected = zt__collected(profiler, statistics);
+    const zt__sample_layout *layout = &profiler->layout;
+    uint32_t column, kept = statistics->kept;
     size_t i, values;
-    zt__moments none;
-    memset(&none, 0, sizeof none);
-    if (packer->is_reading) {
-        statistics->moments =
-            (zt__moments *)zt__allocate_unpacked(packer, allocator, columns, sizeof *statistics->moments);
+    zt__transfer_u64(packer, &statistics->count, ZT__MAX_PACKED_COUNT);
+    if (packer->is_reading && statistics->count > 0) {
+        if (!zt__require_more(packer, layout->column_count, ZT__PACKED_MOMENTS_SIZE)) {
+            return;
+        }
+        statistics->moments = (zt__moments *)zt__allocate_unpacked(packer, allocator, layout->column_count,
+                                                                   sizeof *statistics->moments);
     }
-    for (column = 0; column < columns && packer->result == ZE_RESULT_SUCCESS; column++) {
-        zt__moments *moments = statistics->moments ? &statistics->moments[column] : &none;
-        zt__transfer_u64(packer, &moments->count, collected);
+    for (column = 0; column < layout->column_count && statistics->count > 0 && statistics->moments;
+         column++) {
+        zt__moments *moments = &statistics->moments[column];
+        zt__transfer_u64(packer, &moments->count, statistics->count);
         zt__transfer_f64(packer, &moments->weight);
         zt__transfer_f64(packer, &moments->sum);
         zt__transfer_f64(packer, &moments->mean);
@@ -13562,30 +13740,31 @@ static void zt__transfer_statistics(zt__packer *packer, zt_profiler *profiler,
             zt__require(packer, zt__is_finite(moments->weight) && moments->weight >= 0 &&
                                     (zt__is_nan(moments->m2) || moments->m2 >= 0));
             zt__require(packer,
-                        !zt__has_gpu_times(profiler, layout, column) ||
+                        !zt__has_gpu_times(profiler, column) ||
                             !(moments->sum < 0 || moments->mean < 0 || moments->min < 0 || moments->max < 0));
         }
         if (packer->is_reading && moments->count == 0) {
             memset(moments, 0, sizeof *moments);
         }
     }
-    zt__transfer_u32(packer, &kept, profiler->config.samples);
-    values = (size_t)kept * columns;
+    zt__transfer_u32(packer, &kept, layout->row_limit);
+    values = (size_t)kept * layout->kept_count;
     if (!packer->is_reading && packer->used > packer->size) { /* nothing more fits: only the size is needed */
-        packer->used += values * sizeof(double);
+        packer->used += values * sizeof *statistics->rows;
         return;
     }
-    if (packer->is_reading && zt__require(packer, kept <= zt__samples_per_pass(statistics)) &&
-        zt__require_more(packer, values, sizeof(double)) && values > 0) {
+    if (packer->is_reading && zt__require(packer, kept <= statistics->count) &&
+        zt__require_more(packer, values, sizeof *statistics->rows) && values > 0) {
         statistics->rows =
-            (double *)zt__allocate_unpacked(packer, allocator, values, sizeof *statistics->rows);
+            (float *)zt__allocate_unpacked(packer, allocator, values, sizeof *statistics->rows);
         statistics->kept = statistics->capacity = statistics->rows ? kept : 0;
     }
     for (i = 0; i < values && statistics->rows; i++) {
-        zt__transfer_f64(packer, &statistics->rows[i]);
+        zt__transfer_f32(packer, &statistics->rows[i]);
         if (packer->is_reading) {
-            zt__require(packer, !(statistics->rows[i] < 0) ||
-                                    !zt__has_gpu_times(profiler, layout, (uint32_t)(i % columns)));
+            zt__require(packer,
+                        !(statistics->rows[i] < 0) ||
+                            !zt__has_gpu_times(profiler, layout->kept_columns[i % layout->kept_count]));
         }
     }
 }
@@ -13595,10 +13774,9 @@ static void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, uint3
     zt__region_record *record = packer->is_reading ? NULL : profiler->regions[index];
     const char *name = record ? record->name : "";
     zt_cause cause;
-    uint32_t pass;
     zt__transfer_text(packer, &name);
     if (packer->is_reading) {
-        if (!zt__require_more(packer, profiler->row_length, ZT__PACKED_MOMENTS_SIZE)) {
+        if (!zt__require_more(packer, 2, sizeof record->lost)) {
             return;
         }
         zt__lock(&profiler->mutex);
@@ -13612,38 +13790,16 @@ static void zt__transfer_region(zt__packer *packer, zt_profiler *profiler, uint3
             return;
         }
     }
-    zt__transfer_u64(packer, &record->times.seen[0], ZT__MAX_PACKED_COUNT);
-    for (pass = 0; pass < profiler->pass_count; pass++) {
-        zt__transfer_u64(packer, &record->statistics.seen[pass], record->times.seen[0]);
-    }
     zt__transfer_u64(packer, &record->lost, ZT__MAX_PACKED_COUNT);
     zt__transfer_u64(packer, &record->dropped, ZT__MAX_PACKED_COUNT);
-    zt__transfer_u64(packer, &record->bytes, UINT64_MAX);
-    zt__transfer_f64(packer, &record->bytes_ns);
-    zt__transfer_f64(packer, &record->launch_error_ns);
-    if (packer->is_reading) {
-        zt__require(packer, zt__is_finite(record->launch_error_ns) && record->launch_error_ns >= 0 &&
-                                (zt__is_nan(record->bytes_ns) ||
-                                 (zt__is_finite(record->bytes_ns) && record->bytes_ns >= 0)));
-    }
-    zt__transfer_statistics(packer, profiler, &profiler->times_layout, &record->times);
-    zt__transfer_statistics(packer, profiler, &profiler->layout, &record->statistics);
-    if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
-        profiler->counts.collected += record->times.seen[0];
-        profiler->counts.begun += record->times.seen[0];
-        zt__require(packer, zt__collected(profiler, &record->statistics) <= record->times.seen[0]);
-        for (pass = 0; pass < profiler->pass_count; pass++) {
-            zt__require(packer, record->statistics.moments[zt__pass_time_column(profiler, pass)].count <=
-                                    record->statistics.seen[pass]);
-        }
-    }
 }
 
 /* Transfers a path. If the buffer is written, the mutex is held. */
 static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_t index) {
     zt__path *outer, *path = packer->is_reading ? NULL : zt__path_at(profiler, index);
     uint32_t outer_index = path && path->depth > 1 ? path->key.outer->index : UINT32_MAX;
-    uint32_t region = path ? path->key.region->index : 0;
+    uint32_t region = path ? path->key.region->index : 0, pass;
+    uint64_t timed = 0;
     zt__transfer_u32(packer, &outer_index, UINT32_MAX);
     zt__transfer_u32(packer, &region, UINT32_MAX);
     if (packer->is_reading) {
@@ -13659,17 +13815,31 @@ static void zt__transfer_path(zt__packer *packer, zt_profiler *profiler, uint32_
             packer->result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
             return;
         }
-        if (!zt__require(packer, path->index == index && path->key.outer == outer)) {
+        if (!zt__require(packer, path->index == index && path->key.outer == outer &&
+                                     path->key.region->index == region)) {
             return; /* it was there before, or is nested too deeply */
         }
     }
-    zt__transfer_u64(packer, &path->count, ZT__MAX_PACKED_COUNT);
-    zt__transfer_f64(packer, &path->time_ns);
     zt__transfer_u64(packer, &path->missing, ZT__MAX_PACKED_COUNT);
     zt__transfer_flag(packer, &path->outlives_outer);
     zt__transfer_flag(packer, &path->is_own_unknown);
-    if (packer->is_reading) {
-        zt__require(packer, !(path->time_ns < 0));
+    zt__transfer_u64(packer, &path->bytes, UINT64_MAX);
+    zt__transfer_f64(packer, &path->bytes_ns);
+    zt__transfer_f64(packer, &path->launch_error_ns);
+    zt__transfer_u64(packer, &path->with_metrics, ZT__MAX_PACKED_COUNT);
+    zt__transfer_statistics(packer, profiler, &path->statistics);
+    if (packer->is_reading && packer->result == ZE_RESULT_SUCCESS) {
+        zt__require(packer, zt__is_finite(path->launch_error_ns) && path->launch_error_ns >= 0 &&
+                                (zt__is_nan(path->bytes_ns) ||
+                                 (zt__is_finite(path->bytes_ns) && path->bytes_ns >= 0)));
+        zt__require(packer, path->with_metrics <= path->statistics.count);
+        for (pass = 0; pass < profiler->pass_count && profiler->metric_count > 0 && path->statistics.moments;
+             pass++) {
+            timed += path->statistics.moments[zt__pass_time_column(profiler, pass)].count;
+        }
+        zt__require(packer, timed <= path->with_metrics);
+        profiler->counts.collected += path->statistics.count;
+        profiler->counts.begun += path->statistics.count;
     }
 }
 
@@ -13705,12 +13875,12 @@ ZT_API ze_result_t zt_pack(const zt_profiler *profiler, void *buffer, size_t *si
         zt__transfer_region(&packer, locked, i);
         zt__unlock(&locked->mutex);
     }
-    zt__transfer_u32(&packer, &paths, ZT__MAX_PATHS);
-    zt__lock(&locked->mutex);
+    zt__transfer_u32(&packer, &paths, ZT__MAX_PATHS + 1);
     for (i = 0; i < paths; i++) {
+        zt__lock(&locked->mutex);
         zt__transfer_path(&packer, locked, i);
+        zt__unlock(&locked->mutex);
     }
-    zt__unlock(&locked->mutex);
     if (!is_inside) {
         zt__unlock_timed(&locked->collector);
     }
@@ -13790,7 +13960,7 @@ ZT_API ze_result_t zt_unpack(const void *buffer, size_t size, const zt_config *c
     for (i = 0; i < region_count && packer.result == ZE_RESULT_SUCCESS; i++) {
         zt__transfer_region(&packer, unpacked, i);
     }
-    zt__transfer_u32(&packer, &path_count, ZT__MAX_PATHS);
+    zt__transfer_u32(&packer, &path_count, ZT__MAX_PATHS + 1);
     for (i = 0; i < path_count && packer.result == ZE_RESULT_SUCCESS; i++) {
         zt__transfer_path(&packer, unpacked, i);
     }
@@ -13972,7 +14142,7 @@ typedef struct zt__timeline_sample {
     uint64_t submitted_ns; /* host time */
     zt__origin origin;
     uint64_t bytes; /* that it has copied or filled; 0: none, or not known */
-    uint32_t region;
+    uint32_t region, path;
     uint32_t pass; /* ZT__TIMES_PASS: it has times alone */
 } zt__timeline_sample;
 
@@ -13983,6 +14153,14 @@ typedef struct zt__execution {
     uint64_t begin_ns, end_ns; /* host time; `end_ns` is 0 until the call returns */
     uint32_t thread;
 } zt__execution;
+
+/* How the samples of a timeline cover the time of the device. */
+typedef struct zt__coverage {
+    zt_overlap overlap;
+    double outermost_ns; /* the sum of the times of samples that are inside no other, and the time */
+    double covered_ns;   /* in which at least one of them ran. NaN as the times of zt_overlap */
+    double wall_share;   /* of samples in the time from first to last, in percent. NaN with fewer than two */
+} zt__coverage;
 
 /* The newest samples. Guarded by the profiler's mutex. */
 typedef struct zt__timeline {
@@ -14000,6 +14178,10 @@ typedef struct zt__timeline {
     uint64_t missing_written, executions_written; /* ever */
     zt__missing *missing;                         /* a ring of the newest ZT__MISSING_KEPT */
     zt__execution *executions;                    /* a ring of the newest, as many as samples */
+
+    uint64_t changes;      /* of samples that are kept or missing, ever */
+    zt__coverage coverage; /* as it was after so many changes, and with so many samples in flight */
+    uint64_t coverage_changes, coverage_in_flight;
 
     uint64_t attributed; /* rows are attributed to all samples before this one */
     int is_attributing;  /* a thread is attributing rows */
@@ -14137,6 +14319,7 @@ ZT__PRIVATE void zt__keep_missing(zt_profiler *profiler, const zt__missing *miss
     zt__timeline *timeline = profiler->timeline;
     uint64_t i = timeline->missing_written, oldest = zt__oldest_kept(i, ZT__MISSING_KEPT);
     int is_same = 0;
+    timeline->changes++;
     while (i > oldest && !is_same) {
         const zt__missing *kept = &timeline->missing[--i % ZT__MISSING_KEPT];
         is_same = kept->count > 0 && kept->region == missing->region && kept->list == missing->list &&
@@ -14267,6 +14450,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     }
     sample.bytes = slot->bytes;
     sample.region = slot->region->index;
+    sample.path = slot->path->index;
     sample.pass = slot->pass;
     if (sample.origin.kind == ZT__REGION_OF_APPLICATION && slot->path->inner) {
         sample.origin.kind = ZT__REGION_AROUND_OTHERS;
@@ -14279,8 +14463,8 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
                           (times->is_kernel ? (double)timeline->kernel_error_ns : 0);
         row[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)] =
             (double)(int64_t)(begin_ns - slot->submitted_ns);
-        if (slot->region->launch_error_ns < error_ns) {
-            slot->region->launch_error_ns = error_ns;
+        if (slot->path->launch_error_ns < error_ns) {
+            slot->path->launch_error_ns = error_ns;
         }
     }
     if (timeline->written >= timeline->capacity &&
@@ -14290,6 +14474,7 @@ ZT__PRIVATE void zt__keep_sample(zt_profiler *profiler, const zt__reading *readi
     timeline->samples[place] = sample;
     memcpy(timeline->values + place * columns, row, columns * sizeof *row);
     timeline->written++;
+    timeline->changes++;
 }
 
 /* ---- closing -------------------------------------------------------------------------------------------- */
@@ -14455,7 +14640,7 @@ static void zt__attribute_rows(zt_profiler *profiler) {
         uint64_t oldest = zt__oldest_kept(timeline->written, timeline->capacity), index, begin_ns, end_ns;
         zt__stream_data *first = profiler->attached_streams, *data;
         const zt__timeline_sample *sample;
-        zt__region_record *region;
+        zt__path *path;
         uint32_t count = profiler->streamed_count, m;
         int is_complete = 1;
         timeline->attribute_again = 0;
@@ -14469,20 +14654,20 @@ static void zt__attribute_rows(zt_profiler *profiler) {
         sample = &timeline->samples[index % timeline->capacity];
         begin_ns = zt__convert_time(&timeline->clock, sample->begin_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
         end_ns = zt__convert_time(&timeline->clock, sample->end_ns, ZT__DEVICE_CLOCK, ZT__HOST_CLOCK);
-        region = profiler->regions[sample->region];
+        path = zt__path_at(profiler, sample->path);
         zt__unlock(&profiler->mutex);
         /* Streams attach at the end, so the metrics of others keep their indices. No other thread writes
            these fields, so they are read without the mutex. */
-        if (region->streamed_count < count) {
-            zt__moments *before = region->streamed;
+        if (path->streamed_count < count) {
+            zt__moments *before = path->streamed;
             zt__moments *streamed = (zt__moments *)zt__allocate(allocator, count, sizeof *streamed);
             if (streamed) {
                 zt__lock(&profiler->mutex);
                 if (before) {
-                    memcpy(streamed, before, region->streamed_count * sizeof *streamed);
+                    memcpy(streamed, before, path->streamed_count * sizeof *streamed);
                 }
-                region->streamed = streamed;
-                region->streamed_count = count;
+                path->streamed = streamed;
+                path->streamed_count = count;
                 zt__unlock(&profiler->mutex);
                 zt__free(allocator, before);
             } else {
@@ -14499,7 +14684,7 @@ static void zt__attribute_rows(zt_profiler *profiler) {
         }
         for (data = first; data && data->first_streamed < count; data = data->next) {
             for (m = 0; m < data->group.metric_count; m++) {
-                zt__merge_moments(&region->streamed[data->first_streamed + m], &data->sums[m]);
+                zt__merge_moments(&path->streamed[data->first_streamed + m], &data->sums[m]);
             }
         }
         timeline->attributed = index + 1;
@@ -14595,14 +14780,7 @@ ZT__PRIVATE ze_result_t zt__open_timeline(zt_profiler *profiler) {
 /* ---- public --------------------------------------------------------------------------------------------- */
 
 ZT_API uint32_t zt_get_streamed_count(const zt_profiler *profiler) {
-    uint32_t count;
-    if (!profiler) {
-        return 0;
-    }
-    zt__lock(&zt__mutable(profiler)->mutex);
-    count = profiler->streamed_count;
-    zt__unlock(&zt__mutable(profiler)->mutex);
-    return count;
+    return profiler ? zt__read_locked(profiler, &profiler->streamed_count) : 0;
 }
 
 ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint32_t metric) {
@@ -14619,25 +14797,22 @@ ZT_API const zt_metric *zt_get_streamed_metric(const zt_profiler *profiler, uint
 ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                    zt_streamed *streamed) {
     const char *call = "zt_get_streamed";
-    const zt__region_record *record;
+    zt__subject subject;
     zt__moments moments;
     ze_result_t result;
-    memset(&moments, 0, sizeof moments);
     if (streamed) {
         streamed->rows = 0;
         streamed->mean = streamed->peak = zt__nan();
     }
-    record = zt__get_record(profiler, call, region, "streamed", streamed, &result);
-    if (!record) {
+    subject = zt__get_subject(profiler, call, region, "streamed", streamed, &result);
+    if (!subject.region) {
         return result;
     }
     if (metric >= zt_get_streamed_count(profiler)) {
         return zt__report_index(profiler, call, "streamed", metric);
     }
     zt__lock(&zt__mutable(profiler)->mutex);
-    if (metric < record->streamed_count) {
-        moments = record->streamed[metric];
-    }
+    moments = zt__sum_streamed(subject, metric);
     zt__unlock(&zt__mutable(profiler)->mutex);
     if (moments.count) {
         streamed->rows = moments.count;
@@ -14649,12 +14824,34 @@ ZT_API ze_result_t zt_get_streamed(const zt_profiler *profiler, uint32_t region,
 
 /* ==== results/overlap.h ================================================================================= */
 
-/* zt_get_overlap: when samples cover the device. */
+/* zt_get_overlap: when samples cover the device, and which ran at once. */
+
+/* How long the outermost samples of a path ran, and how much of that beside others. */
+typedef struct zt__at_once {
+    double ns, of_ns;
+} zt__at_once;
+
+/* Measures how the samples of the timeline cover the time of the device. Adds up for each path how its samples ran,
+   unless `paths` is NULL. Returns 0 without memory. */
+ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *coverage, zt__at_once *paths,
+                                     uint32_t path_count);
+
+/* Returns what zt__measure_coverage measures. While the timeline does not change, it is not measured again. */
+ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler);
+
+/* ==== results/overlap.c ================================================================================= */
+
+/* zt_get_overlap: when samples cover the device, and which ran at once. */
+
+/* ---- the time of the device that samples cover ----------------------------------------------------------- */
 
 /* When a sample ran, in device time, and what it was. */
 typedef struct zt__interval {
     uint64_t begin_ns, end_ns;
+    uint64_t beside_ns; /* up to here, it is counted how long it ran beside others */
+    uint32_t path;
     zt__region_kind kind;
+    int is_outermost; /* it is inside no other region */
 } zt__interval;
 
 /* When the kept samples ran, and what is not known of that time. */
@@ -14664,18 +14861,6 @@ typedef struct zt__intervals {
     uint64_t since_ns; /* samples that are not kept any more have ended before this time */
     uint64_t missing;  /* samples that were found missing since then, or are still on their way */
 } zt__intervals;
-
-/* Fills `intervals`, whose array the caller frees. Returns 0 without memory. */
-ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals);
-
-/* As zt_get_overlap. Returns 0 without memory. */
-ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap);
-
-/* ==== results/overlap.c ================================================================================= */
-
-/* zt_get_overlap: when samples cover the device. */
-
-/* ---- the time of the device that samples cover ----------------------------------------------------------- */
 
 static int zt__compare_intervals(const void *a, const void *b) {
     const zt__interval *one = (const zt__interval *)a, *other = (const zt__interval *)b;
@@ -14698,13 +14883,20 @@ static void zt__extend_cover(zt__cover *cover, const zt__interval *interval) {
     }
 }
 
-ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
+/* Returns how many samples are on their way, which may be kept too late to be copied. The mutex is held. */
+static uint64_t zt__count_in_flight(const zt_profiler *profiler) {
+    return (uint64_t)profiler->state_counts[ZT__SLOT_PENDING] + profiler->state_counts[ZT__SLOT_READING];
+}
+
+/* Fills `intervals`, whose array the caller frees. Leaves out waits, in which the device does nothing. Returns 0 without
+   memory. */
+static int zt__copy_intervals(zt_profiler *profiler, zt__intervals *intervals) {
     enum { AT_ONCE = 1024 };
     const zt__timeline *timeline = profiler->timeline;
     uint64_t i, end, first, gap;
     memset(intervals, 0, sizeof *intervals);
-    zt__lock(&profiler->mutex); /* samples on their way now may be kept too late to be copied below */
-    intervals->missing = profiler->state_counts[ZT__SLOT_PENDING] + profiler->state_counts[ZT__SLOT_READING];
+    zt__lock(&profiler->mutex);
+    intervals->missing = zt__count_in_flight(profiler);
     zt__unlock(&profiler->mutex);
     zt__get_kept_samples(profiler, &i, &end);
     if (i < end) {
@@ -14723,10 +14915,12 @@ ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *interva
         for (locked = 0; locked < AT_ONCE && i < end; locked++, i++) {
             const zt__timeline_sample *sample = &timeline->samples[i % timeline->capacity];
             zt__interval *interval = &intervals->of_samples[intervals->count];
-            interval->begin_ns = sample->begin_ns;
+            interval->begin_ns = interval->beside_ns = sample->begin_ns;
             interval->end_ns = sample->end_ns;
+            interval->path = sample->path;
             interval->kind = sample->origin.kind;
-            intervals->count++;
+            interval->is_outermost = zt__path_at(profiler, sample->path)->depth == 1;
+            intervals->count += sample->origin.kind != ZT__REGION_OF_SYNC;
         }
         if (i >= end) {
             intervals->since_ns = timeline->replaced_until_ns;
@@ -14742,36 +14936,95 @@ ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *interva
     return 1;
 }
 
-ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) {
+/* ---- samples that ran at once ---------------------------------------------------------------------------- */
+
+/* Outermost samples that are added in the order of their begins. */
+typedef struct zt__sweep {
+    zt__interval *running[64]; /* those that end last, if there are more */
+    uint32_t count;
+    uint64_t last_end_ns;   /* of all so far */
+    uint64_t at_once_until; /* up to here, it is counted when several ran */
+    double sum_ns, at_once_ns;
+} zt__sweep;
+
+/* Counts that a sample has run beside others up to this time. */
+static void zt__extend_beside(zt__interval *interval, uint64_t until_ns, zt__at_once *paths,
+                              uint32_t path_count) {
+    if (until_ns > interval->beside_ns) {
+        if (interval->path < path_count && paths) {
+            paths[interval->path].ns += (double)(until_ns - interval->beside_ns);
+        }
+        interval->beside_ns = until_ns;
+    }
+}
+
+static void zt__add_to_sweep(zt__sweep *sweep, zt__interval *added, zt__at_once *paths, uint32_t path_count) {
+    uint64_t until_ns = added->end_ns < sweep->last_end_ns ? added->end_ns : sweep->last_end_ns;
+    uint64_t from_ns = added->begin_ns > sweep->at_once_until ? added->begin_ns : sweep->at_once_until;
+    uint32_t i, kept = 0, first = 0;
+    if (until_ns > from_ns) {
+        sweep->at_once_ns += (double)(until_ns - from_ns);
+        sweep->at_once_until = until_ns;
+    }
+    for (i = 0; i < sweep->count; i++) {
+        zt__interval *running = sweep->running[i];
+        if (running->end_ns > added->begin_ns) {
+            uint64_t both_ns = running->end_ns < added->end_ns ? running->end_ns : added->end_ns;
+            if (running->beside_ns < added->begin_ns) {
+                running->beside_ns = added->begin_ns;
+            }
+            zt__extend_beside(running, both_ns, paths, path_count);
+            zt__extend_beside(added, both_ns, paths, path_count);
+            sweep->running[kept] = running;
+            first = running->end_ns < sweep->running[first]->end_ns ? kept : first;
+            kept++;
+        }
+    }
+    if (kept == ZT__COUNT_OF(sweep->running)) {
+        sweep->running[first] = sweep->running[--kept];
+    }
+    sweep->running[kept++] = added;
+    sweep->count = kept;
+    sweep->last_end_ns = added->end_ns > sweep->last_end_ns ? added->end_ns : sweep->last_end_ns;
+    sweep->sum_ns += (double)(added->end_ns - added->begin_ns);
+    if (added->path < path_count && paths) {
+        paths[added->path].of_ns += (double)(added->end_ns - added->begin_ns);
+    }
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------------- */
+
+ZT__PRIVATE int zt__measure_coverage(zt_profiler *profiler, zt__coverage *coverage, zt__at_once *paths,
+                                     uint32_t path_count) {
+    zt_overlap *overlap = &coverage->overlap;
     zt__cover all, innermost, kernels, copies, either; /* the last is of kernels and copies */
+    zt__cover outermost;
     zt__intervals intervals;
+    zt__sweep sweep;
     uint64_t begin_ns = 0, end_ns = 0;
-    size_t i, count = 0;
+    size_t i;
     int has_memory;
-    memset(overlap, 0, sizeof *overlap);
+    memset(coverage, 0, sizeof *coverage);
     overlap->span_ns = overlap->busy_ns = overlap->kernel_ns = zt__nan();
-    overlap->copy_ns = overlap->both_ns = overlap->idle_ns = zt__nan();
+    overlap->copy_ns = overlap->both_ns = overlap->idle_ns = overlap->at_once_ns = zt__nan();
+    coverage->outermost_ns = coverage->covered_ns = coverage->wall_share = zt__nan();
     if (!profiler || !profiler->timeline) {
         return 1;
     }
     has_memory = zt__copy_intervals(profiler, &intervals);
-    for (i = 0; i < intervals.count; i++) {
-        if (intervals.of_samples[i].kind != ZT__REGION_OF_SYNC) { /* there, the device only waits */
-            intervals.of_samples[count++] = intervals.of_samples[i];
-        }
-    }
-    if (count > 0) {
-        qsort(intervals.of_samples, count, sizeof *intervals.of_samples, zt__compare_intervals);
+    if (intervals.count > 0) {
+        qsort(intervals.of_samples, intervals.count, sizeof *intervals.of_samples, zt__compare_intervals);
         begin_ns = intervals.of_samples[0].begin_ns;
     }
     if (begin_ns < intervals.since_ns) {
         begin_ns = intervals.since_ns;
     }
     memset(&all, 0, sizeof all);
+    memset(&sweep, 0, sizeof sweep);
     all.until_ns = begin_ns;
-    innermost = kernels = copies = either = all;
-    for (i = 0; i < count; i++) {
-        const zt__interval *interval = &intervals.of_samples[i];
+    innermost = kernels = copies = either = outermost = all;
+    for (i = 0; i < intervals.count; i++) {
+        zt__interval *interval = &intervals.of_samples[i];
         if (interval->end_ns < begin_ns) {
             continue;
         }
@@ -14785,6 +15038,13 @@ ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) 
             zt__extend_cover(interval->kind == ZT__REGION_OF_KERNEL ? &kernels : &copies, interval);
             zt__extend_cover(&either, interval);
         }
+        if (interval->is_outermost) {
+            if (interval->begin_ns < begin_ns) { /* as the time begins then */
+                interval->begin_ns = interval->beside_ns = begin_ns;
+            }
+            zt__extend_cover(&outermost, interval);
+            zt__add_to_sweep(&sweep, interval, paths, path_count);
+        }
     }
     zt__free(&profiler->config.allocator, intervals.of_samples);
     overlap->missing = intervals.missing;
@@ -14797,16 +15057,49 @@ ZT__PRIVATE int zt__measure_overlap(zt_profiler *profiler, zt_overlap *overlap) 
         overlap->copy_ns = (double)copies.covered_ns;
         overlap->both_ns = (double)(kernels.covered_ns + copies.covered_ns - either.covered_ns);
         overlap->idle_ns = overlap->span_ns - overlap->busy_ns;
+        overlap->at_once_ns = sweep.at_once_ns;
+        coverage->outermost_ns = sweep.sum_ns;
+        coverage->covered_ns = (double)outermost.covered_ns;
+        if (overlap->samples > 1 && end_ns > begin_ns) {
+            coverage->wall_share = 100 * (double)all.covered_ns / overlap->span_ns;
+        }
     }
     return has_memory;
+}
+
+ZT__PRIVATE zt__coverage zt__get_coverage(zt_profiler *profiler) {
+    zt__timeline *timeline = profiler ? profiler->timeline : NULL;
+    zt__coverage coverage;
+    uint64_t changes, in_flight;
+    int is_current, has_memory;
+    if (!timeline) {
+        zt__measure_coverage(profiler, &coverage, NULL, 0);
+        return coverage;
+    }
+    zt__lock(&profiler->mutex);
+    changes = timeline->changes;
+    in_flight = zt__count_in_flight(profiler);
+    coverage = timeline->coverage;
+    is_current =
+        changes > 0 && timeline->coverage_changes == changes && timeline->coverage_in_flight == in_flight;
+    zt__unlock(&profiler->mutex);
+    if (!is_current) {
+        has_memory = zt__measure_coverage(profiler, &coverage, NULL, 0);
+        zt__lock(&profiler->mutex);
+        if (has_memory && changes > 0) {
+            timeline->coverage = coverage;
+            timeline->coverage_changes = changes;
+            timeline->coverage_in_flight = in_flight;
+        }
+        zt__unlock(&profiler->mutex);
+    }
+    return coverage;
 }
 
 /* ---- public ---------------------------------------------------------------------------------------------- */
 
 ZT_API zt_overlap zt_get_overlap(const zt_profiler *profiler) {
-    zt_overlap overlap;
-    zt__measure_overlap(zt__mutable(profiler), &overlap);
-    return overlap;
+    return zt__get_coverage(zt__mutable(profiler)).overlap;
 }
 
 /* ==== results/roles.h =================================================================================== */
@@ -14939,8 +15232,8 @@ ZT__PRIVATE double zt__first_measured(double first, double second);
 
 /* Fills in the figure of each role: from the metric of the profiler that has it, or else from that of a stream;
    NaN where neither was measured in the region. The mutex is not held. */
-ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice,
-                                  const zt__region_record *record, double figures[ZT__ROLE_COUNT]);
+ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice, zt__subject subject,
+                                  double figures[ZT__ROLE_COUNT]);
 
 /* ==== results/roles.c =================================================================================== */
 
@@ -15026,10 +15319,6 @@ static void zt__look_elsewhere(const zt_profiler *profiler, zt__advice *advice) 
 
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
     uint32_t i, streamed = zt_get_streamed_count(profiler);
-    uint64_t begin_ns = UINT64_MAX, end_ns = 0;
-    double used = 0;
-    zt__intervals intervals;
-    size_t sample;
     memset(advice->metrics, 0xFF, sizeof advice->metrics);
     memset(advice->streamed, 0xFF, sizeof advice->streamed);
     advice->naming = ZT__NAMING_COUNT;
@@ -15045,21 +15334,7 @@ ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *adv
     advice->peaks = zt__get_peaks(zt__mutable(profiler));
     zt__look_elsewhere(profiler, advice);
 
-    /* The share of regions in the time from the first kept sample to the last. Samples that overlap count
-       twice, so it is an upper bound. */
-    zt__copy_intervals(zt__mutable(profiler), &intervals);
-    for (sample = 0; sample < intervals.count; sample++) {
-        const zt__interval *interval = &intervals.of_samples[sample];
-        begin_ns = interval->begin_ns < begin_ns ? interval->begin_ns : begin_ns;
-        end_ns = interval->end_ns > end_ns ? interval->end_ns : end_ns;
-        used += (double)(interval->end_ns - interval->begin_ns);
-    }
-    zt__free(&profiler->config.allocator, intervals.of_samples);
-    advice->wall_share = zt__nan();
-    if (intervals.count > 1 && end_ns > begin_ns) {
-        used = 100 * used / (double)(end_ns - begin_ns);
-        advice->wall_share = used < 100 ? used : 100;
-    }
+    advice->wall_share = zt__get_coverage(zt__mutable(profiler)).wall_share;
 }
 
 /* ---- figures of a region --------------------------------------------------------------------------------- */
@@ -15088,44 +15363,48 @@ ZT__PRIVATE double zt__first_measured(double first, double second) {
     return zt__is_nan(first) ? second : first;
 }
 
-ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice,
-                                  const zt__region_record *record, double figures[ZT__ROLE_COUNT]) {
+ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice, zt__subject subject,
+                                  double figures[ZT__ROLE_COUNT]) {
     double time = zt__nan(), read, written, kernels, busy;
-    const zt__moments *moments, *of_time;
+    zt__moments moments, of_time;
+    zt__totals totals;
     zt_stats launch;
     uint32_t role;
     zt__lock(&profiler->mutex);
-    moments = record->statistics.moments;
+    totals = zt__add_up(subject);
     for (role = ZT__NO_ROLE; role < ZT__ROLE_COUNT; role++) {
         const uint32_t index = advice->metrics[role], streamed = advice->streamed[role];
         const zt__quantity quantity = zt__roles[role].quantity;
         double figure = zt__nan();
-        if (index != UINT32_MAX && moments && moments[1 + index].count) {
+        if (index != UINT32_MAX) {
             const zt_metric *metric = &profiler->metrics[index];
-            const zt__moments *of_metric = &moments[1 + index];
-            double time_sum = moments[zt__pass_time_column(profiler, metric->pass)].sum;
-            if (quantity == ZT__QUANTITY_BYTES || quantity == ZT__QUANTITY_EVENTS) {
+            moments = zt__sum_moments(subject, 1 + index);
+            of_time = zt__sum_moments(subject, zt__pass_time_column(profiler, metric->pass));
+            if (moments.count == 0) {
+                figure = zt__nan();
+            } else if (quantity == ZT__QUANTITY_BYTES || quantity == ZT__QUANTITY_EVENTS) {
                 /* a rate, so that figures of different passes can be compared */
-                figure = zt__is_positive(time_sum) ? of_metric->sum / time_sum : zt__nan();
-            } else if (of_metric->weight > 0) {
+                figure = zt__is_positive(of_time.sum) ? moments.sum / of_time.sum : zt__nan();
+            } else if (moments.weight > 0) {
                 figure =
-                    of_metric->mean * (quantity == ZT__QUANTITY_RATE ? zt__scale_of_rate(metric->units) : 1);
+                    moments.mean * (quantity == ZT__QUANTITY_RATE ? zt__scale_of_rate(metric->units) : 1);
             }
         }
-        if (zt__is_nan(figure) && streamed < record->streamed_count &&
-            record->streamed[streamed].weight > 0) {
-            figure = record->streamed[streamed].mean;
+        if (zt__is_nan(figure) && streamed != UINT32_MAX) {
+            moments = zt__sum_streamed(subject, streamed);
+            figure = moments.weight > 0 ? moments.mean : zt__nan();
         }
         figures[role] = zt__is_finite(figure) ? figure : zt__nan();
     }
     /* Of the samples with metrics, if there are any, because it is multiplied by what these measure. */
-    of_time = zt__collected(profiler, &record->statistics) ? moments : record->times.moments;
-    if (of_time && of_time->count) {
-        time = of_time->sum / (double)of_time->count;
+    of_time = zt__sum_moments(subject, totals.with_metrics ? zt__pass_time_column(profiler, 0) : 0);
+    if (of_time.count) {
+        time = of_time.sum / (double)of_time.count;
     }
-    zt__get_moments(&profiler->times_layout, &record->times, 1 + ZT_LATENCY_LAUNCH, &launch);
-    zt__hide_uncertain(&launch, record->launch_error_ns);
+    moments = zt__sum_moments(subject, zt__latency_column(profiler, ZT_LATENCY_LAUNCH));
     zt__unlock(&profiler->mutex);
+    zt__get_moments(ZT_AGGREGATE_SUM, &moments, &launch);
+    zt__hide_uncertain(&launch, totals.launch_error_ns);
     figures[ZT__ROLE_LEAST_LAUNCH] =
         launch.min / 1000; /* others may contain the time of work before the region */
     figures[ZT__ROLE_L3_HIT_SHARE] =
@@ -15155,8 +15434,8 @@ typedef enum zt__relation { ZT__NO_CONDITION, ZT__BELOW, ZT__AT_LEAST } zt__rela
 
 /* Finds what limits a region. Counters are not exact to the last percent, so only traffic of 110% of the peak or
    more shows that the peak is wrong. */
-ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
-                                const zt__region_record *record, zt_limit_info *info);
+ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice, zt__subject subject,
+                                zt_limit_info *info);
 
 /* ==== results/advice.c ================================================================================== */
 
@@ -15271,6 +15550,10 @@ static const zt__rule zt__rules[] = {
      {ZT__ROLE_KERNEL_TIME, ZT__ROLE_LEAST_LAUNCH}},
 };
 
+/* The name of each zt_limit. */
+static const char *const zt__limit_names[] = {
+    "unknown", "memory bandwidth", "latency", "compute", "XMX", "launch", "host", "occupancy", "cache"};
+
 /* Appends a figure with its name, unless it was not measured. */
 static void zt__append_figure(zt_limit_info *info, zt__role role, const double figures[ZT__ROLE_COUNT]) {
     const char *name = zt__roles[role].name, *opening = strchr(info->text, '(') ? ", " : " (";
@@ -15343,9 +15626,9 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
     }
     if (rule) {
         info->limit = rule->limit;
+        info->name = zt__limit_names[rule->limit];
         zt__name_missing(advice, unmeasured, info);
-        zt__append(info->text, sizeof info->text, "Probably %s: %s", zt_limit_name(rule->limit),
-                   rule->reason);
+        zt__append(info->text, sizeof info->text, "Probably %s: %s", info->name, rule->reason);
         for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
             zt__append_figure(info, rule->conditions[i].role, figures);
         }
@@ -15360,9 +15643,12 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
     unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
     zt__name_missing(advice, unmeasured, info);
     if (!zt__is_nan(figures[ZT__ROLE_GPU_BUSY]) && figures[ZT__ROLE_GPU_BUSY] >= least_busy) {
-        zt__append(info->text, sizeof info->text, "Not the host, because the GPU is busy");
-        zt__append_figure(info, ZT__ROLE_GPU_BUSY, figures);
-        zt__append(info->text, sizeof info->text, "). ");
+        if (!zt__is_nan(figures[ZT__ROLE_WALL_SHARE]) && figures[ZT__ROLE_WALL_SHARE] >= least_busy) {
+            zt__append(info->text, sizeof info->text, "Not the host, because the GPU is busy");
+            zt__append_figure(info, ZT__ROLE_GPU_BUSY, figures);
+            zt__append_figure(info, ZT__ROLE_WALL_SHARE, figures);
+            zt__append(info->text, sizeof info->text, "). ");
+        }
         if (!zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) && figures[ZT__ROLE_MEMORY_SHARE] < most_traffic) {
             zt__append(info->text, sizeof info->text, "Not memory bandwidth: %.0f%% %s. ",
                        figures[ZT__ROLE_MEMORY_SHARE], zt__roles[ZT__ROLE_MEMORY_SHARE].name);
@@ -15383,12 +15669,13 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
     }
 }
 
-ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
-                                const zt__region_record *record, zt_limit_info *info) {
+ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice, zt__subject subject,
+                                zt_limit_info *info) {
     double figures[ZT__ROLE_COUNT];
     int peak_is_wrong;
     memset(info, 0, sizeof *info);
-    zt__read_figures(profiler, advice, record, figures);
+    info->name = zt__limit_names[ZT_LIMIT_UNKNOWN];
+    zt__read_figures(profiler, advice, subject, figures);
     peak_is_wrong = !zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) && figures[ZT__ROLE_MEMORY_SHARE] >= 110;
     if (peak_is_wrong) {
         figures[ZT__ROLE_MEMORY_SHARE] = zt__nan();
@@ -15406,24 +15693,19 @@ ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
 /* ---- public ---------------------------------------------------------------------------------------------- */
 
 ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info) {
-    const zt__region_record *record;
+    zt__subject subject;
     zt__advice advice;
     ze_result_t result;
     if (info) {
         memset(info, 0, sizeof *info);
+        info->name = zt__limit_names[ZT_LIMIT_UNKNOWN];
     }
-    record = zt__get_record(profiler, "zt_get_limit", region, "info", info, &result);
-    if (record) {
+    subject = zt__get_subject(profiler, "zt_get_limit", region, "info", info, &result);
+    if (subject.region) {
         zt__prepare_advice(profiler, &advice);
-        zt__find_limit(zt__mutable(profiler), &advice, record, info);
+        zt__find_limit(zt__mutable(profiler), &advice, subject, info);
     }
     return result;
-}
-
-ZT_API const char *zt_limit_name(zt_limit limit) {
-    static const char *const names[] = {"unknown", "memory bandwidth", "latency", "compute", "XMX", "launch",
-                                        "host",    "occupancy",        "cache"};
-    return (unsigned)limit < ZT__COUNT_OF(names) ? names[limit] : "unknown";
 }
 
 /* ==== results/ranking.h ================================================================================= */
@@ -15483,10 +15765,12 @@ ZT__PRIVATE double *zt__read_means(zt_profiler *profiler, uint32_t region_count)
     double *means = (double *)zt__allocate(&profiler->config.allocator, (size_t)region_count + 1,
                                            (metrics + 1) * sizeof *means);
     for (i = 0; i < region_count && means; i++) {
+        zt__subject subject = zt__subject_at(profiler, i);
         zt__lock(&profiler->mutex);
         for (metric = 0; metric < metrics; metric++) {
+            zt__moments moments = zt__sum_moments(subject, 1 + metric);
             zt_stats stats;
-            zt__get_moments(&profiler->layout, &profiler->regions[i]->statistics, 1 + metric, &stats);
+            zt__get_moments(profiler->metrics[metric].aggregation, &moments, &stats);
             means[(size_t)i * metrics + metric] = stats.mean;
         }
         zt__unlock(&profiler->mutex);
@@ -17079,7 +17363,7 @@ enum {
     ZT__MAX_BINARY = 1 << 30, /* bytes. Longer native binaries are not read */
     ZT__REGISTER_FILE = 1024, /* registers that the threads of a vector engine share */
     ZT__BARRIERS_OF_SUBSLICE = 32,
-    ZT__PROFILE_INFO_BYTES = 4096 /* room for what zetKernelGetProfileInfo stores */
+    ZT__PROFILE_INFO_BYTES = 4096 /* room for what zetKernelGetProfileInfo stores: tokens follow */
 };
 
 /* What is known of a kernel, in the order of zt_kernel_info; UINT32_MAX is not known. There is no padding,
@@ -17088,7 +17372,7 @@ typedef struct zt__kernel_facts {
     uint64_t module; /* 0: not known */
     uint32_t simd_width, registers, slm_bytes, private_bytes, spill_bytes, barriers, arguments, code_bytes;
     uint32_t threads_per_eu; /* as the compiler states it */
-    uint32_t profile_flags, free_register_bytes;
+    uint32_t profile_flags;
     uint32_t required_group_size[3]; /* 0: any */
 } zt__kernel_facts;
 
@@ -17152,11 +17436,8 @@ ZT__PRIVATE void zt__query_kernel(const zt__driver *driver, ze_kernel_handle_t k
         zet_profile_properties_t properties;
         uint8_t bytes[ZT__PROFILE_INFO_BYTES];
     } profile;
-    zet_profile_free_register_token_t token;
-    zet_profile_register_sequence_t sequence;
     ze_kernel_properties_t properties;
-    size_t size = 0, at = sizeof profile.properties;
-    uint32_t i, j;
+    size_t size = 0;
     ze_result_t result;
     memset(&properties, 0, sizeof properties);
     properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
@@ -17187,24 +17468,8 @@ ZT__PRIVATE void zt__query_kernel(const zt__driver *driver, ze_kernel_handle_t k
     }
     memset(&profile, 0, sizeof profile);
     profile.properties.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES;
-    if (zetKernelGetProfileInfo(kernel, &profile.properties) != ZE_RESULT_SUCCESS) {
-        return;
-    }
-    facts->profile_flags = profile.properties.flags;
-    /* Tokens follow the structure in memory, whose size the call does not take: there is room for many. */
-    for (i = 0; i < profile.properties.numTokens && sizeof profile - at >= sizeof token; i++) {
-        memcpy(&token, profile.bytes + at, sizeof token);
-        if (token.size < sizeof token || token.size > sizeof profile - at) {
-            return;
-        }
-        for (j = 0; token.type == ZET_PROFILE_TOKEN_TYPE_FREE_REGISTER && j < token.count &&
-                    j < (token.size - sizeof token) / sizeof sequence;
-             j++) {
-            memcpy(&sequence, profile.bytes + at + sizeof token + j * sizeof sequence, sizeof sequence);
-            facts->free_register_bytes =
-                (facts->free_register_bytes == UINT32_MAX ? 0 : facts->free_register_bytes) + sequence.count;
-        }
-        at += token.size;
+    if (zetKernelGetProfileInfo(kernel, &profile.properties) == ZE_RESULT_SUCCESS) {
+        facts->profile_flags = profile.properties.flags;
     }
 }
 
@@ -17829,7 +18094,7 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
     info->region = UINT32_MAX;
     info->simd_width = info->registers = info->slm_bytes = info->private_bytes = UINT32_MAX;
     info->spill_bytes = info->barriers = info->arguments = info->code_bytes = UINT32_MAX;
-    info->profile_flags = info->free_register_bytes = UINT32_MAX;
+    info->profile_flags = UINT32_MAX;
     info->occupancy = zt__nan();
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
@@ -17850,7 +18115,6 @@ ZT_API ze_result_t zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, z
         info->arguments = found->facts.arguments;
         info->code_bytes = found->facts.code_bytes;
         info->profile_flags = found->facts.profile_flags;
-        info->free_register_bytes = found->facts.free_register_bytes;
         memcpy(info->required_group_size, found->facts.required_group_size, sizeof info->required_group_size);
         info->other_launches = found->other_launches;
         info->shape_count = found->shape_count;
@@ -20007,7 +20271,8 @@ enum {
     X(EVENT_CREATE, NULL, zt__after_event_create, ZT__FOR_COMMANDS)                                          \
     X(EVENT_DESTROY, zt__before_event_destroy, NULL, ZT__FOR_COMMANDS)                                       \
     X(EVENT_CHANGE, zt__before_event_change, NULL, ZT__FOR_EVENTS) /* on the host */                         \
-    X(EVENT_RESET, zt__before_event_reset, NULL, ZT__FOR_EVENTS) /* in a list */
+    X(EVENT_RESET, zt__before_event_reset, NULL, ZT__FOR_EVENTS) /* in a list */                            \
+    X(GET_EXTENSION, NULL, zt__after_get_extension, ZT__FOR_LAUNCHES)
 
 /* clang-format on */
 
@@ -20029,6 +20294,28 @@ typedef struct zt__append_lists_params {
     uint32_t *pnumWaitEvents;
     ze_event_handle_t **pphWaitEvents;
 } zt__append_lists_params;
+
+typedef struct zt__launch_with_arguments_params {
+    ze_command_list_handle_t *phCommandList;
+    ze_kernel_handle_t *phKernel;
+    const void *pgroupCounts;
+    const void *pgroupSizes;
+    void ***ppArguments;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__launch_with_arguments_params;
+
+typedef struct zt__launch_with_parameters_params {
+    ze_command_list_handle_t *phCommandList;
+    ze_kernel_handle_t *phKernel;
+    const ze_group_count_t **ppGroupCounts;
+    const void **ppNext;
+    ze_event_handle_t *phSignalEvent;
+    uint32_t *pnumWaitEvents;
+    ze_event_handle_t **pphWaitEvents;
+} zt__launch_with_parameters_params;
 
 /* Of the calls that begin or end a capture, or query an identifier. */
 typedef struct zt__list_params {
@@ -20177,6 +20464,8 @@ ZT__PRIVATE zt__call_kind zt__kind_of_call(zt__call call) {
         return ZT__KIND_EVENT_CHANGE;
     case ZT__CALL_CommandListAppendEventReset:
         return ZT__KIND_EVENT_RESET;
+    case ZT__CALL_DriverGetExtensionFunctionAddress:
+        return ZT__KIND_GET_EXTENSION;
     case ZT__CALL_CommandListAppendSignalEvent:
     case ZT__CALL_CommandListAppendQueryKernelTimestamps:
     case ZT__CALL_CommandListAppendWriteGlobalTimestamp:
@@ -20197,28 +20486,6 @@ typedef struct zt__append_lists_with_parameters_params {
     uint32_t *pnumWaitEvents;
     ze_event_handle_t **pphWaitEvents;
 } zt__append_lists_with_parameters_params;
-
-typedef struct zt__launch_with_arguments_params {
-    ze_command_list_handle_t *phCommandList;
-    ze_kernel_handle_t *phKernel;
-    const void *pgroupCounts;
-    const void *pgroupSizes;
-    void ***ppArguments;
-    const void **ppNext;
-    ze_event_handle_t *phSignalEvent;
-    uint32_t *pnumWaitEvents;
-    ze_event_handle_t **pphWaitEvents;
-} zt__launch_with_arguments_params;
-
-typedef struct zt__launch_with_parameters_params {
-    ze_command_list_handle_t *phCommandList;
-    ze_kernel_handle_t *phKernel;
-    const ze_group_count_t **ppGroupCounts;
-    const void **ppNext;
-    ze_event_handle_t *phSignalEvent;
-    uint32_t *pnumWaitEvents;
-    ze_event_handle_t **pphWaitEvents;
-} zt__launch_with_parameters_params;
 
 typedef struct zt__copy_with_parameters_params {
     ze_command_list_handle_t *phCommandList;
@@ -20539,11 +20806,7 @@ typedef struct zt__modules {
     uint32_t failures;        /* to write files. Atomic */
     zt__message_text failure; /* the first of them */
 
-    /* of profile flags */
-    uint32_t profile_flags;           /* changes while nothing is traced */
-    ze_device_handle_t accepting[16]; /* devices for which modules were built with them */
-    uint32_t accepting_count;
-    int refuses_flags; /* the driver does not build with them. Atomic */
+    uint32_t profile_flags; /* changes while nothing is traced */
 
     /* of zt_replace */
     ze_context_handle_t context; /* of the profiler */
@@ -20661,12 +20924,12 @@ typedef struct zt__build {
     const ze_module_desc_t **place; /* the call's parameter, if it was changed; else NULL */
     const ze_module_desc_t *before; /* its value before */
     void *changed;                  /* from malloc, because a call may end after its tracer was destroyed */
-    ze_result_t trial;              /* of a build with the flags, if there was one */
+    ze_result_t trial;              /* of the build with the flags, if there was one */
 } zt__build;
 
-/* Called before a module is created. Adds the profile flags, unless the application passes some. If its call
-   failed because of them, nothing could be done about that. So the tracer itself builds the first module for
-   each device before, as a trial, to find out whether the driver accepts them. */
+/* Called before a module is created. Adds the profile flags, unless the application passes some or builds the
+   module from several inputs. If its call failed because of them, nothing could be done about that. So the tracer
+   itself builds the module before, as a trial, and leaves the flags out if that fails. */
 ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
                                  zt__build *build);
 
@@ -20683,92 +20946,37 @@ ZT__PRIVATE void zt__end_build(zt__modules *modules, const ze_module_create_para
 
 #ifdef ZETOOLS_TRACER
 
-/* A copy of a description, with another option in its build flags, which follow the structure. */
-typedef struct zt__changed_module {
-    ze_module_desc_t desc;
-    ze_module_program_exp_desc_t program; /* if the module is built from several inputs */
-} zt__changed_module;
-
-/* Writes build flags with another option behind them to `*end`, which moves behind that. */
-static const char *zt__join_flags(char **end, const char *flags, const char *option) {
-    char *joined = *end;
-    size_t length = flags ? strlen(flags) : 0;
-    if (length > 0) {
-        memcpy(joined, flags, length);
-        joined[length++] = ' ';
-    }
-    strcpy(joined + length, option);
-    *end = joined + length + strlen(option) + 1;
-    return joined;
-}
-
 ZT__PRIVATE void zt__begin_build(zt__modules *modules, const ze_module_create_params_t *parameters,
                                  zt__build *build) {
     const ze_module_desc_t *desc = *parameters->pdesc;
-    const ze_module_program_exp_desc_t *program;
+    const char *flags = desc && desc->pBuildFlags ? desc->pBuildFlags : "";
+    const ze_base_desc_t *next = (const ze_base_desc_t *)(desc ? desc->pNext : NULL);
+    ze_module_desc_t *changed; /* its build flags follow it */
     ze_module_handle_t module = NULL;
-    zt__changed_module *changed;
-    const char **flags;
-    size_t room, size;
-    uint32_t i, count = 0;
-    int is_known;
-    char option[64], *end;
-    if (!desc || !modules->profile_flags || zt__load(&modules->refuses_flags) ||
-        (desc->pBuildFlags && strstr(desc->pBuildFlags, "-zet-profile-flags"))) {
+    size_t room = strlen(flags) + 64;
+    if (!desc || !modules->profile_flags || strstr(flags, "-zet-profile-flags") ||
+        (next && next->stype == ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC)) {
         return;
     }
-    snprintf(option, sizeof option, "-zet-profile-flags 0x%x", (unsigned)modules->profile_flags);
-    program = (const ze_module_program_exp_desc_t *)desc->pNext;
-    if (program && program->stype == ZE_STRUCTURE_TYPE_MODULE_PROGRAM_EXP_DESC) {
-        count = program->count;
-    }
-    room = strlen(option) + 2;
-    size = sizeof *changed + room + (desc->pBuildFlags ? strlen(desc->pBuildFlags) : 0);
-    for (i = 0; i < count; i++) {
-        size += sizeof *flags + room;
-        size += program->pBuildFlags && program->pBuildFlags[i] ? strlen(program->pBuildFlags[i]) : 0;
-    }
-    changed = (zt__changed_module *)zt__allocate(&zt__default_allocator, size, 1);
+    changed = (ze_module_desc_t *)zt__allocate(&zt__default_allocator, 1, sizeof *changed + room);
     if (!changed) {
         zt__report_no_memory(modules->diagnostics, "zeModuleCreate", "build flags");
         return;
     }
-    flags = (const char **)(changed + 1);
-    end = (char *)(flags + count);
-    changed->desc = *desc;
-    changed->desc.pBuildFlags = zt__join_flags(&end, desc->pBuildFlags, option);
-    if (count > 0) {
-        changed->program = *program;
-        changed->program.pBuildFlags = flags;
-        changed->desc.pNext = &changed->program;
+    *changed = *desc;
+    changed->pBuildFlags = (const char *)memcpy(changed + 1, flags, strlen(flags));
+    snprintf((char *)(changed + 1) + strlen(flags), room - strlen(flags), "%s-zet-profile-flags 0x%x",
+             *flags ? " " : "", (unsigned)modules->profile_flags);
+    build->trial = zeModuleCreate(*parameters->phContext, *parameters->phDevice, changed, &module, NULL);
+    if (build->trial != ZE_RESULT_SUCCESS) {
+        zt__free(&zt__default_allocator, changed);
+        return;
     }
-    for (i = 0; i < count; i++) {
-        flags[i] = zt__join_flags(&end, program->pBuildFlags ? program->pBuildFlags[i] : NULL, option);
-    }
-    zt__lock(&modules->mutex);
-    for (i = 0; i < modules->accepting_count && modules->accepting[i] != *parameters->phDevice;) {
-        i++;
-    }
-    is_known = i < modules->accepting_count;
-    zt__unlock(&modules->mutex);
-    if (!is_known) {
-        build->trial =
-            zeModuleCreate(*parameters->phContext, *parameters->phDevice, &changed->desc, &module, NULL);
-        if (build->trial != ZE_RESULT_SUCCESS) {
-            zt__free(&zt__default_allocator, changed);
-            return;
-        }
-        zt__check(modules->diagnostics, zeModuleDestroy(module), "zeModuleDestroy", "A module is not freed.");
-        zt__lock(&modules->mutex);
-        if (modules->accepting_count < ZT__COUNT_OF(modules->accepting)) {
-            modules->accepting[modules->accepting_count++] = *parameters->phDevice;
-        }
-        zt__unlock(&modules->mutex);
-    }
+    zt__check(modules->diagnostics, zeModuleDestroy(module), "zeModuleDestroy", "A module is not freed.");
     build->place = parameters->pdesc;
     build->before = desc;
     build->changed = changed;
-    *parameters->pdesc = &changed->desc;
+    *parameters->pdesc = changed;
 }
 
 ZT__PRIVATE void zt__end_build(zt__modules *modules, const ze_module_create_params_t *parameters,
@@ -20779,7 +20987,6 @@ ZT__PRIVATE void zt__end_build(zt__modules *modules, const ze_module_create_para
     uint64_t hash;
     ze_result_t result;
     if (build->trial != ZE_RESULT_SUCCESS) {
-        zt__store(&modules->refuses_flags, 1);
         zt__report(modules->diagnostics, FLAGS_REFUSED, build->trial, zt_result_name(build->trial),
                    (unsigned)modules->profile_flags);
     }
@@ -22035,7 +22242,8 @@ typedef struct zt__tracer {
     zt__diagnostics *diagnostics; /* of the profiler; NULL under zt_auto, for those of the thread */
     uint64_t wait_timeout_ns;
 
-    int is_live; /* atomic */
+    int is_live;      /* atomic */
+    int start_result; /* of the last start. Atomic */
 
     /* The configuration, which changes only while the tracer is not live. */
     uint8_t measured[ZT__CALL_COUNT]; /* launches and copies that become regions */
@@ -22073,6 +22281,7 @@ typedef struct zt__tracer {
     uint64_t executions;          /* of lists, so far */
     int is_stopping;              /* no more launches are measured */
     zt_trace_counts counts;
+    int has_unseen_pointers; /* the application has pointers that launch, and are not wrapped. Atomic */
     zt__timed_call *timed_calls[ZT__CALL_COUNT];   /* by zt__call; NULL: not seen yet */
     zt__timed_call *by_appearance[ZT__CALL_COUNT]; /* the same, in the order of their first calls */
     uint32_t timed_call_count;
@@ -22226,7 +22435,10 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
 
 static const zt_aggregation zt__call_columns[1] = {ZT_AGGREGATE_SUM};
 
-ZT__PRIVATE const zt__sample_layout zt__call_layout = {1, ZT__KEPT_CALLS, zt__call_columns};
+static const uint32_t zt__kept_call_columns[1] = {0};
+
+ZT__PRIVATE const zt__sample_layout zt__call_layout = {1, ZT__KEPT_CALLS, 1, zt__kept_call_columns,
+                                                       zt__call_columns};
 
 ZT__PRIVATE void zt__free_timed_call(const zt_allocator *allocator, zt__timed_call *timed) {
     if (timed) {
@@ -22262,7 +22474,7 @@ ZT__PRIVATE void zt__count_call(zt__tracer *tracer, zt__call call, uint64_t begi
     }
     timed = tracer->timed_calls[call];
     if (timed) {
-        zt__add_sample(&zt__call_layout, &timed->statistics, 0, &duration);
+        zt__add_sample(&zt__call_layout, &timed->statistics, &duration);
         switch ((uint32_t)result) {
         case ZE_RESULT_SUCCESS: /* Warnings and answers are no errors. Older headers lack some names. */
         case ZE_RESULT_NOT_READY:
@@ -22399,9 +22611,10 @@ ZT__PRIVATE void zt__before_event_reset(zt__frame *frame);
 
 ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame);
 
-/* Makes slots no longer keep events: those of a pool, or all if `pool` is NULL. Time stamps of launches that
+/* Makes slots no longer keep events: those of a pool (NULL: all) for a profiler (NULL: any). Time stamps of launches that
    have signalled are saved; samples of others are lost. No mutex is held. */
-ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handle_t pool);
+ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handle_t pool,
+                                         const zt_profiler *owner);
 
 /* The driver may destroy events of the pool that the application has not destroyed. */
 ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame);
@@ -22455,11 +22668,17 @@ ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
     const ze_event_pool_desc_t *given = *p->pdesc;
     if (frame->tracer->keeps_events && given && zt__pool_allows_keeping(given) &&
         !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
+        ze_event_pool_handle_t trial =
+            NULL; /* if the driver refuses the flag, the application's call succeeds */
         frame->pool = *given;
         frame->pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
-        frame->pool_desc = p->pdesc;
-        frame->given_pool = given;
-        *p->pdesc = &frame->pool;
+        if (zeEventPoolCreate(*p->phContext, &frame->pool, *p->pnumDevices, *p->pphDevices, &trial) ==
+            ZE_RESULT_SUCCESS) {
+            zeEventPoolDestroy(trial);
+            frame->pool_desc = p->pdesc;
+            frame->given_pool = given;
+            *p->pdesc = &frame->pool;
+        }
     }
 }
 
@@ -22472,7 +22691,8 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
                                                      sizeof *known);
     if (known) {
         known->has_stamps = ((*p->pdesc)->flags & ZT__POOL_FLAGS_STAMPED) != 0;
-        known->may_be_kept = tracer->keeps_events && zt__pool_allows_keeping(*p->pdesc);
+        known->may_be_kept = tracer->keeps_events && zt__pool_allows_keeping(*p->pdesc) &&
+                             (known->has_stamps || frame->pool_desc);
     }
     zt__unlock(&tracer->mutex);
 }
@@ -22652,7 +22872,8 @@ ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame) {
     zt__forget_handle(frame->tracer, &frame->tracer->events, event);
 }
 
-ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handle_t pool) {
+ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handle_t pool,
+                                         const zt_profiler *owner) {
     const void *handle = pool;
     uint32_t i;
     int is_complete;
@@ -22661,7 +22882,8 @@ ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handl
         zt__lock(&tracer->mutex);
         for (i = 0; i < tracer->events.capacity; i++) {
             const zt__known_event *known = (const zt__known_event *)tracer->events.entries[i].value;
-            if (known && known->keeper && (!pool || known->pool == handle)) {
+            if (known && known->keeper && (!pool || known->pool == handle) &&
+                (!owner || known->keeper_owner == owner)) {
                 ze_event_handle_t event;
                 memcpy(&event, &known->handle, sizeof event);
                 zt__unlock(&tracer->mutex);
@@ -22679,7 +22901,7 @@ ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
     ze_event_pool_handle_t pool = *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool;
     const void *handle = pool;
     uint32_t i;
-    zt__release_kept_events(tracer, pool);
+    zt__release_kept_events(tracer, pool, NULL);
     zt__lock(&tracer->mutex);
     for (i = 0; i < tracer->events.capacity; i++) {
         zt__known_event *known = (zt__known_event *)tracer->events.entries[i].value;
@@ -22940,9 +23162,6 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         }
         zt__store(&profiler->tracer, tracer);
         zt__store(&profiler->loaded, &tracer->loaded);
-        if (tracer->samples_hotspots) {
-            zt_hotspots_start(profiler, NULL); /* on failure, a note of the report says why */
-        }
     } else {
         zt__thread_messages *messages = zt__get_thread_messages();
         zt__lock(&tracer->mutex);
@@ -22958,6 +23177,8 @@ ZT__PRIVATE zt__traced_device *zt__find_or_open_device(zt__tracer *tracer, ze_co
         zt__store(&profiler->tracer, (zt__tracer *)NULL);
         zt__store(&profiler->loaded, (zt__loaded *)NULL);
         zt_close(profiler);
+    } else if (profiler && tracer->samples_hotspots) {
+        zt_hotspots_start(profiler, NULL); /* on failure, a note of the report says why */
     }
     zt__unlock_timed(&tracer->opening);
     return found;
@@ -23145,7 +23366,7 @@ ZT_API uint32_t zt_get_call_count(const zt_profiler *profiler) {
 }
 
 ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t index, zt_call_info *info) {
-    double kept[ZT__KEPT_CALLS];
+    zt__kept_value kept[ZT__KEPT_CALLS];
     zt__tracer *tracer;
     const zt__timed_call *timed;
     uint32_t count;
@@ -23168,12 +23389,11 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t index, zt_c
     timed = tracer->by_appearance[index];
     info->name = zt__call_name(timed->call);
     info->errors = timed->errors;
-    zt__get_moments(&zt__call_layout, &timed->statistics, 0, &info->time_ns);
+    zt__get_moments(ZT_AGGREGATE_SUM, timed->statistics.moments, &info->time_ns);
     count = zt__copy_column(&zt__call_layout, &timed->statistics, 0, kept);
     zt__unlock(&tracer->mutex);
     info->count = info->time_ns.count;
-    info->time_ns.median = zt__quantile(kept, count, 0.5);
-    info->time_ns.p95 = zt__quantile(kept, count, 0.95);
+    zt__add_quantiles(ZT_AGGREGATE_SUM, kept, count, &info->time_ns);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -23556,6 +23776,8 @@ ZT__PRIVATE void zt__before_context_destroy(zt__frame *frame) {
                 zt__stop_thread(&device->profiler->thread);
                 device->profiler->config.thread = 0;
                 zt__collect_what_runs(device->profiler);
+                zt__release_kept_events(frame->tracer, NULL,
+                                        device->profiler); /* they end with the context */
                 zt__abandon_slots(device->profiler, "zeContextDestroy");
                 peaks = zt__get_peaks(device->profiler); /* the device cannot be queried later */
                 zt__lock(&device->profiler->mutex);
@@ -24240,6 +24462,10 @@ typedef struct zt__dispatcher {
     zt__tracer *tracer; /* the live one, or NULL; changed with both locks */
     zt__frame *frames;  /* all, in use or not */
 
+    /* Is called after zeDriverGetExtensionFunctionAddress: zt__wrap_extension. Set before a tracer is live. */
+    void (*wrap_extension)(zt__tracer *tracer,
+                           const ze_driver_get_extension_function_address_params_t *parameters);
+
     uint8_t observed[ZT__CALL_COUNT]; /* by the live tracer. Atomic; changed with both locks */
 } zt__dispatcher;
 
@@ -24252,6 +24478,15 @@ typedef struct zt__callbacks {
 
 /* Returns whether a prologue or epilogue runs on this thread, so that a hook may be the caller. */
 ZT__PRIVATE int zt__is_inside_hook(void);
+
+/* Begin and end a launch through a pointer of the driver's, as prologue and epilogue of a call of the loader. If its
+   handles may not be those of the loader, the launch is counted, and not measured. */
+ZT__PRIVATE void zt__begin_by_pointer(zt__call call, void *parameters, void **instance);
+
+ZT__PRIVATE void zt__end_by_pointer(ze_result_t result, void **instance);
+
+/* Counts a launch through a pointer that cannot be measured. */
+ZT__PRIVATE void zt__count_by_pointer(void);
 
 /* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback; or only in
    one that it measures. */
@@ -24269,13 +24504,18 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer);
 
 #ifdef ZETOOLS_TRACER
 
+ZT__PRIVATE zt__dispatcher zt__dispatch;
+
+static void zt__after_get_extension(zt__frame *frame) {
+    zt__dispatch.wrap_extension(frame->tracer,
+                                ZT__PARAMETERS(frame, ze_driver_get_extension_function_address_params_t));
+}
+
 ZT__PRIVATE const zt__kind_steps zt__steps_of_kind[ZT__KIND_COUNT] = {
 #define X(name, before, after, needed) {before, after, needed},
     ZT__KINDS(X)
 #undef X
 };
-
-ZT__PRIVATE zt__dispatcher zt__dispatch;
 
 ZT__PRIVATE zt__mutex zt__dispatch_setup = ZT__MUTEX_INITIALIZER;
 
@@ -24340,23 +24580,13 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     return frame;
 }
 
-static void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
+/* Does what a tracer does before a call, for which it has a frame. */
+static void zt__before_call(zt__frame *frame, void **instance) {
+    zt__call call = frame->call;
     zt__call_kind kind = zt__kind_of_call(call);
     zt__tracer *tracer;
-    zt__frame *frame;
+    void *parameters = frame->parameters;
     uint32_t i;
-    *instance = NULL;
-    if (zt__awaited_registration == registration) {
-        zt__awaited_registration = 0;
-    }
-    /* A thread is in one traced call at a time: the loader does not call back for calls inside of it. */
-    if (!zt__load(&zt__dispatch.observed[call]) || zt__get_depth() > 0 || zt__current_call) {
-        return;
-    }
-    frame = zt__begin_call(call, parameters);
-    if (!frame) {
-        return;
-    }
     *instance = frame;
     zt__current_call = frame;
     zt__change_depth(1);
@@ -24381,6 +24611,79 @@ static void zt__prologue(zt__call call, void *parameters, uintptr_t registration
     zt__change_depth(-1);
     frame->begin_ns = tracer->timed[call] ? zt__now_ns() : 0;
     zt__store(&frame->state, ZT__FRAME_DRIVER);
+}
+
+/* Returns whether a call of the application begins that may be observed. A thread is in one traced call at a time:
+   the loader does not call back for calls inside of it. */
+static int zt__may_begin(zt__call call) {
+    return zt__load(&zt__dispatch.observed[call]) && zt__get_depth() == 0 && !zt__current_call;
+}
+
+static void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
+    zt__frame *frame;
+    *instance = NULL;
+    if (zt__awaited_registration == registration) {
+        zt__awaited_registration = 0;
+    }
+    frame = zt__may_begin(call) ? zt__begin_call(call, parameters) : NULL;
+    if (frame) {
+        zt__before_call(frame, instance);
+    }
+}
+
+/* Counts a launch that is not measured, and gives the frame back. */
+static void zt__end_unmeasured(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    zt__lock(&tracer->mutex);
+    if (tracer->measured[frame->call] && !tracer->is_stopping) {
+        tracer->counts.launches++;
+        tracer->counts.elsewhere++;
+        tracer->counts.by_pointer++;
+    }
+    zt__unlock(&tracer->mutex);
+    zt__store(&frame->state, ZT__FRAME_UNUSED);
+}
+
+/* Returns whether handles of the driver, which its functions take, are those of the loader. A loader that cannot
+   translate them does not wrap any. */
+static int zt__has_plain_handles(zt__tracer *tracer) {
+    enum { LOADER_HANDLE_DEVICE = 1 };
+    const zt__traced_device *device = zt__load(&tracer->devices);
+    void *translated = NULL;
+    if (!device || !device->profiler) {
+        return 0;
+    }
+    return !device->profiler->driver.zelLoaderTranslateHandle ||
+           (device->profiler->driver.zelLoaderTranslateHandle(LOADER_HANDLE_DEVICE, device->device,
+                                                              &translated) == ZE_RESULT_SUCCESS &&
+            translated == (void *)device->device);
+}
+
+ZT__PRIVATE void zt__begin_by_pointer(zt__call call, void *parameters, void **instance) {
+    zt__frame *frame = zt__may_begin(call) ? zt__begin_call(call, parameters) : NULL;
+    zt__command command;
+    int is_known;
+    *instance = NULL;
+    if (!frame) {
+        return;
+    }
+    zt__read_command(call, parameters, &command);
+    zt__lock(&frame->tracer->mutex);
+    is_known = zt__find_known_list(frame->tracer, command.list) != NULL;
+    zt__unlock(&frame->tracer->mutex);
+    if (is_known || zt__has_plain_handles(frame->tracer)) {
+        zt__before_call(frame, instance);
+    } else {
+        zt__end_unmeasured(frame);
+    }
+}
+
+ZT__PRIVATE void zt__count_by_pointer(void) {
+    zt__call call = ZT__CALL_CommandListAppendLaunchKernel;
+    zt__frame *frame = zt__may_begin(call) ? zt__begin_call(call, NULL) : NULL;
+    if (frame) {
+        zt__end_unmeasured(frame);
+    }
 }
 
 /* ---- after a call --------------------------------------------------------------------------------------- */
@@ -24477,6 +24780,10 @@ static void zt__epilogue(ze_result_t result, void **instance) {
     zt__store(&frame->state, ZT__FRAME_UNUSED);
 }
 
+ZT__PRIVATE void zt__end_by_pointer(ze_result_t result, void **instance) {
+    zt__epilogue(result, instance);
+}
+
 /* ---- callbacks of the loader ---------------------------------------------------------------------------- */
 
 #define X(name)                                                                                              \
@@ -24528,6 +24835,166 @@ ZT__PRIVATE int zt__abandon_calls(const zt__tracer *tracer) {
     }
     zt__unlock(&zt__dispatch_mutex);
     return !is_running;
+}
+
+#endif
+
+/* ==== tracer/extensions.h =============================================================================== */
+
+/* Launches through pointers that zeDriverGetExtensionFunctionAddress returns, which loaders do not trace. */
+
+#ifdef ZETOOLS_TRACER
+
+/* Called after a pointer was returned to the application. If its function launches kernels, puts one of the
+   library in its place, which calls the driver's function between prologue and epilogue. The application may keep
+   that pointer: it works for as long as the process runs. */
+ZT__PRIVATE void zt__wrap_extension(zt__tracer *tracer,
+                                    const ze_driver_get_extension_function_address_params_t *parameters);
+
+#endif
+
+/* ==== tracer/extensions.c =============================================================================== */
+
+/* Launches through pointers that zeDriverGetExtensionFunctionAddress returns, which loaders do not trace. */
+
+#ifdef ZETOOLS_TRACER
+
+/* ze_group_size_t, which older headers lack. */
+typedef struct zt__group_size {
+    uint32_t x, y, z;
+} zt__group_size;
+
+typedef ze_result_t(ZE_APICALL *zt__launch_with_arguments_fn)(ze_command_list_handle_t, ze_kernel_handle_t,
+                                                              ze_group_count_t, zt__group_size, void **,
+                                                              const void *, ze_event_handle_t, uint32_t,
+                                                              ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__launch_with_parameters_fn)(ze_command_list_handle_t, ze_kernel_handle_t,
+                                                               const ze_group_count_t *, const void *,
+                                                               ze_event_handle_t, uint32_t,
+                                                               ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__launch_variable_fn)(ze_command_list_handle_t, ze_kernel_handle_t, void *,
+                                                        ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__append_graph_fn)(ze_command_list_handle_t, void *, void *,
+                                                     ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
+typedef ze_result_t(ZE_APICALL *zt__append_operation_fn)(ze_command_list_handle_t, const void *,
+                                                         ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
+/* The driver's functions. Guarded by the mutex of the dispatcher until they are known; then they do not change. */
+static struct {
+    zt__launch_with_arguments_fn with_arguments;
+    zt__launch_with_parameters_fn with_parameters;
+    zt__launch_variable_fn variable;
+    zt__append_graph_fn graph;
+    zt__append_operation_fn operation;
+} zt__driver_functions;
+
+/* ---- what the application calls -------------------------------------------------------------------------- */
+
+static ze_result_t ZE_APICALL zt__launch_with_arguments(ze_command_list_handle_t list,
+                                                        ze_kernel_handle_t kernel, ze_group_count_t counts,
+                                                        zt__group_size sizes, void **arguments,
+                                                        const void *next, ze_event_handle_t signal,
+                                                        uint32_t wait_count, ze_event_handle_t *waits) {
+    zt__launch_with_arguments_params parameters = {&list, &kernel, &counts,     &sizes, &arguments,
+                                                   &next, &signal, &wait_count, &waits};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_CommandListAppendLaunchKernelWithArguments, &parameters, &instance);
+    result = zt__driver_functions.with_arguments(list, kernel, counts, sizes, arguments, next, signal,
+                                                 wait_count, waits);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
+static ze_result_t ZE_APICALL zt__launch_with_parameters(ze_command_list_handle_t list,
+                                                         ze_kernel_handle_t kernel,
+                                                         const ze_group_count_t *counts, const void *next,
+                                                         ze_event_handle_t signal, uint32_t wait_count,
+                                                         ze_event_handle_t *waits) {
+    zt__launch_with_parameters_params parameters = {&list,   &kernel,     &counts, &next,
+                                                    &signal, &wait_count, &waits};
+    void *instance;
+    ze_result_t result;
+    zt__begin_by_pointer(ZT__CALL_CommandListAppendLaunchKernelWithParameters, &parameters, &instance);
+    result = zt__driver_functions.with_parameters(list, kernel, counts, next, signal, wait_count, waits);
+    zt__end_by_pointer(result, &instance);
+    return result;
+}
+
+/* What the following append is not known well enough to be measured. */
+
+static ze_result_t ZE_APICALL zt__launch_variable(ze_command_list_handle_t list, ze_kernel_handle_t kernel,
+                                                  void *variable, ze_event_handle_t signal,
+                                                  uint32_t wait_count, ze_event_handle_t *waits) {
+    zt__count_by_pointer();
+    return zt__driver_functions.variable(list, kernel, variable, signal, wait_count, waits);
+}
+
+static ze_result_t ZE_APICALL zt__append_graph(ze_command_list_handle_t list, void *graph, void *next,
+                                               ze_event_handle_t signal, uint32_t wait_count,
+                                               ze_event_handle_t *waits) {
+    zt__count_by_pointer();
+    return zt__driver_functions.graph(list, graph, next, signal, wait_count, waits);
+}
+
+static ze_result_t ZE_APICALL zt__append_operation(ze_command_list_handle_t list, const void *next,
+                                                   ze_event_handle_t signal, uint32_t wait_count,
+                                                   ze_event_handle_t *waits) {
+    zt__count_by_pointer();
+    return zt__driver_functions.operation(list, next, signal, wait_count, waits);
+}
+
+/* ---- pointers -------------------------------------------------------------------------------------------- */
+
+/* Puts `own` in the place of the driver's function at `place`, which is stored at `known`. A second driver may have
+   another function of the name, of which launches are not seen. Returns 0 then. */
+static int zt__exchange_function(void **place, void *known, void *own) {
+    void *before;
+    int is_same;
+    zt__lock(&zt__dispatch_mutex);
+    memcpy(&before, known, sizeof before);
+    if (!before) {
+        memcpy(known, place, sizeof *place);
+    }
+    is_same = !before || before == *place;
+    zt__unlock(&zt__dispatch_mutex);
+    if (is_same) {
+        zt__keep_loaded();
+        *place = own;
+    }
+    return is_same;
+}
+
+ZT__PRIVATE void zt__wrap_extension(zt__tracer *tracer,
+                                    const ze_driver_get_extension_function_address_params_t *parameters) {
+    const char *name = *parameters->pname;
+    void **place = *parameters->pppFunctionAddress;
+    int is_wrapped = 1;
+    if (!name || !place || !*place) {
+        return;
+    }
+#define X(function, member, own, type)                                                                       \
+    if (strcmp(name, function) == 0) {                                                                       \
+        type wrapper = own;                                                                                  \
+        void *pointer;                                                                                       \
+        memcpy(&pointer, &wrapper, sizeof pointer);                                                          \
+        is_wrapped = zt__exchange_function(place, &zt__driver_functions.member, pointer);                    \
+    }
+    X("zeCommandListAppendLaunchKernelWithArguments", with_arguments, zt__launch_with_arguments,
+      zt__launch_with_arguments_fn)
+    X("zeCommandListAppendLaunchKernelWithParameters", with_parameters, zt__launch_with_parameters,
+      zt__launch_with_parameters_fn)
+    X("zexCommandListAppendVariableLaunchKernel", variable, zt__launch_variable, zt__launch_variable_fn)
+    X("zeCommandListAppendGraphExp", graph, zt__append_graph, zt__append_graph_fn)
+    X("zexCommandListAppendCustomOperation", operation, zt__append_operation, zt__append_operation_fn)
+#undef X
+    if (!is_wrapped) {
+        zt__store(&tracer->has_unseen_pointers, 1);
+    }
 }
 
 #endif
@@ -24804,7 +25271,6 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     tracer->timeline = timeline;
     zt__configure_modules(&tracer->modules, config->modules);
     tracer->modules.profile_flags = config->profile_flags;
-    tracer->modules.refuses_flags = 0;
     while (rest && zt__next_name(&rest, &pattern, &length)) { /* each pattern must match a call */
         size_t skipped = *pattern == '!';
         for (call = 0; call < ZT__CALL_COUNT; call++) {
@@ -24838,13 +25304,8 @@ static ze_result_t zt__configure_tracer(zt__tracer *tracer, const zt_trace_confi
     }
     tracer->hook_count = config->hook_count;
 
-    if (tracer->automatic) { /* its profilers may not be open yet */
-        zt_config complete = zt__complete_config(tracer->automatic);
-        measures_times_alone =
-            complete.groups && !zt__has_names(complete.groups) && !zt__has_names(complete.metrics);
-    } else {
-        measures_times_alone = tracer->devices->profiler->passes[0].group_count == 0;
-    }
+    /* The profilers of zt_auto are opened later, and may find that there are no metrics. */
+    measures_times_alone = tracer->automatic || tracer->devices->profiler->passes[0].group_count == 0;
     tracer->keeps_events = (!config->no_launches || config->copies) &&
                            (config->every > 1 || config->limit || measures_times_alone);
     present = ZT__ALWAYS;
@@ -24924,6 +25385,7 @@ static ze_result_t zt__start_only_tracer(zt__tracer *tracer, const zt_trace_conf
     if (enable_layer && enable_layer() == ZE_RESULT_SUCCESS) {
         zt__find_loader_symbol("zelDisableTracingLayer", (void *)&zt__dispatch.disable_layer);
     }
+    zt__dispatch.wrap_extension = zt__wrap_extension;
     result = zt__register_calls(tracer);
     if (result == ZE_RESULT_SUCCESS) {
         zt__set_live(tracer, 1);
@@ -24953,6 +25415,7 @@ ZT__PRIVATE ze_result_t zt__start_tracer(zt__tracer *tracer, const zt_trace_conf
     if (result != ZE_RESULT_SUCCESS) {
         zt__store(&process->tracers, 0u);
     }
+    zt__store(&tracer->start_result, (int)result);
     return result;
 }
 
@@ -24981,7 +25444,7 @@ ZT__PRIVATE ze_result_t zt__stop_tracer(zt__tracer *tracer, const char *caller) 
                 zt__try_collect(profiler, NULL, 1);
             }
         }
-        zt__release_kept_events(tracer, NULL);
+        zt__release_kept_events(tracer, NULL, NULL);
     }
 
     zt__lock(&zt__dispatch_setup);
@@ -25181,38 +25644,43 @@ typedef struct zt__histogram {
     uint32_t used; /* buckets up to the last one that is not empty; 0: no times are kept */
 } zt__histogram;
 
-/* Where a region is, and its part of all GPU time. */
+/* Where a region or a path is, and its part of all GPU time. */
 typedef struct zt__nesting {
-    uint32_t parent;         /* as in zt_region_info */
-    double own_ns, total_ns; /* as there */
+    uint32_t index;          /* of the region, or ZT_PATH of that of the path */
+    uint32_t region;         /* its index */
+    uint32_t path;           /* index of the path; of a region that of its last one, or UINT32_MAX */
+    uint32_t parent;         /* of a region as in zt_region_info; of a path as in zt_path_info */
+    uint32_t paths;          /* how many the region has, or 0 for a path */
+    double own_ns, total_ns; /* as in zt_region_info */
     double share; /* from 0 to 1. An estimate where own_ns is not known; NaN if no region has GPU time */
 } zt__nesting;
 
-/* A report that is being written. zt__read_region reads one region at a time into it. */
+/* A report that is being written. zt__read_region reads one region or path at a time into it. */
 typedef struct zt__document {
     zt__writer writer;
     zt_profiler *profiler;
     size_t room; /* columns of a line, for tables */
     zt__advice advice;
-    uint32_t region_count;           /* when the report was begun */
-    zt__nesting *nesting;            /* of each region, all of one moment */
-    double gpu_time_ns;              /* the sum of own times, or of estimates of them */
-    int is_nested;                   /* a region is inside another */
-    uint32_t index;                  /* of the region that was read last */
-    const zt__region_record *record; /* this and what follows is of that region */
+    uint32_t region_count, path_count; /* when the report was begun */
+    zt__nesting *regions, *paths;      /* all of one moment */
+    double gpu_time_ns;                /* the sum of own times, or of estimates of them */
+    int is_nested;                     /* a region is inside another */
+    const zt__nesting *nesting;        /* of the region or path that was read last, like what follows */
+    zt__subject subject;
     zt_region_info region;
     double operations; /* of a sample; 0: not known */
-    zt_stats *stats;   /* of each value of a row: the GPU time and the latencies are those of all samples */
-    zt_stats time_with_metrics; /* the GPU time of the samples with metrics */
+    zt_stats *stats;   /* of each column */
     zt__histogram histogram;
-    uint32_t shown_count; /* regions so far that have samples, also lost or dropped ones */
-    int differs;          /* passes of one of them differ */
-    int out_of_memory;    /* the report is incomplete */
-    zt_overlap overlap;   /* filled in by zt__read_overlap */
+    uint32_t shown_count;  /* so far, with samples, also lost or dropped ones */
+    int differs;           /* passes of one of them differ */
+    int out_of_memory;     /* the report is incomplete */
+    zt__coverage coverage; /* of reports with shares */
+    zt__at_once *at_once;  /* of each path */
+    double busy_ns; /* in which any of gpu_time_ns ran; NaN: not known. Shares are of it, else of that */
 } zt__document;
 
 /* The lengths of zt__figure_names, zt__overlap_names and zt__kernel_numbers. */
-enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 6, ZT__KERNEL_NUMBERS = 10 };
+enum { ZT__FIGURE_COUNT = 7, ZT__OVERLAP_COUNT = 7, ZT__KERNEL_NUMBERS = 9 };
 
 typedef struct zt__figures {
     double values[ZT__FIGURE_COUNT];
@@ -25267,9 +25735,19 @@ ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t
    measured. Then the GPU time of those with metrics is written, too. */
 ZT__PRIVATE int zt__has_times_alone(const zt__document *document);
 
-/* Reads a region. Returns 0 if it is not to be written: it has no samples, not even lost or dropped ones,
-   or there is no memory. */
-ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index);
+/* Reads a region or a path, of which this is the nesting. Returns 0 if it is not to be written: it has no samples, not
+   even lost or dropped ones, or there is no memory. */
+ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesting);
+
+/* Returns whether a path is one of several of its region, so that it has figures of its own. */
+ZT__PRIVATE int zt__is_one_of_several(const zt__document *document, const zt__nesting *path);
+
+/* Returns the next row of a report by paths, or the first for NULL; NULL at the end. A row is a region that has at most
+   one path, or a path of another region. */
+ZT__PRIVATE const zt__nesting *zt__next_by_path(const zt__document *document, const zt__nesting *row);
+
+/* Returns the name of a path, such as "step;solve" or ";solve", which the caller frees. Returns NULL without memory. */
+ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path);
 
 ZT__PRIVATE zt__figures zt__list_figures(const zt_stats *stats);
 
@@ -25294,9 +25772,6 @@ ZT__PRIVATE zt__module_text zt__format_module(const zt_kernel_info *info);
 
 ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]);
 #endif
-
-/* Reads how samples cover the time of the device. */
-ZT__PRIVATE const zt_overlap *zt__read_overlap(zt__document *document);
 
 #ifdef ZETOOLS_TRACER
 
@@ -25330,53 +25805,23 @@ static int zt__is_countable(double time) {
 }
 
 ZT__PRIVATE const zt_stats *zt__pass_time(const zt__document *document, uint32_t pass) {
-    uint32_t column = zt__pass_time_column(document->profiler, pass);
-    return column > 0 ? &document->stats[column] : &document->time_with_metrics;
+    return &document->stats[zt__pass_time_column(document->profiler, pass)];
 }
 
 ZT__PRIVATE int zt__has_times_alone(const zt__document *document) {
     return document->profiler->metric_count > 0 && document->region.with_metrics < document->region.count;
 }
 
-/* Reads the statistics of a region that have this layout and, from those of times, the histogram. */
-static void zt__read_columns(zt__document *document, const zt__sample_layout *layout,
-                             const zt__statistics *statistics) {
-    zt_profiler *profiler = document->profiler;
-    const zt_allocator *allocator = &profiler->config.allocator;
-    int are_times = layout == &profiler->times_layout;
-    double *values = NULL, first = 0, last = 0;
-    zt__histogram *histogram = &document->histogram;
-    zt__statistics copy;
-    uint32_t column, kept = 0, i;
-    if (!zt__copy_statistics(profiler, layout, statistics, &copy)) {
-        document->out_of_memory = 1;
-        return;
-    }
-    if (copy.kept > 0) {
-        values = (double *)zt__allocate(allocator, copy.kept, sizeof *values);
-        document->out_of_memory |= !values;
-    }
-    *(are_times ? &document->region.count : &document->region.with_metrics) = zt__collected(profiler, &copy);
-    for (column = layout->column_count; column-- > 0;) { /* `values` are the GPU times at the end */
-        zt_stats *stats = &document->stats[column];
-        kept = values ? zt__copy_column(layout, &copy, column, values) : 0;
-        if (are_times && column > 0) {
-            stats = &document->stats[zt__latency_column(profiler, column - 1)];
-        } else if (!are_times && column == 0) {
-            stats = &document->time_with_metrics;
-        }
-        zt__get_moments(layout, &copy, column, stats);
-        zt__add_quantiles(layout, column, values, kept, stats);
-    }
-
-    /* The buckets are as narrow as their number allows, but not narrower than 0.5 %. */
-    if (are_times) {
-        memset(histogram, 0, sizeof *histogram);
-    }
-    for (i = 0; i < kept && are_times; i++) {
-        if (zt__is_countable(values[i])) {
-            first = first > 0 && first < values[i] ? first : values[i];
-            last = last > values[i] ? last : values[i];
+/* Fills the histogram with sorted GPU times. Its buckets are as narrow as their number allows, but not narrower than
+   0.5 %. */
+static void zt__fill_histogram(zt__histogram *histogram, const zt__kept_value *values, uint32_t count) {
+    double first = 0, last = 0;
+    uint32_t i;
+    memset(histogram, 0, sizeof *histogram);
+    for (i = 0; i < count; i++) {
+        if (zt__is_countable(values[i].value)) {
+            first = first > 0 ? first : values[i].value;
+            last = values[i].value;
         }
     }
     if (first > 0) {
@@ -25384,55 +25829,103 @@ static void zt__read_columns(zt__document *document, const zt__sample_layout *la
         histogram->ratio = pow(last / first, 1.0 / (double)ZT__HISTOGRAM_BUCKETS);
         histogram->ratio = histogram->ratio < 1.005 ? 1.005 : histogram->ratio;
     }
-    for (i = 0; i < kept && first > 0; i++) {
-        if (zt__is_countable(values[i])) {
-            double place = log(values[i] / first) / log(histogram->ratio);
+    for (i = 0; i < count && first > 0; i++) {
+        if (zt__is_countable(values[i].value)) {
+            double place = log(values[i].value / first) / log(histogram->ratio);
             uint32_t bucket =
                 place < ZT__HISTOGRAM_BUCKETS - 1 ? (uint32_t)place : ZT__HISTOGRAM_BUCKETS - 1u;
             histogram->counts[bucket]++;
             histogram->used = bucket + 1 > histogram->used ? bucket + 1 : histogram->used;
         }
     }
-    zt__free(allocator, values);
-    zt__free_statistics(allocator, &copy);
 }
 
-ZT__PRIVATE int zt__read_region(zt__document *document, uint32_t index) {
+ZT__PRIVATE int zt__read_region(zt__document *document, const zt__nesting *nesting) {
     zt_profiler *profiler = document->profiler;
     zt_region_info *region = &document->region;
-    const zt__region_record *record;
+    zt__kept_value *times;
     zt_stats pass_times[ZT__MAX_PASSES];
-    double launch_error_ns;
-    uint32_t pass;
+    zt__totals totals;
+    uint32_t column, pass, count;
+    document->nesting = nesting;
+    document->subject = zt__subject_at(profiler, nesting->index);
     memset(region, 0, sizeof *region);
     zt__lock(&profiler->mutex);
-    record = profiler->regions[index];
-    region->lost = record->lost;
-    region->dropped = record->dropped;
-    zt__add_bytes(record, region);
-    launch_error_ns = record->launch_error_ns;
-    document->operations = record->operations;
+    totals = zt__add_up(document->subject);
+    region->lost = document->subject.region->lost;
+    region->dropped = document->subject.region->dropped;
+    document->operations = document->subject.region->operations;
     zt__unlock(&profiler->mutex);
-    document->index = index;
-    document->record = record;
-    zt__read_columns(document, &profiler->layout, &record->statistics);
-    zt__read_columns(document, &profiler->times_layout, &record->times);
-    region->name = record->name;
-    region->parent = document->nesting[index].parent;
-    region->own_ns = document->nesting[index].own_ns;
-    region->total_ns = document->nesting[index].total_ns;
-    zt__hide_uncertain(&document->stats[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)], launch_error_ns);
+    zt__fill_totals(&totals, region);
+    for (column = 1; column < profiler->layout.column_count; column++) {
+        document->out_of_memory |=
+            !zt__get_column(profiler, document->subject, column, &document->stats[column], NULL, NULL);
+    }
+    document->out_of_memory |=
+        !zt__get_column(profiler, document->subject, 0, &document->stats[0], &times, &count);
+    zt__fill_histogram(&document->histogram, times, count);
+    zt__free(&profiler->config.allocator, times);
+    region->name = document->subject.region->name;
+    region->parent = nesting->parent;
+    region->own_ns = nesting->own_ns;
+    region->total_ns = nesting->total_ns;
+    zt__hide_uncertain(&document->stats[zt__latency_column(profiler, ZT_LATENCY_LAUNCH)],
+                       totals.launch_error_ns);
     region->time_ns = document->stats[0];
     for (pass = 0; pass < profiler->pass_count; pass++) {
         pass_times[pass] = *zt__pass_time(document, pass);
     }
     region->differs = zt__find_differences(profiler, pass_times);
-    if (document->out_of_memory || !(region->count || region->lost || region->dropped)) {
+    if (document->out_of_memory ||
+        !(region->count || (!document->subject.path && (region->lost || region->dropped)))) {
         return 0;
     }
     document->shown_count++;
     document->differs |= region->differs != 0;
     return 1;
+}
+
+ZT__PRIVATE int zt__is_one_of_several(const zt__document *document, const zt__nesting *path) {
+    return document->regions[path->region].paths > 1;
+}
+
+ZT__PRIVATE const zt__nesting *zt__next_by_path(const zt__document *document, const zt__nesting *row) {
+    uint32_t i = 0;
+    if (row) {
+        i = (row->index < ZT_PATH(0) ? row->region : document->region_count + row->path) + 1;
+    }
+    for (; i < document->region_count; i++) {
+        if (document->regions[i].paths <= 1) {
+            return &document->regions[i];
+        }
+    }
+    for (; i < document->region_count + document->path_count; i++) {
+        row = &document->paths[i - document->region_count];
+        if (zt__is_one_of_several(document, row)) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+ZT__PRIVATE char *zt__name_path(zt__document *document, const zt__path *path) {
+    const zt__path *outer;
+    size_t length = path->depth == 1 ? 1 : 0, used;
+    char *name;
+    for (outer = path; outer->depth > 0; outer = outer->key.outer) {
+        length += strlen(outer->key.region->name) + 1;
+    }
+    name = (char *)zt__allocate(&document->profiler->config.allocator, length, 1);
+    document->out_of_memory |= !name;
+    for (outer = path, used = length - 1; outer->depth > 0 && name; outer = outer->key.outer) {
+        length = strlen(outer->key.region->name);
+        memcpy(name + used - length, outer->key.region->name, length);
+        used -= length;
+        if (used > 0) {
+            name[--used] = ';';
+        }
+    }
+    return name;
 }
 
 /* ---- names and texts that reports share ----------------------------------------------------------------- */
@@ -25461,11 +25954,12 @@ ZT__PRIVATE const char *const zt__overlap_names[ZT__OVERLAP_COUNT][2] = {
     {"overlap: kernels", "kernel_ns"},
     {"overlap: copies", "copy_ns"},
     {"overlap: kernels and copies at once", "both_ns"},
-    {"overlap: idle", "idle_ns"}};
+    {"overlap: idle", "idle_ns"},
+    {"overlap: several at once", "at_once_ns"}};
 
 ZT__PRIVATE zt__overlap_times zt__list_overlap(const zt_overlap *overlap) {
     zt__overlap_times times = {{overlap->span_ns, overlap->busy_ns, overlap->kernel_ns, overlap->copy_ns,
-                                overlap->both_ns, overlap->idle_ns}};
+                                overlap->both_ns, overlap->idle_ns, overlap->at_once_ns}};
     return times;
 }
 
@@ -25505,16 +25999,14 @@ ZT__PRIVATE zt__date zt__format_now(void) {
 
 /* The figures of a kernel that are one number, as CSV and JSON have them. UINT32_MAX: not known. */
 ZT__PRIVATE const char *const zt__kernel_numbers[ZT__KERNEL_NUMBERS][2] = {
-    {"simd_width", "items"},  {"registers", ""},
-    {"slm_bytes", "bytes"},   {"private_bytes", "bytes"},
-    {"spill_bytes", "bytes"}, {"barriers", ""},
-    {"arguments", ""},        {"code_bytes", "bytes"},
-    {"profile_flags", ""},    {"free_register_bytes", "bytes"}};
+    {"simd_width", "items"},    {"registers", ""},        {"slm_bytes", "bytes"},
+    {"private_bytes", "bytes"}, {"spill_bytes", "bytes"}, {"barriers", ""},
+    {"arguments", ""},          {"code_bytes", "bytes"},  {"profile_flags", ""}};
 
 ZT__PRIVATE zt__kernel_values zt__list_kernel_values(const zt_kernel_info *info) {
     zt__kernel_values list = {{info->simd_width, info->registers, info->slm_bytes, info->private_bytes,
                                info->spill_bytes, info->barriers, info->arguments, info->code_bytes,
-                               info->profile_flags, info->free_register_bytes}};
+                               info->profile_flags}};
     return list;
 }
 
@@ -25540,11 +26032,6 @@ ZT__PRIVATE zt__sizes_text zt__format_sizes(const uint32_t sizes[3]) {
     return sizes_text;
 }
 #endif
-
-ZT__PRIVATE const zt_overlap *zt__read_overlap(zt__document *document) {
-    document->out_of_memory |= !zt__measure_overlap(document->profiler, &document->overlap);
-    return &document->overlap;
-}
 
 /* ---- hot spots ------------------------------------------------------------------------------------------- */
 
@@ -25833,7 +26320,8 @@ ZT__PRIVATE void zt__note_why_empty(zt__document *document, zt__note_fn note) {
     zt__tracer *tracer = zt__load(&document->profiler->tracer);
     zt_trace_counts counts = zt_trace_get_counts(document->profiler);
     const zt__traced_device *device = tracer ? zt__load(&tracer->devices) : NULL;
-    if (tracer && tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
+    if (tracer && zt__load(&tracer->start_result) == ZE_RESULT_SUCCESS &&
+        tracer->measured[ZT__CALL_CommandListAppendLaunchKernel]) {
         if (counts.launches > 0) {
             zt__add_note(document, note,
                          "%llu launch%s: %llu measured, %llu left out by ZT_KERNELS or zt_trace_config.",
@@ -25865,12 +26353,36 @@ ZT__PRIVATE void zt__note_elsewhere(zt__document *document, zt__note_fn note) {
     const zt__tracer *tracer = zt__load(&document->profiler->tracer);
     int counts_waits = tracer && tracer->measured[ZT__CALL_CommandListAppendWaitOnEvents] &&
                        document->profiler->metric_count == 0;
-    if (counts.elsewhere > 0) {
+    int start_result = tracer ? zt__load(&tracer->start_result) : 0;
+    int has_unseen_pointers = tracer && zt__load(&tracer->has_unseen_pointers);
+    if (start_result != 0) {
+        zt__add_note(
+            document, note,
+            "Tracing is off: the last zt_trace_start failed (%s). Kernels that were launched since are not "
+            "shown.",
+            zt_result_name((ze_result_t)start_result));
+    }
+    if (counts.elsewhere > counts.by_pointer) {
         zt__add_note(document, note,
                      "%llu of %llu launches could not be measured: their lists are of other contexts or "
                      "devices, of copy engines, can be cloned or changed, or are captured into graphs%s.",
-                     (unsigned long long)counts.elsewhere, (unsigned long long)counts.launches,
+                     (unsigned long long)(counts.elsewhere - counts.by_pointer),
+                     (unsigned long long)counts.launches,
                      counts_waits ? ", or they are waits on lists that are not in order" : "");
+    }
+    if (counts.by_pointer > 0) {
+        zt__add_note(
+            document, note,
+            "%llu of %llu launches %s made through a pointer that zeDriverGetExtensionFunctionAddress "
+            "returned, and not measured: shares are of the others. Not measured are graphs, launches of "
+            "variables and, where the loader wraps handles, all.",
+            (unsigned long long)counts.by_pointer, (unsigned long long)counts.launches,
+            counts.by_pointer == 1 ? "was" : "were");
+    }
+    if (has_unseen_pointers) {
+        zt__add_note(document, note,
+                     "zeDriverGetExtensionFunctionAddress returned pointers of a second driver, and launches "
+                     "through them are not seen: shares are of the others.");
     }
     if (counts.serialised > 0 && document->profiler->metric_count == 0) {
         zt__add_note(document, note,
@@ -25954,12 +26466,63 @@ static void zt__note_hotspots(zt__document *document, zt__note_fn note) {
 }
 #endif
 
+/* Notes which regions ran at once, and how much, or that this is not known. Clocks are not exact to the last percent. */
+static void zt__note_at_once(zt__document *document, zt__note_fn note) {
+    enum { MOST_NAMED = 3, LEAST_PERCENT = 1 };
+    zt_profiler *profiler = document->profiler;
+    const zt__coverage *coverage = &document->coverage;
+    const zt__at_once *named[MOST_NAMED + 1];
+    double sum = 0;
+    char text[1024] = "";
+    uint32_t i, place, count = 0, lists = zt__read_locked(profiler, &profiler->list_count);
+    if (zt__is_nan(coverage->covered_ns)) {
+        if (document->shown_count > 1 && lists > 1) {
+            note(document,
+                 coverage->overlap.samples > 0
+                     ? "Whether regions ran at once cannot be told, because samples are missing."
+                     : "Whether regions of different lists ran at once cannot be told without a timeline: "
+                       "set ZT_TIMELINE=65536. Shares are of the sum of their times.");
+        }
+        return;
+    }
+    if (coverage->overlap.at_once_ns < coverage->covered_ns * LEAST_PERCENT / 100) {
+        return;
+    }
+    for (i = 0; i < document->path_count; i++) {
+        const zt__at_once *path = &document->at_once[i];
+        sum += zt__is_nan(document->paths[i].share) ? 0 : 100 * document->paths[i].share;
+        for (place = count; place > 0 && path->ns > named[place - 1]->ns; place--) {
+            named[place] = named[place - 1];
+        }
+        if (place < MOST_NAMED && path->ns > 0) {
+            named[place] = path;
+            count += count < MOST_NAMED;
+        }
+    }
+    zt__append(text, sizeof text, "Several regions ran at once in ");
+    zt__append_time(text, sizeof text, coverage->overlap.at_once_ns);
+    zt__append(text, sizeof text, " of the ");
+    zt__append_time(text, sizeof text, coverage->covered_ns);
+    zt__append(text, sizeof text, " in which any ran:");
+    for (i = 0; i < count; i++) {
+        zt__subject subject = zt__subject_at(profiler, ZT_PATH(named[i] - document->at_once));
+        zt__append(text, sizeof text, "%s \"%.100s\" for %.0f%% of its time", i ? "," : "",
+                   subject.region->name, 100 * named[i]->ns / named[i]->of_ns);
+    }
+    zt__append(
+        text, sizeof text,
+        ". Their counters contain work of the others. Shares are of the busy time, and add up to %.0f%%.",
+        sum);
+    note(document, text);
+}
+
 ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt_get_availability(profiler);
     zt_counts counts = zt_get_counts(profiler);
-    uint64_t all = 0, with_metrics = 0, states[ZT__SLOT_STATE_COUNT], waiting;
+    uint64_t all = 0, with_metrics = 0, others = 0, states[ZT__SLOT_STATE_COUNT], waiting;
     uint32_t i, unknown = 0, hotspots = 0;
+    const char *name; /* of a region that is not ended */
     char text[256];
 #ifdef ZETOOLS_TRACER
     zt__tracer *tracer = zt__load(&profiler->tracer);
@@ -26000,7 +26563,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
         zt__add_note(document, note, "There are no metrics: %s", zt_get_availability_text(profiler));
     }
     for (i = 0; i < document->region_count; i++) {
-        unknown += (uint32_t)zt__is_nan(document->nesting[i].own_ns);
+        unknown += (uint32_t)zt__is_nan(document->regions[i].own_ns);
     }
     if (unknown > 0) {
         zt__add_note(document, note,
@@ -26008,10 +26571,13 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      "or lists ran outside of zt_execute. %s share is estimated from what was collected.",
                      (unsigned)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "Its" : "Their");
     }
+    zt__note_at_once(document, note);
     zt__lock(&profiler->mutex);
-    for (i = 0; i < document->region_count; i++) { /* packed statistics have samples with times alone, too */
-        all += zt__collected(profiler, &profiler->regions[i]->times);
-        with_metrics += zt__collected(profiler, &profiler->regions[i]->statistics);
+    for (i = 0; i < document->path_count; i++) { /* packed statistics have samples with times alone, too */
+        const zt__path *path = zt__path_at(profiler, i);
+        all += path->statistics.count;
+        with_metrics += path->with_metrics;
+        others += i == ZT__MAX_PATHS ? path->statistics.count : 0;
     }
     zt__unlock(&profiler->mutex);
     if (profiler->metric_count > 0 && with_metrics < all) {
@@ -26021,6 +26587,12 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
                      "others.",
                      (unsigned long long)(all - with_metrics), (unsigned long long)all);
     }
+    if (others > 0) {
+        zt__add_note(document, note,
+                     "%llu samples are counted as \"" ZT__OTHER_REGION "\", because there are more than %u "
+                     "names inside others. Do not put numbers that change into names.",
+                     (unsigned long long)others, (unsigned)ZT__MAX_PATHS);
+    }
     if (document->differs) {
         note(document, "Where passes differ, metrics of different passes are not of the same work. Repeat "
                        "the same work in each pass, or raise config.pass_tolerance.");
@@ -26029,7 +26601,9 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     /* samples that are not in the report */
     zt__count_states(profiler, states);
     waiting = states[ZT__SLOT_OPEN] + states[ZT__SLOT_RECORDED];
-    zt__note_missing(document, note, states[ZT__SLOT_OPEN], "not ended",
+    name = zt__name_open_region(profiler);
+    snprintf(text, sizeof text, "not ended, such as '%.64s'", name ? name : "");
+    zt__note_missing(document, note, states[ZT__SLOT_OPEN], text,
                      "Call zt_end for each region that was begun.");
     zt__note_missing(document, note, states[ZT__SLOT_RECORDED], "recorded and not seen to run yet",
                      "Call zt_collect after the execution.");
@@ -26160,28 +26734,33 @@ static void zt__write_csv_sum(zt__writer *writer, const char *region, const char
     zt__write_csv_value(writer, region, &metric, count, sum, NULL);
 }
 
-/* Writes the figures of the region that was read last. */
-static void zt__write_csv_region(zt__document *document) {
+/* Writes the figures of the region or path that was read last, under this name. */
+static void zt__write_csv_region(zt__document *document, const char *name) {
     static const zt_metric gpu_time = {"GPU time",       "", "", "ns", "", ZET_METRIC_TYPE_DURATION,
                                        ZT_AGGREGATE_SUM, 0};
     zt_profiler *profiler = document->profiler;
     const zt_region_info *region = &document->region;
-    const zt__nesting *nesting = &document->nesting[document->index];
+    const zt__nesting *nesting = document->nesting;
     zt__writer *writer = &document->writer;
-    const char *name = region->name;
     zt__csv_line line = {name, &gpu_time, &document->stats[0], "all", "all", region->differs, NULL};
     uint64_t count = document->stats[0].count;
-    uint32_t metric, part;
+    uint32_t metric, part, parent = nesting->parent;
     char tile[16] = "all", pass[16] = "all";
     int shows_passes;
     zt_limit_info limit;
+    if (document->subject.path && parent != UINT32_MAX) {
+        parent = document->paths[parent].region;
+    }
     zt__write_csv_line(writer, &line);
+    if (document->subject.path) {
+        zt__write_csv_text(writer, name, "path of", "", region->name);
+    }
     zt__write_csv_sum(writer, name, "own GPU time", "ns", ZET_METRIC_TYPE_DURATION, count, nesting->own_ns);
     zt__write_csv_sum(writer, name, "total GPU time", "ns", ZET_METRIC_TYPE_DURATION, count,
                       nesting->total_ns);
     zt__write_csv_sum(writer, name, "share", "percent", ZET_METRIC_TYPE_RATIO, count, 100 * nesting->share);
-    if (nesting->parent != UINT32_MAX) {
-        zt__write_csv_text(writer, name, "parent", "", zt__record_at(profiler, nesting->parent)->name);
+    if (parent != UINT32_MAX) {
+        zt__write_csv_text(writer, name, "parent", "", zt__record_at(profiler, parent)->name);
     }
     for (part = 0; part < ZT_LATENCY_COUNT; part++) {
         zt_metric latency = gpu_time;
@@ -26224,7 +26803,7 @@ static void zt__write_csv_region(zt__document *document) {
         zt__csv_line streamed_line = {name, NULL, &stats, "all", "stream", 0, NULL};
         zt_streamed streamed;
         streamed_line.metric = zt_get_streamed_metric(profiler, metric);
-        zt_get_streamed(profiler, document->index, metric, &streamed);
+        zt_get_streamed(profiler, nesting->index, metric, &streamed);
         zt__clear_stats(&stats);
         stats.count = streamed.rows;
         stats.mean = streamed.mean;
@@ -26233,10 +26812,12 @@ static void zt__write_csv_region(zt__document *document) {
             zt__write_csv_line(writer, &streamed_line);
         }
     }
-    zt__write_csv_count(writer, name, "lost", "samples", region->lost);
-    zt__write_csv_count(writer, name, "dropped", "samples", region->dropped);
-    zt__find_limit(profiler, &document->advice, document->record, &limit);
-    zt__write_csv_text(writer, name, "limit", "", zt_limit_name(limit.limit));
+    if (!document->subject.path) {
+        zt__write_csv_count(writer, name, "lost", "samples", region->lost);
+        zt__write_csv_count(writer, name, "dropped", "samples", region->dropped);
+    }
+    zt__find_limit(profiler, &document->advice, document->subject, &limit);
+    zt__write_csv_text(writer, name, "limit", "", limit.name);
     zt__write_csv_text(writer, name, "limit: reason", "", limit.text);
 }
 
@@ -26334,8 +26915,8 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     const zt_profiler *profiler = document->profiler;
     const zt__facts *facts = &profiler->facts;
     zt__writer *writer = &document->writer;
-    const zt_overlap *overlap;
-    zt__overlap_times times;
+    const zt_overlap *overlap = &document->coverage.overlap;
+    zt__overlap_times times = zt__list_overlap(overlap);
     zt_counts counts;
     char text[64];
     uint32_t i;
@@ -26357,9 +26938,19 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
     zt__write_csv_text(writer, "", "availability", "", zt_get_availability_text(profiler));
     zt__prepare_advice(profiler, &document->advice);
     for (i = 0; i < document->region_count; i++) {
-        zt__read_region(document, i);
+        zt__read_region(document, &document->regions[i]);
         if (!document->out_of_memory) { /* those without samples are written, as in JSON */
-            zt__write_csv_region(document);
+            zt__write_csv_region(document, document->region.name);
+        }
+    }
+    for (i = 0; i < document->path_count; i++) {
+        const zt__nesting *path = &document->paths[i];
+        if (zt__is_one_of_several(document, path) && zt__read_region(document, path)) {
+            char *name = zt__name_path(document, document->subject.path);
+            if (name) {
+                zt__write_csv_region(document, name);
+            }
+            zt__free(&profiler->config.allocator, name);
         }
     }
 #ifdef ZETOOLS_TRACER
@@ -26367,8 +26958,6 @@ ZT__PRIVATE void zt__write_csv(zt__document *document) {
 #endif
 
     /* what became of all samples, and how they cover the time of the device, if a timeline is kept */
-    overlap = zt__read_overlap(document);
-    times = zt__list_overlap(overlap);
     counts = zt_get_counts(profiler);
     zt__write_csv_count(writer, "", "begun", "samples", counts.begun);
     zt__write_csv_count(writer, "", "collected", "samples", counts.collected);
@@ -26474,6 +27063,7 @@ typedef struct zt__json {
     uint32_t streamed_count;
     double *figures;      /* of each region, the means of all metrics */
     zt__mean_table means; /* the same, for zt__rank_columns */
+    double *row;          /* the means of the region or path that was read last */
     zt__ranked_column *columns;
     uint32_t column_count;
 } zt__json;
@@ -26578,10 +27168,12 @@ static void zt__write_json_key(zt__writer *writer, const zt_metric *metric, int 
    known. */
 static void zt__write_json_metrics(zt__document *document, const zt__json *json, uint32_t first_column) {
     const zt_profiler *profiler = document->profiler;
+    zt__mean_table means = {json->row, profiler->metric_count, 1};
     zt__writer *writer = &document->writer;
     uint32_t i;
     zt__write_text(writer, "{");
     for (i = 0; i < profiler->metric_count; i++) {
+        json->row[i] = document->stats[1 + i].mean;
         zt__write_json_key(writer, &profiler->metrics[i], json->is_repeated[i]);
         zt__write_json_metric(writer, &document->stats[first_column + i]);
     }
@@ -26590,7 +27182,7 @@ static void zt__write_json_metrics(zt__document *document, const zt__json *json,
         if (column->metric == UINT32_MAX) {
             zt_stats stats;
             zt__clear_stats(&stats);
-            stats.mean = zt__ranked_figure(&document->advice, &json->means, document->index, column);
+            stats.mean = zt__ranked_figure(&document->advice, &means, 0, column);
             stats.count = zt__is_nan(stats.mean) ? 0 : document->region.with_metrics;
             zt__write_comma(writer);
             zt__print(writer, "\n\"%s\":", zt__roles[column->role].name);
@@ -26600,27 +27192,16 @@ static void zt__write_json_metrics(zt__document *document, const zt__json *json,
     zt__write_text(writer, "}");
 }
 
-/* Writes the region that was read last: how often it ran, and how long, what limits it, and its metrics. */
-static void zt__write_json_region(zt__document *document, const zt__json *json) {
+/* Writes the figures of the region or path that was read last: how long it ran, what limits it, and its metrics. */
+static void zt__write_json_figures(zt__document *document, const zt__json *json) {
     zt_profiler *profiler = document->profiler;
     const zt_region_info *region = &document->region;
     const zt__histogram *histogram = &document->histogram;
     zt__writer *writer = &document->writer;
-    /* The memory traffic, with which a roofline compares operations, is that of samples with metrics. */
-    const zt_stats *time = region->with_metrics ? &document->time_with_metrics : &region->time_ns;
-    double figures[ZT__ROLE_COUNT], instructions;
+    double figures[ZT__ROLE_COUNT], instructions, time_sum = 0, time_count = 0;
     zt_limit_info limit;
     uint32_t i;
-    zt__write_comma(writer);
-    zt__write_text(writer, "\n{");
-    zt__write_json_text(writer, "name", region->name);
-    zt__write_json_count(writer, "count", region->count);
-    zt__write_json_count(writer, "lost", region->lost);
-    zt__write_json_count(writer, "dropped", region->dropped);
-    zt__write_json_index(writer, "parent", region->parent);
-    zt__write_json_figure(writer, "own_ns", region->own_ns);
-    zt__write_json_figure(writer, "total_ns", region->total_ns);
-    zt__write_json_figure(writer, "share", document->nesting[document->index].share);
+    zt__write_json_figure(writer, "share", document->nesting->share);
     zt__write_json_count(writer, "with_metrics", region->with_metrics);
     zt__write_json_times(writer, "time_ns", &document->stats[0]);
     if (profiler->pass_count > 1) {
@@ -26634,10 +27215,10 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
         }
         zt__write_text(writer, "]");
     }
-    zt__find_limit(profiler, &document->advice, document->record, &limit);
-    zt__read_figures(profiler, &document->advice, document->record, figures);
+    zt__find_limit(profiler, &document->advice, document->subject, &limit);
+    zt__read_figures(profiler, &document->advice, document->subject, figures);
     zt__write_text(writer, ",\n\"limit\":{");
-    zt__write_json_text(writer, "what", zt_limit_name(limit.limit));
+    zt__write_json_text(writer, "what", limit.name);
     zt__write_json_text(writer, "why", limit.text);
     zt__write_json_text(writer, "add", limit.missing);
     zt__write_text(writer, "}");
@@ -26650,9 +27231,14 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
     if (!zt__is_nan(instructions)) {
         zt__write_json_figure(writer, "instructions", instructions * 1e9);
     }
-    if (document->operations > 0 && zt__is_positive(time->sum)) {
-        zt__write_json_figure(writer, "operations",
-                              document->operations * (double)time->count / time->sum * 1e9);
+    /* The memory traffic, with which a roofline compares operations, is that of samples with metrics. */
+    for (i = 0; i < profiler->pass_count; i++) {
+        const zt_stats *time = region->with_metrics ? zt__pass_time(document, i) : &document->stats[0];
+        time_sum += time->count ? time->sum : 0;
+        time_count += (double)time->count;
+    }
+    if (document->operations > 0 && zt__is_positive(time_sum)) {
+        zt__write_json_figure(writer, "operations", document->operations * time_count / time_sum * 1e9);
     }
     for (i = 0; i < ZT_LATENCY_COUNT; i++) {
         const zt_stats *stats = &document->stats[zt__latency_column(profiler, i)];
@@ -26681,7 +27267,7 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
     for (i = 0; i < json->streamed_count; i++) {
         const zt_metric *metric = zt_get_streamed_metric(profiler, i);
         zt_streamed streamed;
-        zt_get_streamed(profiler, document->index, i, &streamed);
+        zt_get_streamed(profiler, document->nesting->index, i, &streamed);
         if (streamed.rows) {
             zt__write_json_key(writer, metric, json->is_repeated[profiler->metric_count + i]);
             zt__write_text(writer, "{");
@@ -26697,7 +27283,43 @@ static void zt__write_json_region(zt__document *document, const zt__json *json) 
         zt__write_comma(writer);
         zt__write_json_metrics(document, json, zt__tile_column(profiler, i, 0));
     }
-    zt__write_text(writer, profiler->tile_count > 0 ? "]}" : "}");
+    zt__write_text(writer, profiler->tile_count > 0 ? "]" : "");
+}
+
+/* Writes the region that was read last. */
+static void zt__write_json_region(zt__document *document, const zt__json *json) {
+    const zt_region_info *region = &document->region;
+    zt__writer *writer = &document->writer;
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n{");
+    zt__write_json_text(writer, "name", region->name);
+    zt__write_json_count(writer, "count", region->count);
+    zt__write_json_count(writer, "lost", region->lost);
+    zt__write_json_count(writer, "dropped", region->dropped);
+    zt__write_json_index(writer, "parent", region->parent);
+    zt__write_json_figure(writer, "own_ns", region->own_ns);
+    zt__write_json_figure(writer, "total_ns", region->total_ns);
+    zt__write_json_figures(document, json);
+    zt__write_text(writer, "}");
+}
+
+/* Writes a path. Where its region has several, each has figures of its own. */
+static void zt__write_json_path(zt__document *document, const zt__json *json, const zt__nesting *path) {
+    zt__writer *writer = &document->writer;
+    zt_path_info info;
+    zt_get_path(document->profiler, path->path, &info);
+    zt__write_comma(writer);
+    zt__write_text(writer, "\n{");
+    zt__write_json_index(writer, "region", info.region);
+    zt__write_json_index(writer, "parent", info.parent);
+    zt__write_json_count(writer, "count", info.count);
+    zt__write_json_figure(writer, "total_ns", path->total_ns);
+    zt__write_json_figure(writer, "own_ns", path->own_ns);
+    if (zt__is_one_of_several(document, path)) {
+        zt__read_region(document, path);
+        zt__write_json_figures(document, json);
+    }
+    zt__write_text(writer, "}");
 }
 
 /* Writes a member with what describes a metric. */
@@ -26727,7 +27349,7 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
     const zt_allocator *allocator = &profiler->config.allocator;
     const zt__facts *facts = &profiler->facts;
     const zt__peaks *peaks = &document->advice.peaks;
-    const zt_overlap *overlap = zt__read_overlap(document);
+    const zt_overlap *overlap = &document->coverage.overlap;
     zt__writer *writer = &document->writer;
     zt_counts counts = zt_get_counts(profiler);
     uint32_t i, metrics = profiler->metric_count;
@@ -26736,7 +27358,8 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
     json->figures = zt__read_means(profiler, document->region_count);
     json->columns = (zt__ranked_column *)zt__allocate(allocator, (size_t)metrics + ZT__DERIVED_COLUMNS,
                                                       sizeof *json->columns);
-    if (!json->is_repeated || !json->figures || !json->columns) {
+    json->row = (double *)zt__allocate(allocator, (size_t)metrics + 1, sizeof *json->row);
+    if (!json->is_repeated || !json->figures || !json->columns || !json->row) {
         document->out_of_memory = 1;
         return;
     }
@@ -26773,6 +27396,7 @@ static void zt__write_json_head(zt__document *document, zt__json *json) {
     zt__write_text(writer, "}");
     zt__write_json_text(writer, "availability", zt_get_availability_text(profiler));
     zt__write_json_figure(writer, "gpu_time_ns", document->gpu_time_ns);
+    zt__write_json_figure(writer, "gpu_busy_ns", document->busy_ns);
     zt__write_text(writer, ",\n\"counts\":{");
     zt__write_json_counts(writer, &counts);
     zt__write_json_count(writer, "unobserved_lists", counts.unobserved_lists);
@@ -27089,7 +27713,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
                                    ZT_AGGREGATE_MEAN,
                                    0};
     zt__json json;
-    uint32_t i, j, paths;
+    uint32_t i, j;
     memset(&json, 0, sizeof json);
     zt__write_json_head(document, &json);
     zt__write_text(writer, ",\n\"columns\":[");
@@ -27128,27 +27752,14 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     zt__write_text(writer, "},\n\"regions\":[");
     for (i = 0; i < document->region_count && !document->out_of_memory; i++) {
         /* Those without samples are written, too, so that indices are those of zt_get_region. */
-        zt__read_region(document, i);
+        zt__read_region(document, &document->regions[i]);
         if (!document->out_of_memory) {
             zt__write_json_region(document, &json);
         }
     }
     zt__write_text(writer, "],\n\"paths\":[");
-    paths = zt_get_path_count(profiler);
-    for (i = 0; i < paths; i++) {
-        zt_path_info path;
-        zt_get_path(profiler, i, &path);
-        if (path.region >= document->region_count) {
-            break; /* the region is newer than the report. Paths after this one may be inside it */
-        }
-        zt__write_comma(writer);
-        zt__write_text(writer, "\n{");
-        zt__write_json_index(writer, "region", path.region);
-        zt__write_json_index(writer, "parent", path.parent);
-        zt__write_json_count(writer, "count", path.count);
-        zt__write_json_figure(writer, "total_ns", path.total_ns);
-        zt__write_json_figure(writer, "own_ns", path.own_ns);
-        zt__write_text(writer, "}");
+    for (i = 0; i < document->path_count && !document->out_of_memory; i++) {
+        zt__write_json_path(document, &json, &document->paths[i]);
     }
     zt__write_text(writer, "],\n\"notes\":[");
     zt__list_notes(document, zt__write_json_note);
@@ -27160,6 +27771,7 @@ ZT__PRIVATE void zt__write_json(zt__document *document) {
     zt__write_json_traced(document);
 #endif
     zt__write_text(writer, "}\n");
+    zt__free(allocator, json.row);
     zt__free(allocator, json.columns);
     zt__free(allocator, json.figures);
     zt__free(allocator, json.is_repeated);
@@ -27257,8 +27869,30 @@ static void zt__write_counter_sample(zt__writer *writer, zt__family *family, con
     zt__end_count(writer, count);
 }
 
+/* What the samples of a family are of: their first labels. */
+typedef struct zt__family_labels {
+    const char *label, *value; /* "region" or "call", and its name */
+    char *path;                /* of one of several paths of a region; NULL: no label */
+} zt__family_labels;
+
+static void zt__write_labels(zt__writer *writer, const zt__family_labels *labels) {
+    zt__write_label(writer, labels->label, labels->value);
+    if (labels->path) {
+        zt__write_label(writer, "path", labels->path);
+    }
+}
+
+/* Returns the labels of a row. The caller frees the path. */
+static zt__family_labels zt__labels_of_row(zt__document *document, const zt__nesting *row) {
+    zt__subject subject = zt__subject_at(document->profiler, row->index);
+    zt__family_labels labels = {"region", NULL, NULL};
+    labels.value = subject.region->name;
+    labels.path = subject.path ? zt__name_path(document, subject.path) : NULL;
+    return labels;
+}
+
 /* Writes the samples of a summary in seconds. Its quantiles 0 and 1 are minimum and maximum. */
-static void zt__write_summary(zt__writer *writer, zt__family *family, const char *label, const char *value,
+static void zt__write_summary(zt__writer *writer, zt__family *family, const zt__family_labels *labels,
                               const zt_stats *time_ns) {
     const struct {
         const char *quantile;
@@ -27270,18 +27904,18 @@ static void zt__write_summary(zt__writer *writer, zt__family *family, const char
         /* Packed statistics that were forged may have negative figures, which OpenMetrics forbids. */
         if (zt__is_finite(quantiles[i].ns) && quantiles[i].ns >= 0) {
             zt__begin_sample(writer, family, "");
-            zt__write_label(writer, label, value);
+            zt__write_labels(writer, labels);
             zt__write_label(writer, "quantile", quantiles[i].quantile);
             zt__end_sample(writer, quantiles[i].ns * 1e-9);
         }
     }
     if (zt__is_finite(time_ns->sum) && time_ns->sum >= 0) {
         zt__begin_sample(writer, family, "_sum");
-        zt__write_label(writer, label, value);
+        zt__write_labels(writer, labels);
         zt__end_sample(writer, time_ns->sum * 1e-9);
     }
     zt__begin_sample(writer, family, "_count");
-    zt__write_label(writer, label, value);
+    zt__write_labels(writer, labels);
     zt__end_count(writer, time_ns->count);
 }
 
@@ -27299,7 +27933,7 @@ typedef enum zt__family_kind {
 } zt__family_kind;
 
 /* The figures of ZT__OF_REGIONS. */
-enum { ZT__SUM_OWN_TIME, ZT__SUM_BYTES, ZT__SUM_LOST, ZT__SUM_DROPPED, ZT__REGION_SUMS };
+enum { ZT__SUM_OWN_TIME, ZT__SUM_BYTES };
 
 /* Writes the samples of a family: the figure of each region, and of its tiles or passes, times `factor`. Figures
    that are not known are left out, and so are negative counters, which packed statistics may have that were
@@ -27310,7 +27944,8 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
     zt__writer *writer = &document->writer;
     int is_counter = strcmp(family->type, "counter") == 0, is_metric = kind >= ZT__OF_DEVICE;
     const zt_metric *metric = is_metric ? zt__metric_at(profiler, kind >= ZT__STREAMED_MEAN, index) : NULL;
-    uint32_t region, part, parts = 1, stream = 0;
+    const zt__nesting *row = NULL;
+    uint32_t part, parts = 1, stream = 0;
     zt_streamed streamed;
     zt_stats stats;
     if (kind == ZT__OF_TILES || kind == ZT__OF_PASSES) {
@@ -27324,43 +27959,41 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
             stream++;
         }
     }
-    for (region = 0; region < document->region_count; region++) {
-        const zt__region_record *record = zt__record_at(profiler, region);
+    while ((row = zt__next_by_path(document, row)) != NULL) {
+        zt__subject subject = zt__subject_at(profiler, row->index);
+        zt__family_labels labels = zt__labels_of_row(document, row);
         for (part = 0; part < parts; part++) {
             double figure;
             if (stream) {
-                zt_get_streamed(profiler, region, index, &streamed);
+                zt_get_streamed(profiler, row->index, index, &streamed);
                 figure = kind == ZT__STREAMED_MEAN ? streamed.mean : streamed.peak;
                 figure = streamed.rows > 0 ? figure : zt__nan();
             } else if (kind == ZT__OF_PASSES) {
-                zt_get_pass(profiler, region, part, &stats);
+                zt_get_pass(profiler, row->index, part, &stats);
                 figure = stats.sum;
             } else if (is_metric) {
+                uint32_t column = kind == ZT__OF_TILES ? zt__tile_column(profiler, part, index) : 1 + index;
+                zt__moments moments;
                 zt__lock(&profiler->mutex);
-                zt__get_moments(&profiler->layout, &record->statistics,
-                                kind == ZT__OF_TILES ? zt__tile_column(profiler, part, index) : 1 + index,
-                                &stats);
+                moments = zt__sum_moments(subject, column);
                 zt__unlock(&profiler->mutex);
+                zt__get_moments(metric->aggregation, &moments, &stats);
                 figure = is_counter ? stats.sum : stats.mean;
             } else {
-                double sums[ZT__REGION_SUMS];
+                zt__totals totals;
                 zt__lock(&profiler->mutex);
-                sums[ZT__SUM_OWN_TIME] = document->nesting[region].own_ns;
-                sums[ZT__SUM_BYTES] = record->bytes ? (double)record->bytes : zt__nan();
-                sums[ZT__SUM_LOST] = (double)record->lost;
-                sums[ZT__SUM_DROPPED] = (double)record->dropped;
-                figure = sums[index];
-                if (zt__collected(profiler, &record->times) == 0 && index != ZT__SUM_BYTES &&
-                    (index == ZT__SUM_OWN_TIME || !(record->lost || record->dropped))) {
-                    figure = zt__nan();
-                }
+                totals = zt__add_up(subject);
                 zt__unlock(&profiler->mutex);
+                figure = totals.bytes ? (double)totals.bytes : zt__nan();
+                if (index == ZT__SUM_OWN_TIME) {
+                    figure = totals.count ? row->own_ns : zt__nan();
+                }
             }
             if (!zt__is_finite(figure) || (is_counter && figure < 0)) {
                 continue;
             }
             zt__begin_sample(writer, family, is_counter ? "_total" : "");
-            zt__write_label(writer, "region", record->name);
+            zt__write_labels(writer, &labels);
             if (is_metric) {
                 zt__write_label(writer, "metric", metric->name);
                 zt__write_label(writer, "group", metric->group);
@@ -27375,6 +28008,26 @@ static void zt__write_samples(zt__document *document, zt__family *family, zt__fa
                 zt__write_number_label(writer, "stream", stream);
             }
             zt__end_sample(writer, figure * factor);
+        }
+        zt__free(&profiler->config.allocator, labels.path);
+    }
+}
+
+/* Writes how many samples of each region were lost or dropped, whichever its paths. */
+static void zt__write_missing(zt__document *document, zt__family *family, int are_dropped) {
+    zt_profiler *profiler = document->profiler;
+    uint32_t i;
+    for (i = 0; i < document->region_count; i++) {
+        zt__subject subject = zt__subject_at(profiler, i);
+        uint64_t lost, dropped, collected;
+        zt__lock(&profiler->mutex);
+        lost = subject.region->lost;
+        dropped = subject.region->dropped;
+        collected = zt__add_up(subject).count;
+        zt__unlock(&profiler->mutex);
+        if (collected || lost || dropped) {
+            zt__write_counter_sample(&document->writer, family, "region", subject.region->name,
+                                     are_dropped ? dropped : lost);
         }
     }
 }
@@ -27551,24 +28204,28 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
                            "Time from the append of a region to the execution of its list", 0},
                           {"zetools_region_launch_latency_seconds", "summary", "seconds",
                            "Time from the submission of a region to its begin on the device", 0}};
-    zt__family sums[ZT__REGION_SUMS] = {
-        {"zetools_region_own_gpu_time_seconds", "counter", "seconds",
-         "GPU time of a region outside of those inside", 0},
-        {"zetools_region_copied_bytes", "counter", "bytes", "Bytes that traced copies and fills moved", 0},
-        {"zetools_region_lost_samples", "counter", "samples",
-         "Samples of a region whose data is missing or invalid", 0},
-        {"zetools_region_dropped_samples", "counter", "samples", "Samples of a region that were not measured",
-         0}};
+    zt__family own_time = {"zetools_region_own_gpu_time_seconds", "counter", "seconds",
+                           "GPU time of a region outside of those inside", 0};
+    zt__family copied = {"zetools_region_copied_bytes", "counter", "bytes",
+                         "Bytes that traced copies and fills moved", 0};
+    zt__family region_lost = {"zetools_region_lost_samples", "counter", "samples",
+                              "Samples of a region whose data is missing or invalid", 0};
+    zt__family region_dropped = {"zetools_region_dropped_samples", "counter", "samples",
+                                 "Samples of a region that were not measured", 0};
     zt__family pass_time = {"zetools_region_pass_gpu_time_seconds", "counter", "seconds",
                             "GPU time of the samples of a region with metrics, of each pass", 0};
     zt_profiler *profiler = document->profiler;
     zt__writer *writer = &document->writer;
     zt_counts counts = zt_get_counts(profiler);
+    const zt__nesting *row;
     uint32_t i, kind;
     zt_stats stats;
 #ifdef ZETOOLS_TRACER
     zt__family call_time = {"zetools_call_seconds", "summary", "seconds", "Host time of calls", 0};
     zt__family call_errors = {"zetools_call_errors", "counter", "errors", "Calls that failed", 0};
+    zt__family unmeasured = {"zetools_unmeasured_launches", "counter", "launches",
+                             "Launches that a tracer saw and could not measure, by cause", 0};
+    zt_trace_counts launches = zt_trace_get_counts(profiler);
     uint32_t calls = zt__calls_to_report(profiler);
     zt_call_info call;
 #endif
@@ -27587,22 +28244,33 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     zt__print(writer, "%s %llu\n", in_flight.name, (unsigned long long)counts.in_flight);
     zt__begin_family(writer, &unobserved);
     zt__print(writer, "%s_total %llu\n", unobserved.name, (unsigned long long)counts.unobserved_lists);
+#ifdef ZETOOLS_TRACER
+    if (launches.launches > 0) {
+        zt__write_counter_sample(writer, &unmeasured, "cause", "list",
+                                 launches.elsewhere - launches.by_pointer);
+        zt__write_counter_sample(writer, &unmeasured, "cause", "pointer", launches.by_pointer);
+    }
+#endif
 
     for (kind = 0; kind < ZT__COUNT_OF(times); kind++) {
-        for (i = 0; i < document->region_count; i++) {
+        for (row = zt__next_by_path(document, NULL); row; row = zt__next_by_path(document, row)) {
             if (kind == 0) {
-                zt__get_column(profiler, "zt_write", i, &profiler->times_layout, 0, &stats);
+                document->out_of_memory |=
+                    !zt__get_column(profiler, zt__subject_at(profiler, row->index), 0, &stats, NULL, NULL);
             } else {
-                zt_get_latency(profiler, i, (zt_latency)(kind - 1), &stats);
+                zt_get_latency(profiler, row->index, (zt_latency)(kind - 1), &stats);
             }
             if (stats.count > 0) {
-                zt__write_summary(writer, &times[kind], "region", zt__record_at(profiler, i)->name, &stats);
+                zt__family_labels labels = zt__labels_of_row(document, row);
+                zt__write_summary(writer, &times[kind], &labels, &stats);
+                zt__free(&profiler->config.allocator, labels.path);
             }
         }
     }
-    for (i = 0; i < ZT__REGION_SUMS; i++) {
-        zt__write_samples(document, &sums[i], ZT__OF_REGIONS, i, i == ZT__SUM_OWN_TIME ? 1e-9 : 1);
-    }
+    zt__write_samples(document, &own_time, ZT__OF_REGIONS, ZT__SUM_OWN_TIME, 1e-9);
+    zt__write_samples(document, &copied, ZT__OF_REGIONS, ZT__SUM_BYTES, 1);
+    zt__write_missing(document, &region_lost, 0);
+    zt__write_missing(document, &region_dropped, 1);
     if (profiler->metric_count > 0) {
         zt__write_samples(document, &pass_time, ZT__OF_PASSES, 0, 1e-9);
     }
@@ -27611,8 +28279,10 @@ ZT__PRIVATE void zt__write_openmetrics(zt__document *document) {
     }
 #ifdef ZETOOLS_TRACER
     for (i = 0; i < calls; i++) {
+        zt__family_labels labels = {"call", NULL, NULL};
         zt_get_call(profiler, i, &call);
-        zt__write_summary(writer, &call_time, "call", call.name, &call.time_ns);
+        labels.value = call.name;
+        zt__write_summary(writer, &call_time, &labels, &call.time_ns);
     }
     for (i = 0; i < calls; i++) {
         zt_get_call(profiler, i, &call);
@@ -28208,14 +28878,14 @@ static void zt__write_device(zt__trace *trace) {
         const zt__span *span = &trace->spans[i];
         const zt__timeline_sample *sample = &span->sample;
         const zt__origin *origin = &sample->origin;
-        const zt__region_record *record = zt__record_at(trace->profiler, sample->region);
         uint32_t track = trace->tracks[span->track].number;
         double error_ns;
         zt__lock(&trace->profiler->mutex);
-        error_ns = record->launch_error_ns;
+        error_ns = zt__path_at(trace->profiler, sample->path)->launch_error_ns;
         zt__unlock(&trace->profiler->mutex);
         first_ns = sample->begin_ns < first_ns ? sample->begin_ns : first_ns;
-        zt__begin_event(writer, "X", record->name, trace->device, track);
+        zt__begin_event(writer, "X", zt__record_at(trace->profiler, sample->region)->name, trace->device,
+                        track);
         zt__write_event_time(writer, "ts", sample->begin_ns);
         zt__write_event_time(writer, "dur", sample->end_ns - sample->begin_ns);
         zt__write_text(writer, ",\"cat\":\"region\",\"args\":{");
@@ -28737,7 +29407,7 @@ ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
         row->figures = figure;
         row->index = i;
         figure[ZT__KERNEL_ROW_SHARE] =
-            info.region < document->region_count ? 100 * document->nesting[info.region].share : zt__nan();
+            info.region < document->region_count ? 100 * document->regions[info.region].share : zt__nan();
         figure[ZT__KERNEL_ROW_LAUNCHES] = (double)info.launches;
         figure[ZT__KERNEL_ROW_SIZE] = figure[ZT__KERNEL_ROW_MODULE] = i;
         figure[ZT__KERNEL_ROW_OCCUPANCY] = 100 * info.occupancy;
@@ -28963,12 +29633,12 @@ typedef struct zt__region_table {
     int shows_launch; /* even if config.columns does not name it: launches take as long as half of a region */
 } zt__region_table;
 
-/* Where a region is in the table. The links are indices of regions, UINT32_MAX at the end. */
+/* Where a path is in the table. The links are indices of paths, UINT32_MAX at the end. */
 typedef struct zt__row_place {
     uint32_t row;   /* UINT32_MAX: it has none */
-    uint32_t outer; /* the nearest region around it that has a row */
-    uint32_t next;  /* the next region inside `outer` */
-    uint32_t first; /* the first region inside this one */
+    uint32_t outer; /* the nearest path around it that has a row */
+    uint32_t next;  /* the next path inside `outer` */
+    uint32_t first; /* the first path inside this one */
 } zt__row_place;
 
 /* Sorts by the share of a region and those inside it, the largest first. */
@@ -28986,22 +29656,24 @@ static int zt__compare_rows(const void *a, const void *b) {
 static int zt__order_rows(const zt__document *document, zt__region_table *table) {
     enum { INDENT = 2, DEEPEST = 8 };
     const zt_allocator *allocator = &document->profiler->config.allocator;
-    const zt__nesting *nesting = document->nesting;
-    size_t regions = (size_t)document->region_count + 1; /* at least one */
-    zt__row_place *places = (zt__row_place *)zt__allocate(allocator, regions, sizeof *places);
-    zt__figure_row *ordered = (zt__figure_row *)zt__allocate(allocator, regions, sizeof *ordered);
+    const zt__nesting *paths = document->paths;
+    size_t most = (size_t)document->path_count + document->region_count + 1;
+    zt__row_place *places = (zt__row_place *)zt__allocate(allocator, most, sizeof *places);
+    zt__figure_row *ordered = (zt__figure_row *)zt__allocate(allocator, most, sizeof *ordered);
     zt__figure_row *rows = table->shown.rows;
     uint32_t i, at, depth = 0, count = 0, row_count = table->shown.row_count;
     int has_memory = places && ordered && rows;
     if (has_memory) {
-        memset(places, 0xFF, regions * sizeof *places);
+        memset(places, 0xFF, most * sizeof *places);
         for (i = 0; i < row_count; i++) {
             places[rows[i].index].row = i;
         }
         for (i = 0; i < row_count; i++) {
             uint32_t index = rows[i].index;
-            double share = zt__is_positive(nesting[index].share) ? nesting[index].share : 0;
-            for (at = index; at != UINT32_MAX; at = nesting[at].parent) {
+            double share =
+                index < document->path_count && zt__is_positive(paths[index].share) ? paths[index].share : 0;
+            for (at = index; at != UINT32_MAX;
+                 at = at < document->path_count ? paths[at].parent : UINT32_MAX) {
                 uint32_t row = places[at].row;
                 if (row != UINT32_MAX) {
                     table->figures[(size_t)row * table->figure_count + ZT__ROW_WITH_INNER] += share;
@@ -29075,20 +29747,23 @@ static void zt__fill_region_table(zt__document *document, zt__region_table *tabl
     zt__figure_table *shown = &table->shown;
     const zt_stats *time = &document->stats[0];
     const zt_stats *latencies = &document->stats[zt__latency_column(profiler, 0)];
+    const zt__nesting *nesting;
     char name[ZET_MAX_METRIC_NAME];
     size_t length;
     uint32_t i, metric, role;
-    for (i = 0; i < document->region_count && !document->out_of_memory; i++) {
+    for (nesting = zt__next_by_path(document, NULL); nesting && !document->out_of_memory;
+         nesting = zt__next_by_path(document, nesting)) {
         double *figures = table->figures + (size_t)shown->row_count * table->figure_count;
         zt__figure_row *row = &shown->rows[shown->row_count];
-        if (!zt__read_region(document, i)) {
+        if (!zt__read_region(document, nesting)) {
             continue;
         }
         row->demangled = zt__demangle(document->region.name);
         row->name = row->demangled ? row->demangled : document->region.name;
         row->figures = figures;
-        row->index = i;
-        figures[ZT__ROW_SHARE] = time->count ? 100 * document->nesting[i].share : zt__nan();
+        /* Regions that were begun on no path yet come after the paths. */
+        row->index = nesting->path != UINT32_MAX ? nesting->path : document->path_count + nesting->region;
+        figures[ZT__ROW_SHARE] = time->count ? 100 * nesting->share : zt__nan();
         figures[ZT__ROW_COUNT] = (double)time->count;
         figures[ZT__ROW_TOTAL] = time->count ? document->region.total_ns : zt__nan();
         figures[ZT__ROW_OWN] = time->count ? document->region.own_ns : zt__nan();
@@ -29189,7 +29864,7 @@ static void zt__write_footer(zt__document *document, const zt__region_table *tab
     zt_availability availability = zt_get_availability(profiler);
     const char *list = profiler->columns, *text;
     char name[ZET_MAX_METRIC_NAME], note[ZET_MAX_METRIC_NAME + sizeof(zt__nearest) + 64];
-    const zt_overlap *overlap = zt__read_overlap(document);
+    const zt_overlap *overlap = &document->coverage.overlap;
     double percent_ns;
     int shows_queue = 0, shows_launch = 0, shows_overlap;
     zt__nearest nearest;
@@ -29272,7 +29947,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     enum { LIMITS_SHOWN = 3 };
     zt_profiler *profiler = document->profiler;
     const zt_allocator *allocator = &profiler->config.allocator;
-    size_t rows = (size_t)document->region_count + 1; /* at least one */
+    size_t rows = (size_t)document->path_count + document->region_count + 1;
     zt__region_table table;
     zt__figure_table *shown = &table.shown;
     const zt__figure_row *largest[LIMITS_SHOWN];
@@ -29280,6 +29955,7 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
     zt__paragraph paragraph;
     const char *group = NULL;
     uint32_t i, place, count = 0, known = 0;
+    int is_same = 1;
     memset(&table, 0, sizeof table);
     table.figure_count = ZT__TIME_FIGURES + profiler->metric_count + ZT__DERIVED_COLUMNS;
     table.figures = (double *)zt__allocate(allocator, rows, table.figure_count * sizeof *table.figures);
@@ -29330,20 +30006,22 @@ ZT__PRIVATE void zt__write_region_table(zt__document *document) {
         }
     }
     for (i = 0; i < count; i++) {
-        zt__find_limit(profiler, &table.advice, zt__record_at(profiler, largest[i]->index), &limits[i]);
+        zt__find_limit(profiler, &table.advice, zt__subject_at(profiler, ZT_PATH(largest[i]->index)),
+                       &limits[i]);
         known += limits[i].limit != ZT_LIMIT_UNKNOWN;
+        is_same &= strcmp(limits[i].text, limits[0].text) == 0;
     }
     if (known > 0 || (count > 0 && profiler->metric_count > 0)) {
         zt__write_text(&document->writer, "\n");
         paragraph = zt__begin_paragraph(&document->writer, document->room, 0, 2);
         zt__add_text(&paragraph, "What limits the regions with the largest shares:");
-        if (known == 0) { /* the reason is the same */
+        if (is_same && known == 0) {
             zt__add_text(&paragraph, " ");
             zt__add_text(&paragraph, limits[0].text);
         }
         zt__end_paragraph(&paragraph);
     }
-    for (i = 0; i < count && known > 0; i++) {
+    for (i = 0; i < count && (known > 0 || (profiler->metric_count > 0 && !is_same)); i++) {
         zt__write_paragraph_about(document, largest[i]->name, limits[i].text);
     }
 #ifdef ZETOOLS_TRACER
@@ -29380,6 +30058,71 @@ ZT__PRIVATE ze_result_t zt__write_output(const zt__output *output);
 
 /* zt_write and zt_report: formats and files. */
 
+/* Reads where all regions and paths are and, for reports with shares, which ran at once. Returns 0 without memory. */
+static int zt__read_nesting(zt__document *document, int has_shares) {
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__coverage *coverage = &document->coverage;
+    zt_region_info info;
+    double whole_ns;
+    uint32_t i;
+    document->path_count = zt_get_path_count(profiler); /* first, so that their regions are counted, too */
+    document->region_count = zt_get_region_count(profiler);
+    document->regions =
+        (zt__nesting *)zt__allocate(allocator, (size_t)document->region_count + 1, sizeof *document->regions);
+    document->paths =
+        (zt__nesting *)zt__allocate(allocator, (size_t)document->path_count + 1, sizeof *document->paths);
+    if (!document->regions || !document->paths) {
+        return 0;
+    }
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < document->path_count; i++) {
+        zt__nesting *nesting = &document->paths[i];
+        const zt__path *path = zt__path_at(profiler, i);
+        nesting->index = ZT_PATH(i);
+        nesting->path = i;
+        nesting->region = path->key.region->index;
+        nesting->parent = path->depth > 1 ? path->key.outer->index : UINT32_MAX;
+        nesting->total_ns = zt__time_of(path);
+        nesting->own_ns = zt__get_own_time(path, &nesting->share);
+        document->regions[nesting->region].path = i;
+        document->regions[nesting->region].paths++;
+        document->regions[nesting->region].share += nesting->share;
+        document->gpu_time_ns += nesting->share;
+        document->is_nested |= path->depth > 1;
+    }
+    for (i = 0; i < document->region_count; i++) {
+        zt__nesting *nesting = &document->regions[i];
+        zt__subject subject = {profiler->regions[i], NULL};
+        zt__get_times(profiler, subject, &info);
+        nesting->index = nesting->region = i;
+        nesting->path = nesting->paths ? nesting->path : UINT32_MAX;
+        /* A region without samples may since have begun inside one that is newer than the report. */
+        nesting->parent = info.parent < document->region_count ? info.parent : UINT32_MAX;
+        nesting->own_ns = info.own_ns;
+        nesting->total_ns = info.total_ns;
+    }
+    zt__unlock(&profiler->mutex);
+    if (has_shares) {
+        document->at_once = (zt__at_once *)zt__allocate(allocator, (size_t)document->path_count + 1,
+                                                        sizeof *document->at_once);
+        if (!document->at_once ||
+            !zt__measure_coverage(profiler, coverage, document->at_once, document->path_count)) {
+            return 0;
+        }
+    }
+    document->busy_ns = has_shares && coverage->outermost_ns > 0
+                            ? document->gpu_time_ns * (coverage->covered_ns / coverage->outermost_ns)
+                            : zt__nan();
+    whole_ns = zt__is_nan(document->busy_ns) ? document->gpu_time_ns : document->busy_ns;
+    for (i = 0; i < document->path_count + document->region_count; i++) {
+        zt__nesting *nesting =
+            i < document->path_count ? &document->paths[i] : &document->regions[i - document->path_count];
+        nesting->share = whole_ns > 0 ? nesting->share / whole_ns : zt__nan();
+    }
+    return 1;
+}
+
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
     static void (*const writers[])(zt__document *) = {
         zt__write_region_table, zt__write_csv,         zt__write_json,      zt__write_trace,
@@ -29388,7 +30131,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     zt_profiler *locked = zt__mutable(profiler);
     const zt_allocator *allocator;
     zt__document *document;
-    uint32_t i;
+    uint32_t size;
     int stopped, reason;
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!profiler) {
@@ -29403,7 +30146,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     if ((format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES) && !profiler->config.timeline) {
         return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT);
     }
-    if (format == ZT_FORMAT_HTML && !zt__get_page(&i)) {
+    if (format == ZT_FORMAT_HTML && !zt__get_page(&size)) {
         return zt__report(diagnostics, NO_PAGE, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     }
     allocator = &profiler->config.allocator;
@@ -29413,37 +30156,13 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     }
     document->profiler = locked;
     document->room = zt__get_room(write == zt__write_to_file && user == stdout);
-    document->region_count = zt_get_region_count(profiler);
     zt__begin_writing(&document->writer, write, user);
-    document->stats = (zt_stats *)zt__allocate(allocator, profiler->row_length, sizeof *document->stats);
-    document->nesting =
-        (zt__nesting *)zt__allocate(allocator, (size_t)document->region_count + 1, sizeof *document->nesting);
-    document->out_of_memory = !document->stats || !document->nesting;
-
-    zt__lock(&locked->mutex);
-    for (i = 0; i < document->region_count && document->nesting; i++) {
-        zt__nesting *nesting = &document->nesting[i];
-        const zt__path *path;
-        zt_region_info info;
-        double estimate;
-        zt__add_paths(profiler, profiler->regions[i], &info);
-        /* A region without samples may since have begun inside one that is newer than the report. */
-        nesting->parent = info.parent < document->region_count ? info.parent : UINT32_MAX;
-        nesting->own_ns = info.own_ns;
-        nesting->total_ns = info.total_ns;
-        for (path = profiler->regions[i]->paths; path; path = path->next) {
-            zt__get_own_time(path, &estimate);
-            nesting->share += estimate;
-            document->is_nested |= path->depth > 1;
-        }
-        document->gpu_time_ns += nesting->share;
-    }
-    zt__unlock(&locked->mutex);
-    for (i = 0; i < document->region_count && document->nesting; i++) {
-        document->nesting[i].share =
-            document->gpu_time_ns > 0 ? document->nesting[i].share / document->gpu_time_ns : zt__nan();
-    }
-
+    document->stats =
+        (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
+    document->out_of_memory =
+        !document->stats ||
+        !zt__read_nesting(document, format != ZT_FORMAT_TRACE && format != ZT_FORMAT_INSTANCES &&
+                                        format != ZT_FORMAT_OPENMETRICS);
 #ifdef ZETOOLS_TRACER
     if (format != ZT_FORMAT_TRACE && format != ZT_FORMAT_OPENMETRICS && format != ZT_FORMAT_INSTANCES) {
         zt_hotspots_find_lines(locked);
@@ -29461,7 +30180,9 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     } else if (stopped) {
         result = zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write");
     }
-    zt__free(allocator, document->nesting);
+    zt__free(allocator, document->regions);
+    zt__free(allocator, document->paths);
+    zt__free(allocator, document->at_once);
     zt__free(allocator, document->stats);
     zt__free(allocator, document);
     errno = reason; /* which the allocator may have changed */
@@ -31834,6 +32555,7 @@ static ze_result_t zt__open_configured(ze_context_handle_t context, ze_device_ha
         zt__check(diagnostics, result, call, "No region can be measured on this device.");
     }
     if (result == ZE_RESULT_SUCCESS) {
+        opened->keeps_latencies = complete->timeline > 0;
         if (zt__lay_out_columns(opened)) {
             opened->batch.rows = (double *)zt__allocate(
                 &complete->allocator, (size_t)ZT__BATCH * opened->row_length, sizeof *opened->batch.rows);
@@ -32216,7 +32938,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "const doc = readDocument();\n"
         "const metrics = doc.metrics || {};\n"
-        "const regions = doc.regions || [];\n"
+        "const named = doc.regions || []; /* by name, as other parts of the document refer to them */\n"
+        "const regions = rowsByPath(named, doc.paths || []);\n"
         "const kernels = doc.kernels || [];\n"
         "const calls = doc.calls || [];\n"
         "\n"
@@ -32227,6 +32950,22 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        byId(\"summary\").textContent = `The data of this page cannot be read: ${error.message}. Write the report again.`;\n"
         "        throw error;\n"
         "    }\n"
+        "}\n"
+        "\n"
+        "/* Returns the rows of the table: regions or, if a region is on several paths, all paths. Then each of its paths has\n"
+        "   figures of its own, and `parent` is the index of a row. */\n"
+        "function rowsByPath(all, paths) {\n"
+        "    const counts = new Map();\n"
+        "    for (const {region} of paths) {\n"
+        "        counts.set(region, (counts.get(region) || 0) + 1);\n"
+        "    }\n"
+        "    const isSplit = (region) => counts.get(region) > 1;\n"
+        "    if (!paths.some(({region}) => isSplit(region))) {\n"
+        "        return all;\n"
+        "    }\n"
+        "    const rows = paths.map((path) =>\n"
+        "        ({...all[path.region], ...(isSplit(path.region) ? path : {}), parent: path.parent}));\n"
+        "    return rows.concat(all.filter((_, index) => !counts.has(index)).map((region) => ({...region, parent: null})));\n"
         "}\n"
         "\n"
         "const ownProperty = (object, name) => object && Object.hasOwn(object, name) ? object[name] : undefined;\n"
@@ -32268,7 +33007,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        };\n"
         "        const ways = region.differs.split(\"+\").map((way) => texts[way] || way).join(\", \");\n"
         "        notes.push(`The passes differ: ${ways}. Do not compare metrics of different passes.`);\n"
-        "    }\n"
+        "    }\n",
         "    return notes;\n"
         "}\n"
         "\n"
@@ -32290,7 +33029,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        region.limit.what = region.limit.what === \"unknown\" ? \"\" : region.limit.what;\n"
         "        region.share = region.count > 0 ? region.share : null;\n"
         "        region.notes = notesOf(region);\n"
-        "        region.children = [];\n",
+        "        region.children = [];\n"
         "        region.shareWithChildren = 0;\n"
         "    });\n"
         "    for (const region of regions) {\n"
@@ -32372,7 +33111,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        },\n"
         "    ].filter((column) => regions.some((region) => isNumber(column.value(region))));\n"
         "}\n"
-        "\n"
+        "\n",
         "/* A column: `value` returns a number in `units`, or a text where `isText`. Columns of a `scaleGroup` are written in one\n"
         "   unit. */\n"
         "function makeColumns() {\n"
@@ -32381,7 +33120,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        {\n"
         "            label: hasOwnTimes ? \"Share\" : \"GPU time\", kind: \"share\",\n"
         "            description: hasOwnTimes\n"
-        "                ? \"Own time as a share of all GPU time\" : \"Total GPU time, nested regions included\",\n"
+        "                ? \"Own time as a share of the time in which any region ran\" : \"Total GPU time, nested regions included\",\n"
         "            value: (region) => region.share,\n"
         "        },\n"
         "        {\n"
@@ -32393,7 +33132,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            description: \"Collected samples\",\n"
         "            value: (region) => region.count,\n"
         "        },\n"
-        "        {\n",
+        "        {\n"
         "            label: \"Lost\", kind: \"lost\", units: \"\", isHidden: !hasLosses,\n"
         "            description: \"Samples lost or dropped: their data is missing or invalid, or they were not measured\",\n"
         "            value: (region) => (region.lost || 0) + (region.dropped || 0),\n"
@@ -32475,7 +33214,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const cell = add(row, \"th\", classOfHeading(column));\n"
         "        const button = add(cell, \"button\");\n"
         "        cell.scope = \"col\";\n"
-        "        button.type = \"button\";\n"
+        "        button.type = \"button\";\n",
         "        button.title = column.description || \"\";\n"
         "        if (column.units !== undefined) {\n"
         "            column.scale = column.scale || scaleOfColumn(column);\n"
@@ -32495,7 +33234,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    for (const column of shownColumns()) {\n"
         "        if (column === view.sortBy) {\n"
         "            column.heading.setAttribute(\"aria-sort\", view.isAscending ? \"ascending\" : \"descending\");\n"
-        "        } else {\n",
+        "        } else {\n"
         "            column.heading.removeAttribute(\"aria-sort\");\n"
         "        }\n"
         "    }\n"
@@ -32578,7 +33317,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "\n"
         "function addShare(row, region) {\n"
         "    const cell = add(row, \"td\", \"share\");\n"
-        "    if (hasOwnTimes) {\n"
+        "    if (hasOwnTimes) {\n",
         "        add(cell, \"span\", \"number\", scaled(isNumber(region.share) ? 100 * region.share : null, SHARES));\n"
         "    }\n"
         "    const bar = add(cell, \"span\", \"bar\");\n"
@@ -32596,7 +33335,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    cell.style.paddingLeft = `${0.55 + 1.1 * Math.min(depth, 12)}rem`;\n"
         "    button.type = \"button\";\n"
         "    button.title = region.name;\n"
-        "    button.tabIndex = -1;\n",
+        "    button.tabIndex = -1;\n"
         "    button.setAttribute(\"aria-expanded\", view.opened.has(region));\n"
         "    if (region.notes.length) {\n"
         "        add(cell, \"span\", \"mark\", \" !\").title = region.notes.join(\" \");\n"
@@ -32684,7 +33423,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    row.querySelector(\"button\").setAttribute(\"aria-expanded\", !isOpen);\n"
         "}\n"
-        "\n"
+        "\n",
         "/* Moves the keyboard to a row: one row at a time is a stop of the Tab key. */\n"
         "function focusRow(button) {\n"
         "    if (button) {\n"
@@ -32705,7 +33444,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        view.rowLimit = position + 1;\n"
         "        showRows();\n"
         "    }\n"
-        "    const row = byId(\"regions\").querySelector(`tr[data-region='${region.index}']`);\n",
+        "    const row = byId(\"regions\").querySelector(`tr[data-region='${region.index}']`);\n"
         "    if (!view.opened.has(region)) {\n"
         "        toggle(row);\n"
         "    }\n"
@@ -32799,7 +33538,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    addFigureRow(body, \"GPU time\", time, (figure) => region.time_ns[figure]);\n"
         "    const times = region.with_metrics < region.count ? region.pass_time_ns || [] : [];\n"
         "    const withMetrics = {\n"
-        "        units: \"ns\",\n"
+        "        units: \"ns\",\n",
         "        description: \"GPU time of the samples that have metrics. The others have times alone.\",\n"
         "    };\n"
         "    times.forEach((ofPass, pass) => {\n"
@@ -32815,7 +33554,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        add(box, \"p\", \"muted\", `Not measured here: ${missing.join(\", \")}.`);\n"
         "    }\n"
         "}\n"
-        "\n",
+        "\n"
         "/* Figures of a row are in one unit; the sum has its own. */\n"
         "function addFigureRow(body, name, metric, valueOf) {\n"
         "    const row = add(body, \"tr\");\n"
@@ -32897,7 +33636,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        for (let tick = Math.ceil(low / step) * step; tick <= high; tick += step) {\n"
         "            ticks.push(tick);\n"
         "        }\n"
-        "    } else {\n"
+        "    } else {\n",
         "        const digits = decades < 2.5 ? [1, 2, 5] : [1];\n"
         "        for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {\n"
         "            ticks.push(...digits.map((digit) => digit * Math.pow(10, power)));\n"
@@ -32915,7 +33654,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    if (first < 0 || !(histogram.first_ns > 0) || !(histogram.ratio > 1)) {\n"
         "        return;\n"
         "    }\n"
-        "    const last = counts.findLastIndex((count) => count > 0);\n",
+        "    const last = counts.findLastIndex((count) => count > 0);\n"
         "    const margin = Math.max(1, Math.ceil((11 - (last - first)) / 2));\n"
         "    const beginOf = (index) => histogram.first_ns * Math.pow(histogram.ratio, index);\n"
         "    const low = beginOf(first - margin);\n"
@@ -32983,7 +33722,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Draws what regions do a second: operations where the program has stated them, else instructions of any width, which\n"
         "   no peak of operations holds for. */\n"
         "function showRoofline() {\n"
-        "    const peaks = doc.peaks || {};\n"
+        "    const peaks = doc.peaks || {};\n",
         "    const kind = regions.some((region) => region.operations > 0) ? \"operations\" : \"instructions\";\n"
         "    const roofs = {\n"
         "        kind,\n"
@@ -32994,7 +33733,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const points = regions.filter((region) => region.bytes > 0 && region[kind] > 0)\n"
         "        .sort((a, b) => (b.share || 0) - (a.share || 0)).slice(0, ROOFLINE_POINTS)\n"
         "        .map((region) => ({region, intensity: region[kind] / region.bytes, rate: region[kind]}));\n"
-        "    if ((roofs.bytes || roofs.most) && points.length) {\n",
+        "    if ((roofs.bytes || roofs.most) && points.length) {\n"
         "        addLink(\"roofline\", \"Roofline\");\n"
         "        add(byId(\"roofline\"), \"p\", \"muted\", rooflineText(roofs, peaks.source));\n"
         "        const plot = plotOf(points, roofs);\n"
@@ -33058,7 +33797,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        addSvg(svg, \"text\", {x: x + 8, y: y + 14}, quantity(bytes, \"B/s\"));\n"
         "    }\n"
         "    if (most) {\n"
-        "        const y = plot.y(most);\n"
+        "        const y = plot.y(most);\n",
         "        addSvg(svg, \"path\", {d: `M${plot.x(ridge)} ${y}H${right}`, class: \"roof\"});\n"
         "        addSvg(svg, \"text\", {x: right, y: y - 5, \"text-anchor\": \"end\"}, quantity(most, unit));\n"
         "    }\n"
@@ -33071,7 +33810,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        const [x, y] = [plot.x(intensity), plot.y(rate)];\n"
         "        const radius = 3 + 9 * Math.sqrt(region.share || 0);\n"
         "        const point = addSvg(svg, \"circle\", {cx: x, cy: y, r: radius, class: \"point\"});\n"
-        "        const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, \"B/s\")} of memory traffic`];\n",
+        "        const texts = [quantity(rate, roofs.unit), `${quantity(region.bytes, \"B/s\")} of memory traffic`];\n"
         "        if (hasOwnTimes) {\n"
         "            texts.push(`${percent(region.share)} of GPU time`);\n"
         "        }\n"
@@ -33135,9 +33874,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "function spansOf(timeline, duration) {\n"
         "    const spans = [];\n"
         "    for (const [index, begin, end, isLost] of timeline.spans || []) {\n"
-        "        if (regions[index] && isNumber(begin) && isNumber(end)) {\n"
+        "        if (named[index] && isNumber(begin) && isNumber(end)) {\n"
         "            spans.push({\n"
-        "                region: regions[index],\n"
+        "                region: named[index],\n"
         "                begin: Math.max(begin - timeline.begin_ns, 0),\n"
         "                end: Math.min(end - timeline.begin_ns, duration),\n"
         "                isLost,\n"
@@ -33157,7 +33896,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    }\n"
         "    return covered;\n"
         "}\n"
-        "\n"
+        "\n",
         "/* Adds a row of the timeline: a name, when its spans run, and how much of the time they cover. */\n"
         "function addStrip(parent, name, title, spans, duration) {\n"
         "    const bins = new Float64Array(BINS);\n"
@@ -33170,7 +33909,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const svg = addSvg(parent, \"svg\", {viewBox: `0 0 ${BINS} 1`, preserveAspectRatio: \"none\", role: \"img\",\n"
         "        \"aria-label\": plural(spans.length, \"sample\")});\n"
         "    drawBins(svg, bins, \"\");\n"
-        "    drawBins(svg, lost, \"lost\");\n",
+        "    drawBins(svg, lost, \"lost\");\n"
         "    add(parent, \"span\", \"number\", percent(coveredTime(spans) / duration));\n"
         "}\n"
         "\n"
@@ -33241,7 +33980,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "/* Shows a part of the page, with a link to it at the top. */\n"
         "function addLink(id, text) {\n"
         "    byId(id).hidden = false;\n"
-        "    const link = add(byId(\"notes\").parentElement.querySelector(\"nav\"), \"a\", \"\", text);\n"
+        "    const link = add(byId(\"notes\").parentElement.querySelector(\"nav\"), \"a\", \"\", text);\n",
         "    link.href = `#${id}`;\n"
         "}\n"
         "\n"
@@ -33260,7 +33999,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        [\"Device\", device.name],\n"
         "        [\"Driver\", device.driver_version],\n"
         "        [\"PCI\", device.pci],\n"
-        "        [\"UUID\", device.uuid],\n",
+        "        [\"UUID\", device.uuid],\n"
         "        [\"Core clock\", isNumber(device.core_clock_mhz) ? `${COUNT.format(device.core_clock_mhz)} MHz` : \"\"],\n"
         "        [\"Timer\", isNumber(device.timer_hz) ? quantity(device.timer_hz, \"Hz\") : \"\"],\n"
         "        [\"Date\", readable(doc.date)],\n"
@@ -33352,7 +34091,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        [\"Main stall\"], [heading, \"number\"], [\"Source\"]]);\n"
         "    const most = Math.max(1, ...rows.map((row) => row.samples));\n"
         "    const active = kinds.indexOf(\"Active\");\n"
-        "    for (const row of rows) {\n"
+        "    for (const row of rows) {\n",
         "        const line = add(body, \"tr\", row.samples ? \"\" : \"context\");\n"
         "        const share = add(line, \"td\", \"share\");\n"
         "        const samples = add(line, \"td\", \"number\", \"\");\n"
@@ -33364,7 +34103,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "            samples.textContent = COUNT.format(row.samples);\n"
         "            stall.textContent = mainStall(kinds, row);\n"
         "        }\n"
-        "        if (row.samples && active >= 0) {\n",
+        "        if (row.samples && active >= 0) {\n"
         "            activity.textContent = scaled(100 * (row.kinds || [])[active] / row.samples, SHARES);\n"
         "        }\n"
         "        add(line, \"td\", \"number code\", labelOf(row));\n"
@@ -33435,17 +34174,17 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    const body = addTable(byId(\"kernels\"), [\n"
         "        [\"Kernel\"], [\"Module\"], [\"Share\", \"number\"], [\"Launches\", \"number\"],\n"
         "        ...figures.map(([text, , unit]) => [text, \"number\", unit]),\n"
-        "        [\"Group size\"], [\"Group count\"], [\"Occupancy\", \"number\"], [\"What to do\"],\n"
+        "        [\"Group size\"], [\"Group count\"], [\"Occupancy\", \"number\"], [\"What to do\"],\n",
         "    ]);\n"
-        "    const shareOf = (kernel) => (regions[kernel.region] || {}).share || 0;\n"
+        "    const shareOf = (kernel) => (named[kernel.region] || {}).share || 0;\n"
         "    for (const kernel of kernels.slice().sort((a, b) => shareOf(b) - shareOf(a))) {\n"
         "        const row = add(body, \"tr\");\n"
         "        const shape = (kernel.shapes || [])[0] || {};\n"
         "        add(row, \"th\", \"name\", kernel.name).scope = \"row\";\n"
         "        add(row, \"td\", \"code\", String(kernel.module || MISSING).slice(0, 8));\n"
-        "        add(row, \"td\", \"number\", regions[kernel.region] ? percent(shareOf(kernel)) : MISSING);\n"
+        "        add(row, \"td\", \"number\", named[kernel.region] ? percent(shareOf(kernel)) : MISSING);\n"
         "        add(row, \"td\", \"number\", COUNT.format(kernel.launches || 0));\n"
-        "        for (const [, figure] of figures) {\n",
+        "        for (const [, figure] of figures) {\n"
         "            const isBad = figure === \"spill_bytes\" && kernel[figure] > 0;\n"
         "            add(row, \"td\", isBad ? \"number mark\" : \"number\", countOrMissing(kernel[figure]));\n"
         "        }\n"
@@ -33525,7 +34264,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "        });\n"
         "    }\n"
         "}\n"
-        "\n"
+        "\n",
         "const rowButtons = () => [...byId(\"regions\").querySelectorAll(\"tbody .name > button[aria-expanded]\")];\n"
         "\n"
         "function listenToFilter() {\n"
@@ -33545,7 +34284,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
         "    });\n"
         "    byId(\"nested\").addEventListener(\"change\", showRows);\n"
         "}\n"
-        "\n",
+        "\n"
         "function listenToTable() {\n"
         "    const [body] = byId(\"regions\").tBodies;\n"
         "    body.addEventListener(\"click\", (event) => {\n"
@@ -33649,8 +34388,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - the list was executed several times without zt_execute: samples of the two may be from different
          executions
        - a sample is shorter than the samples inside it: the device has measured one of them wrongly
-       - regions are nested more than 64 deep, or have more than 65,536 paths: regions beyond count as not
-         nested
+       - regions are nested more than 64 deep: those beyond count as not nested
+       - there are more than 16,384 paths: those beyond count as "(other)", and a note says how many samples
 
        Own time includes the time that it takes to begin and end the regions inside, and work that was not
        measured, such as launches that zt_trace_config.names leaves out.
@@ -33658,12 +34397,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        If regions nest on a recorded list that is executed again, some drivers return a wrong GPU time for
        the outer one. Then its sample is lost (ZT_LOST_IMPLAUSIBLE).
 
-       The share of a region is its own time divided by the sum of all own times, so nothing counts twice.
-       If the own time is not known, the share is estimated: from the GPU time of the region, less the
-       collected samples directly inside. A note reports how many regions have estimates.
+       The share of a region is its own time divided by the time in which any region ran, so shares add up to
+       more than 100% where regions of different lists ran at once. A timeline shows that; see BYTES AND
+       OVERLAP. Without one, it is divided by the sum of all own times. If the own time is not known, the
+       share is estimated: from the GPU time of the region, less the collected samples directly inside. A note
+       reports how many regions have estimates.
 
-       A table indents a region that has one parent, below this parent. It sorts a parent by the sum of its
-       share and the shares of the regions indented below it. It has the column "own" if any region is inside
+       A table and a page have a row for each path, below that of the region around it. A table sorts by the
+       sum of the shares of a row and the rows below it. It has the column "own" if any region is inside
        another.
 */
 
@@ -33721,8 +34462,14 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        and copies (zt_trace_config.copies). If newer samples have replaced others, the time begins at the
        last end of a replaced one.
 
-       Regions, and launches between queries or barriers, overlap with nothing. To see what the application
-       overlaps, trace with times alone (config.groups = "").
+       Regions, and launches between queries or barriers, overlap with nothing on their list. To see what the
+       application overlaps there, trace with times alone (config.groups = "").
+
+       Regions of different lists may run at once. Then each has the time and the counters of the others'
+       work, too. zt_overlap.at_once_ns is the time in which several ran that are not inside each other. Where
+       it is at least 1% of the time in which any ran, reports name the regions, and for how much of their
+       time they ran beside others. Without a timeline, or where samples are missing on it, they note that
+       this cannot be told.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -33840,7 +34587,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        "program"       the command line
        "date"          of the report. "opened": when the profiler was opened
        "availability"  of metrics
-       "gpu_time_ns"   the sum of own times, or of their estimates
+       "gpu_time_ns"   the sum of own times, or of their estimates. "gpu_busy_ns": the time in which any of it
+                       ran, or null. Shares are of the latter, or else of the former
        "device"        {"name", "driver_version", "uuid", "pci", "core_clock_mhz", "timer_hz"}
        "counts"        zt_counts; "causes": of each zt_cause, by its name
        "peaks"         {"bytes_per_second", "operations_per_second", "source"}; see ROOFLINE
@@ -33852,7 +34600,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                        derived from two metrics have no "group"
        "streamed"      the same for metrics of attached streams
        "regions"       an array in the order of zt_get_region, also of regions without samples
-       "paths"         zt_path_info of each path
+       "paths"         zt_path_info of each path and, if its region has several, "share" and all that follows
+                       it in a region
        "notes"         sentences about what is missing, why, and what to do: the notes below a table
        "kernels"       {"name", "module", "region", "launches", "shapes", "other_launches", "occupancy",
                        "advice"} and the numbers of zt_kernel_info. "shapes" is an array of zt_kernel_shape
@@ -33865,7 +34614,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                        is missing if the file cannot be read
 
        A region is {"name", "count", "lost", "dropped", "parent", "own_ns", "total_ns", "share",
-       "with_metrics", "time_ns", "limit", "metrics"}. "parent" is an index, "share" is from 0 to 1, "limit"
+       "with_metrics", "time_ns", "limit", "metrics"}. "parent" is an index, "share" is 1 for all, "limit"
        is {"what", "why", "add"} as in zt_limit_info. Where they apply, a region also has
        "queue_latency_ns", "launch_latency_ns", "copied_bytes", "copied_bytes_per_second" and
 
@@ -33900,6 +34649,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - the GPU time of a pass, by which metrics of the pass are divided, with several passes or samples
          with times alone
        - the pass "stream": a metric of an attached stream. `count` is the number of rows
+       - the name of a path, such as "step;solve" or ";solve", as the region: a region on several paths has
+         these lines for each path, too, and a text "path of" with its name
        - the component "profiler": a count or, with the aggregation "none", a text in the last column, such
          as the "parent"
        - no region, about the profiler: "overlap: ..." are times of zt_overlap, each "note" is one of the
@@ -33991,6 +34742,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        region_lost_samples_total           and region_dropped_samples_total: by region
        lost_samples_total                  and dropped_samples_total: by cause
        collected_samples_total             and in_flight_samples, unobserved_lists_total
+       unmeasured_launches_total           that a tracer saw and could not measure: by cause, list or pointer
        metric_NAME_UNIT                    of the device: by region, metric and group, and by pass if there
                                            are several. What adds up is a counter, with _total; what is
                                            averaged is a gauge
@@ -33999,6 +34751,9 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                                            regions run: gauges by region, metric, group and stream
        call_seconds                        and call_errors_total: host time as a summary, and failures, by
                                            call
+
+       A region on several paths has a sample for each path, with the label "path", and none for the sum, but
+       for its lost and dropped samples.
 
        Names are in snake case and units are base units: GPU_BUSY in percent is
        zetools_metric_gpu_busy_ratio, from 0 to 1. Flags count samples. Flags of streams and metrics that
@@ -34014,23 +34769,25 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        device are those of the process that measured. Kernels and hot spots are left out; zt_merge does not
        add them either.
 
-           "ZTPK"; u32 layout: 4; u64 size of the whole; u64 checksum: FNV-1a of all that follows
-           u32 metrics, regions, passes, tiles, config.samples, availability; text of it
+           "ZTPK"; u32 layout: 5; u64 size of the whole; u64 checksum: FNV-1a of all that follows
+           u32 metrics, regions, passes, tiles, config.samples; u32 1 if latencies are kept
+           u32 availability; text of it
            text device, driver version, UUID, PCI address, program; "": not known
            u32 core clock in MHz; u64 timer in Hz, opening in seconds since 1970 (UTC); 0: not known
            u32 causes; that many u64 counts; u64 unobserved lists
            each metric: text name, group, component, units, description; u32 type, aggregation, pass
-           each region: text name; u64 collected; u64 collected with metrics, of each pass; u64 lost,
-               dropped, bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency;
-               statistics of all samples; statistics of the samples with metrics. Statistics are:
-               each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
-               u32 kept samples; each: an f64 a column, NaN where there is no value
+           each region: text name; u64 lost, dropped
            u32 paths; each: u32 index of the outer path, or 4294967295; u32 index of the region
-               u64 samples with a GPU time; f64 sum of these times; u64 samples without: in flight, lost,
-               dropped; u32 1 if it has outlived the outer one; u32 1 if its own time is not known
+               u64 samples without a GPU time: in flight, lost, dropped; u32 1 if it has outlived the outer
+               one; u32 1 if its own time is not known
+               u64 bytes; f64 GPU time of the samples with bytes; f64 largest error of a launch latency
+               u64 collected with metrics; u64 collected; and if there are any,
+               each column: u64 count; f64 sum of weights, sum, mean, sum of squared distances, min, max
+               u32 kept samples; each: an f32 a kept column, NaN where there is no value
 
-       Columns of all samples are the GPU time and the latencies. Columns of samples with metrics are the
-       GPU time; the metrics; with several passes, the GPU time of each; with tiles, the metrics of each.
+       Columns are the GPU time; the metrics; if there are any, the GPU time of the samples with the metrics
+       of each pass; with tiles, the metrics of each; the latencies. With config.samples, all are kept. Else
+       the GPU time, that of each pass if there are several, and latencies if the first line has 1.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -34074,6 +34831,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - captured into a graph, or waiting for events while another list is captured
        - on copy engines, if the profiler measures metrics
        - on lists that can be cloned, because clones would write to the same queries and events
+       - through pointers that zeDriverGetExtensionFunctionAddress returned while tracing, of the functions that
+         append graphs (zeCommandListAppendGraphExp), kernels with variables and custom operations (zex...), or
+         of any function where the loader wraps handles (zt_trace_counts.by_pointer). Those of
+         zeCommandListAppendLaunchKernelWithArguments and ...WithParameters are measured as the loader's calls.
+         Pointers from before zt_trace_start are not seen: start first, or use zt_auto
        - on mutable lists, once the application has queried the identifier of a command, because nothing may
          be appended before this command
 
@@ -34216,9 +34978,10 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        With zt_trace_config.profile_flags, -zet-profile-flags is added to the build flags of these modules,
        so zetKernelGetProfileInfo describes their registers to tools that inject instructions. Set
-       ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 before zeInit; zt_auto does so if it is given profile flags. The
-       first module for each device is built twice, to see whether the driver accepts the flags. If not,
-       modules are built as the application says, which is logged once.
+       ZET_ENABLE_PROGRAM_INSTRUMENTATION=1 before zeInit; zt_auto does so if it is given profile flags. Each
+       module is built twice: first to see whether the driver accepts the flags. If not, it is built as the
+       application says, which is logged once. So are modules of several inputs
+       (ze_module_program_exp_desc_t).
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -34420,7 +35183,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    WINDOWS
 
        - Link with ze_loader.lib, or with -lze_loader by mingw-w64.
-       - Visual Studio would have to be 2022, 17.9 or later, for x64. Its compiler has not been tried.
+       - Compile with mingw-w64 or clang.
        - Paths are UTF-8.
        - An empty variable of the environment counts as not set. Changes by SetEnvironmentVariable after the
          start of the program are not seen.
@@ -34451,7 +35214,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        spots or a debugger           statistics, rings of rows, samples of instructions
        of a tracer                   records of handles, names, counts, times, modules    no      no
                                      and kernels
-       of the modules of a tracer    replacements; devices that accept profile flags      no      no
+       of the modules of a tracer    replacements                                         no      no
        of the process                activation and calculation of metric groups          yes     no
        setup, of a copy of the       finding what all copies share                        no      no
        header
@@ -34559,12 +35322,13 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        around it, so zt_begin knows where a region is. A slot keeps its path for all its executions, because
        commands that are nested once stay so.
 
-       A path adds up the GPU times of its samples, and counts in `missing` samples that were begun and not
-       collected. Both follow from the transitions of slots. The own time of a path is its sum less the sums
-       of the paths directly inside. This is right if all have the samples of the same executions, so it is
-       known only if none is missing. Executions outside of zt_execute are counted when they are noticed.
-       From the second execution of a slot on, others may have gone unnoticed, so each adds one to `missing`
-       for good.
+       A path has the statistics of its samples: the moments of each column, and kept samples for quantiles.
+       Those of a region are the sum over its paths. A kept value weighs as many samples as it stands for.
+       A path also counts in `missing` samples that were begun and not collected, which follows from the
+       transitions of slots. The own time of a path is the sum of its GPU times less those of the paths
+       directly inside. This is right if all have the samples of the same executions, so it is known only if
+       none is missing. Executions outside of zt_execute are counted when they are noticed. From the second
+       execution of a slot on, others may have gone unnoticed, so each adds one to `missing` for good.
 */
 /*
    MIT License
@@ -34586,4 +35350,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: b6cb4887331ed82b */
+/* Joined from src/ by src/join.py: 4a76d6f3b88a7a42 */

@@ -540,7 +540,8 @@ int start_without_library(void **state) {
 
 int start(void **state) {
     start_without_library(state);
-    zt_get_last_error(NULL); /* takes what a process and a thread need once */
+    zt__get_process(); /* what a process and a thread need once */
+    zt__get_thread_messages();
     return 0;
 }
 

@@ -93,7 +93,7 @@ static void call_results(caller *me) {
         EXPECT(zt_get_latency(profiler, i, ZT_LATENCY_QUEUE, &stats) == ZE_RESULT_SUCCESS);
         EXPECT(zt_get_latency(profiler, i, ZT_LATENCY_LAUNCH, &stats) == ZE_RESULT_SUCCESS);
         EXPECT(zt_get_limit(profiler, i, &limit) == ZE_RESULT_SUCCESS);
-        EXPECT(limit.text[0] != 0 && zt_limit_name(limit.limit)[0] != 0);
+        EXPECT(limit.text[0] != 0 && limit.name[0] != 0);
     }
     for (uint32_t i = 0; i < zt_get_path_count(profiler); i++) {
         zt_path_info path;

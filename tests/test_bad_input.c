@@ -612,8 +612,9 @@ static void test_too_many_names(void **state) {
     finish_immediate(w, w->immediate);
     collect_all(profiler);
     assert_int_equal(zt_get_region_count(profiler), most);
-    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_TOO_MANY_NAMES), 10);
-    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_NO_SLOT), most - 1);
+    /* One of the names is "(other)", for those on more paths than there are statistics of. */
+    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_TOO_MANY_NAMES), 10 + 1);
+    assert_int_equal(zt_get_cause(profiler, ZT_DROPPED_NO_SLOT), most - 1 - 1);
     assert_counts(profiler, counted(most + 10, 1, 0, most + 9, 0));
     assert_int_equal(heard(w, "65536"), 1);
     assert_result(zt_set_operations(profiler, "one more", 1), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
@@ -777,7 +778,8 @@ static void test_region_never_closed(void **state) {
     assert_counts(profiler, counted(2, 1, 0, 0, 1));
     assert_int_equal(heard(w, "[REGION_OPEN]"), 1);
     assert_int_equal(heard(w, "left open"), 1);
-    assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "not ended");
+    assert_contains(written_report(profiler, ZT_FORMAT_TABLE),
+                    "1 sample is not ended, such as 'left open'. Call");
     ok(zt_release(profiler, w->immediate));
     ok(zt_collect(profiler, 0));
     assert_counts(profiler, counted(2, 1, 0, 1, 0));
@@ -1093,7 +1095,9 @@ static void test_context_destroyed_before_its_profiler(void **state) {
     inject("zeEventPoolCreate", 1,
            ZE_RESULT_ERROR_INVALID_NULL_HANDLE); /* as if the context were destroyed */
     for (int i = 0; i < 3; i++)
-        append(w, profiler, w->immediate, "region");
+        append(w, profiler, w->list, "region");
+    ok(zeCommandListClose(w->list));
+    execute(w, profiler, w->list);
     w->launches += 3;
     assert_int_equal(
         heard(w, "ZE_RESULT_ERROR_INVALID_NULL_HANDLE. A context, device or list was destroyed before "

@@ -1745,6 +1745,26 @@ static void assert_target_is_gone(zt_debugger *debugger) {
     ok(zt_debug_close(debugger));
 }
 
+/* Neither has the target a driver yet, nor is debug enabled in this process. */
+static void test_attached_before_the_driver_is_up(void **state) {
+    world *w = *state;
+    const process *target = new_process();
+    zt_debugger *debugger = NULL;
+    zt_debug_stops stops;
+    ok(try_open(w, (uint32_t)target->number, &debugger));
+    no_event(debugger);
+    ok(zt_debug_stop(debugger, all_threads, 0, &stops));
+    assert_int_equal(stops.stopped, 0);
+    tell(target, 'G');
+    next_event(debugger, ZT_DEBUG_PROCESS_ENTRY);
+    next_event(debugger, ZT_DEBUG_MODULE_LOAD);
+    next_event(debugger, ZT_DEBUG_MODULE_LOAD);
+    stop_one(debugger, all_threads);
+    ok(zt_debug_close(debugger));
+    assert_process_counts(target);
+    end_process(target, SIGKILL);
+}
+
 static void test_a_target_crashes(void **state) {
     world *w = *state;
     const process *target = new_process();
@@ -2384,6 +2404,7 @@ int main(void) {
         TEST(test_sets_of_registers_that_go),
         TEST(test_the_address_is_not_known),
         TEST(test_another_process),
+        TEST(test_attached_before_the_driver_is_up),
         TEST(test_a_target_crashes),
         TEST(test_a_target_destroys_its_module_and_exits),
         TEST(test_a_debugger_dies_and_leaves_no_thread_stopped),
@@ -2401,6 +2422,6 @@ int main(void) {
         TEST(test_a_call_while_it_is_being_closed),
         TEST(test_an_event_is_acknowledged_later),
     };
-    fork_processes(7, serve_debugger);
+    fork_processes(8, serve_debugger);
     return cmocka_run_group_tests_name("debug", tests, start, NULL);
 }

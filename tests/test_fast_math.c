@@ -423,7 +423,7 @@ static void test_limit_of_times_alone(void **state) {
     assert_int_equal(zt_open(w->context, w->device, &config, &profiler), ZE_RESULT_SUCCESS);
     measure(w, profiler, 3);
     zt__prepare_advice(profiler, &advice);
-    zt__read_figures(profiler, &advice, profiler->regions[0], figures);
+    zt__read_figures(profiler, &advice, zt__subject_at(profiler, 0), figures);
     for (int i = 0; i < ZT__ROLE_COUNT; i++)
         assert_int_equal(is_missing(figures[i]), i != ZT__ROLE_KERNEL_TIME);
     zt_close(profiler);

@@ -305,7 +305,6 @@ static void test_a_kernel_of_the_device(void **state) {
     assert_int_equal(info.barriers, 0);
     assert_int_equal(info.arguments, 4);
     assert_int_equal(info.profile_flags, 0);
-    assert_int_equal(info.free_register_bytes, UINT32_MAX);
     assert_int_equal(info.shape_count, 1);
     assert_int_equal(info.shapes[0].group_size[0], 16);
     assert_int_equal(info.shapes[0].group_size[1], 16);
@@ -520,66 +519,17 @@ static void test_properties_that_fail(void **state) {
     assert_int_equal(info.simd_width, 32);
 }
 
+/* With tokens behind it, which the library does not read. */
 static void test_profile_information(void **state) {
     world *w = *state;
     struct {
         zet_profile_properties_t properties;
-        zet_profile_free_register_token_t token;
-        zet_profile_register_sequence_t sequences[2];
-        zet_profile_free_register_token_t lying; /* longer than it can be */
-    } info = {{ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES, NULL, 3, 2},
-              {ZET_PROFILE_TOKEN_TYPE_FREE_REGISTER, sizeof info.token + sizeof info.sequences, 100},
-              {{64, 32}, {128, 8}},
-              {ZET_PROFILE_TOKEN_TYPE_FREE_REGISTER, UINT32_MAX, UINT32_MAX}};
+        uint8_t tokens[1000];
+    } info = {{ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES, NULL, 3, 2}, {0}};
     zt_profiler *profiler = open_traced(w, NULL);
     pretended.profile_info = &info;
     pretended.profile_size = sizeof info;
-    zt_kernel_info got = launch_once(w, profiler, 1, 1);
-    assert_int_equal(got.profile_flags, 3);
-    assert_int_equal(got.free_register_bytes, 40);
-}
-
-/* Tokens of other types, with fewer registers than they have room for, or too short to be one. */
-static void test_tokens_of_profile_information(void **state) {
-    world *w = *state;
-    struct {
-        zet_profile_properties_t properties;
-        zet_profile_free_register_token_t other;
-        zet_profile_register_sequence_t of_other;
-        zet_profile_free_register_token_t one;
-        zet_profile_register_sequence_t sequences[2];
-        zet_profile_free_register_token_t cut_off;
-    } info = {{ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES, NULL, 1, 3},
-              {ZET_PROFILE_TOKEN_TYPE_FORCE_UINT32, sizeof info.other + sizeof info.of_other, 1},
-              {0, 1000},
-              {ZET_PROFILE_TOKEN_TYPE_FREE_REGISTER, sizeof info.one + sizeof info.sequences, 1},
-              {{64, 32}, {128, 8}},
-              {ZET_PROFILE_TOKEN_TYPE_FREE_REGISTER, sizeof info.cut_off - 1, 1}};
-    zt_profiler *profiler = open_traced(w, NULL);
-    pretended.profile_info = &info;
-    pretended.profile_size = sizeof info;
-    assert_int_equal(launch_once(w, profiler, 1, 1).free_register_bytes, 32);
-}
-
-/* They fill all the room that there is, and the driver counts one more. */
-static void test_profile_information_without_end(void **state) {
-    world *w = *state;
-    static union {
-        zet_profile_properties_t properties;
-        uint8_t bytes[4096]; /* for as many the library has room */
-    } info;
-    const zet_profile_register_sequence_t sequence = {0, 24};
-    const size_t begin = sizeof info.properties;
-    zet_profile_free_register_token_t token = {ZET_PROFILE_TOKEN_TYPE_FREE_REGISTER,
-                                               (uint32_t)(sizeof info - begin), 1};
-    info.properties.stype = ZET_STRUCTURE_TYPE_PROFILE_PROPERTIES;
-    info.properties.numTokens = 2;
-    memcpy(info.bytes + begin, &token, sizeof token);
-    memcpy(info.bytes + begin + sizeof token, &sequence, sizeof sequence);
-    zt_profiler *profiler = open_traced(w, NULL);
-    pretended.profile_info = &info;
-    pretended.profile_size = sizeof info;
-    assert_int_equal(launch_once(w, profiler, 1, 1).free_register_bytes, 24);
+    assert_int_equal(launch_once(w, profiler, 1, 1).profile_flags, 3);
 }
 
 /* What the native binary states is kept. */
@@ -1342,8 +1292,6 @@ int main(void) {
         TEST(test_a_binary_that_is_not_returned),
         TEST(test_properties_that_fail),
         TEST(test_profile_information),
-        TEST(test_tokens_of_profile_information),
-        TEST(test_profile_information_without_end),
         TEST(test_a_driver_without_registers),
         TEST(test_sizes_that_cannot_be),
         TEST(test_kernels_of_one_name),

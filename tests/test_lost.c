@@ -743,6 +743,25 @@ static void test_slots_exhausted(void **state) {
     check_work(w);
 }
 
+/* What is not ended is the cause, so it is named. */
+static void test_slots_exhausted_by_regions_that_are_not_ended(void **state) {
+    world *w = *state;
+    zt_profiler *profiler = open_small(w, "ComputeBasic");
+    zt_region leaked[8];
+    for (int i = 0; i < 8; i++)
+        leaked[i] = zt_begin(profiler, w->immediate, "leaked");
+    run(w, profiler, "then");
+    assert_int_equal(w->message_count, 1);
+    assert_contains(w->messages[0],
+                    "by regions that were begun and not ended, such as 'leaked'. Region 'then' is not "
+                    "measured. Call zt_end() for each.");
+    for (int i = 8; i-- > 0;)
+        zt_end(&leaked[i]);
+    collect_all(profiler);
+    assert_counts(profiler, counted(9, 8, 0, 1, 0));
+    check_work(w);
+}
+
 /* The driver refuses to make slots as long as somebody else has the counters (F21), and then no more. */
 static void test_slots_after_a_passing_failure(void **state) {
     const char *functions[] = {"zetMetricQueryPoolCreate", "zeEventPoolCreate"};
@@ -1385,6 +1404,7 @@ int main(void) {
         TEST(test_overwritten_and_executed_in_a_sample_function),
         TEST(test_overwritten_times_of_an_unobserved_list),
         TEST(test_slots_exhausted),
+        TEST(test_slots_exhausted_by_regions_that_are_not_ended),
         TEST(test_slots_after_a_passing_failure),
         TEST(test_refused_in_part),
         TEST(test_refused_in_the_only_region_of_a_list),

@@ -110,6 +110,11 @@ static void write_expected(const zt_profiler *profiler, const world *w, const ch
     for (int i = 0; i < ZT_CAUSE_COUNT; i++)
         fprintf(file, "cause\t%s\t%s\t%llu\n", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
                 zt_cause_name((zt_cause)i), (unsigned long long)zt_get_cause(profiler, (zt_cause)i));
+    zt_trace_counts launches = zt_trace_get_counts(profiler);
+    if (launches.launches > 0)
+        fprintf(file, "launches\tlist\t%llu\nlaunches\tpointer\t%llu\n",
+                (unsigned long long)(launches.elsewhere - launches.by_pointer),
+                (unsigned long long)launches.by_pointer);
     for (uint32_t i = 0; i < zt_get_region_count(profiler); i++)
         put_region(profiler, i, file);
     for (uint32_t i = 0; i < zt_get_call_count(profiler); i++) {

@@ -130,30 +130,6 @@ static void test_passes_again_and_again(void **state) {
     check_work(w);
 }
 
-/* Each pass keeps the samples of the same executions, so that a row has the metrics of all groups. */
-static void test_occurrences_come_together(void **state) {
-    world *w = *state;
-    zt_config config = passes_of(w, "ComputeBasic,MemoryProfile");
-    config.samples = 8;
-    zt_profiler *profiler = open_profiler(w, &config);
-    ZT_PASSES(profiler)
-    for (int i = 0; i < 40; i++) { /* the n-th occurrence has n launches */
-        ZT_REGION(profiler, w->immediate, "grows")
-        for (int launches = 0; launches <= i; launches++)
-            launch(w, w->immediate);
-        finish_immediate(w, w->immediate);
-        collect_all(profiler);
-    }
-    zt_stats items = stats_in_group(profiler, "grows", "ComputeBasic", "WORK_ITEM_COUNT");
-    zt_stats bytes = stats_in_group(profiler, "grows", "MemoryProfile", "GPU_MEMORY_BYTE_READ");
-    double bytes_an_item = 2 * sizeof(float);
-    assert_close(bytes.median, items.median * bytes_an_item); /* estimated from the same eight */
-    assert_close(bytes.p95, items.p95 * bytes_an_item);
-    assert_close(bytes.sum, items.sum * bytes_an_item);
-    assert_int_equal(items.count, 40);
-    check_work(w);
-}
-
 static int runs_of(zt_profiler *profiler) {
     int runs = 0;
     ZT_PASSES(profiler)
@@ -876,7 +852,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_groups_of_one_domain_in_two_passes),
         TEST(test_passes_again_and_again),
-        TEST(test_occurrences_come_together),
         TEST(test_one_run_where_nothing_is_to_be_repeated),
         TEST(test_left_early),
         TEST(test_a_pass_without_a_free_slot),

@@ -187,39 +187,41 @@ static void put_expected_fact(FILE *file, const char *name, const char *text) {
     fprintf(file, "\n");
 }
 
-static void write_expected_region(const zt_profiler *profiler, uint32_t region, FILE *file) {
+/* Of a region, or of one of several paths of a region. */
+static void write_expected_region(const zt_profiler *profiler, uint32_t region, const char *name,
+                                  FILE *file) {
     zt_region_info info;
     zt_stats stats;
     char tile[16], pass[16];
     ok(zt_get_region(profiler, region, &info));
-    put_expected_line(file, info.name, NULL, "all", "all", &info.time_ns);
-    put_expected_sum(file, info.name, "own GPU time", info.time_ns.count, info.own_ns);
-    put_expected_sum(file, info.name, "total GPU time", info.time_ns.count, info.total_ns);
+    put_expected_line(file, name, NULL, "all", "all", &info.time_ns);
+    put_expected_sum(file, name, "own GPU time", info.time_ns.count, info.own_ns);
+    put_expected_sum(file, name, "total GPU time", info.time_ns.count, info.total_ns);
     for (int latency = 0; latency < ZT_LATENCY_COUNT; latency++) {
         zt_metric metric = {.name = latency == ZT_LATENCY_QUEUE ? "queue latency" : "launch latency",
                             .group = ""};
         ok(zt_get_latency(profiler, region, (zt_latency)latency, &stats));
         if (stats.count)
-            put_expected_line(file, info.name, &metric, "all", "all", &stats);
+            put_expected_line(file, name, &metric, "all", "all", &stats);
     }
     if (info.bytes) {
-        put_expected_sum(file, info.name, "copied bytes", info.count, (double)info.bytes);
-        put_expected_sum(file, info.name, "copied bytes a second", info.count, info.bytes_per_second);
+        put_expected_sum(file, name, "copied bytes", info.count, (double)info.bytes);
+        put_expected_sum(file, name, "copied bytes a second", info.count, info.bytes_per_second);
     }
     for (uint32_t p = 0; zt_get_pass_count(profiler) > 1 && p < zt_get_pass_count(profiler); p++) {
         ok(zt_get_pass(profiler, region, p, &stats));
         snprintf(pass, sizeof pass, "%u", (unsigned)p);
-        put_expected_line(file, info.name, NULL, "all", pass, &stats);
+        put_expected_line(file, name, NULL, "all", pass, &stats);
     }
     for (uint32_t m = 0; m < zt_get_metric_count(profiler); m++) {
         const zt_metric *metric = zt_get_metric(profiler, m);
         snprintf(pass, sizeof pass, "%u", (unsigned)metric->pass);
         ok(zt_get_stats(profiler, region, m, &stats));
-        put_expected_line(file, info.name, metric, "all", pass, &stats);
+        put_expected_line(file, name, metric, "all", pass, &stats);
         for (uint32_t t = 0; t < zt_get_tile_count(profiler); t++) {
             snprintf(tile, sizeof tile, "%u", (unsigned)t);
             ok(zt_get_tile_stats(profiler, region, t, m, &stats));
-            put_expected_line(file, info.name, metric, tile, pass, &stats);
+            put_expected_line(file, name, metric, tile, pass, &stats);
         }
     }
     for (uint32_t m = 0; m < zt_get_streamed_count(profiler); m++) {
@@ -227,8 +229,38 @@ static void write_expected_region(const zt_profiler *profiler, uint32_t region, 
         ok(zt_get_streamed(profiler, region, m, &streamed));
         zt_stats as_stats = {streamed.rows, NAN, streamed.mean, NAN, NAN, streamed.peak, NAN, NAN};
         if (streamed.rows)
-            put_expected_line(file, info.name, zt_get_streamed_metric(profiler, m), "all", "stream",
-                              &as_stats);
+            put_expected_line(file, name, zt_get_streamed_metric(profiler, m), "all", "stream", &as_stats);
+    }
+}
+
+/* The name of a path, such as "step;solve", or ";step" inside no other. */
+static void name_path(const zt_profiler *profiler, uint32_t index, char *name, size_t size) {
+    zt_path_info path;
+    zt_region_info info;
+    ok(zt_get_path(profiler, index, &path));
+    ok(zt_get_region(profiler, path.region, &info));
+    *name = 0;
+    if (path.parent != UINT32_MAX)
+        name_path(profiler, path.parent, name, size);
+    memmove(name, name + (*name == ';'), strlen(name) + 1 - (*name == ';'));
+    snprintf(name + strlen(name), size - strlen(name), ";%s", info.name);
+}
+
+static void write_expected_paths(const zt_profiler *profiler, FILE *file) {
+    for (uint32_t i = 0; i < zt_get_path_count(profiler); i++) {
+        uint32_t several = 0;
+        zt_path_info path, other;
+        ok(zt_get_path(profiler, i, &path));
+        for (uint32_t k = 0; k < zt_get_path_count(profiler); k++) {
+            ok(zt_get_path(profiler, k, &other));
+            several += other.region == path.region;
+        }
+        if (several > 1 && path.count > 0) {
+            char name[4096];
+            name_path(profiler, i, name, sizeof name);
+            assert_int_equal(zt_find_path(profiler, name), ZT_PATH(i));
+            write_expected_region(profiler, ZT_PATH(i), name, file);
+        }
     }
 }
 
@@ -244,7 +276,7 @@ static void write_expected_limit(const zt_profiler *profiler, FILE *file) {
     if (strpbrk(info.name, "\"\t\n") || strlen(info.name) > 100)
         return;
     snprintf(name, sizeof name, "region %s: limit", info.name);
-    put_expected_fact(file, name, zt_limit_name(limit.limit));
+    put_expected_fact(file, name, limit.name);
     snprintf(name, sizeof name, "region %s: limit: reason", info.name);
     put_expected_fact(file, name, limit.text);
 }
@@ -259,6 +291,7 @@ static void write_expected_overlap(const zt_profiler *profiler, FILE *file) {
     put_expected_sum(file, "", "overlap: copies", overlap.samples, overlap.copy_ns);
     put_expected_sum(file, "", "overlap: kernels and copies at once", overlap.samples, overlap.both_ns);
     put_expected_sum(file, "", "overlap: idle", overlap.samples, overlap.idle_ns);
+    put_expected_sum(file, "", "overlap: several at once", overlap.samples, overlap.at_once_ns);
     if (overlap.missing)
         put_expected_sum(file, "", "overlap: missing", overlap.samples, (double)overlap.missing);
 }
@@ -266,8 +299,12 @@ static void write_expected_overlap(const zt_profiler *profiler, FILE *file) {
 static void write_expected(const zt_profiler *profiler, const char *path) {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
-    for (uint32_t i = 0; i < zt_get_region_count(profiler); i++)
-        write_expected_region(profiler, i, file);
+    for (uint32_t i = 0; i < zt_get_region_count(profiler); i++) {
+        zt_region_info info;
+        ok(zt_get_region(profiler, i, &info));
+        write_expected_region(profiler, i, info.name, file);
+    }
+    write_expected_paths(profiler, file);
     write_expected_overlap(profiler, file);
     put_expected_fact(file, "zetools", ZETOOLS_VERSION);
     put_expected_fact(file, "availability", zt_get_availability_text(profiler));
@@ -1049,21 +1086,42 @@ static void test_deeply_nested_regions_in_a_table(void **state) {
     }
 }
 
-/* A region that is not always inside the same one is below none. Without nesting, own times are the total. */
-static void test_table_without_a_parent(void **state) {
+/* A name inside of different regions has a row in each, with its own figures; in files, too, beside the sum. Without
+   nesting, own times are the total. */
+static void test_rows_of_paths(void **state) {
     world *w = *state;
     zt_config config = config_of(w);
     config.groups = "";
     zt_profiler *profiler = open_profiler(w, &config);
     run_steps(w, profiler, 1);
-    assert_int_equal(row_of(written(profiler, ZT_FORMAT_TABLE), "kernel").indent, 0);
-    assert_int_equal(row_of(first_buffer.bytes, "solve").indent, 2);
+    zt_region_info inside, alone, both;
+    const char *solve = "step;solve; a name that is longer than a row has room for;kernel";
+    ok(zt_get_region(profiler, zt_find_path(profiler, solve), &inside));
+    ok(zt_get_region(profiler, zt_find_path(profiler, "kernel"), &both));
+    assert_string_equal(inside.name, "kernel");
+    assert_int_equal(inside.count, 4);
+    assert_int_equal(both.count, 5);
+    ok(zt_get_region(profiler, ZT_PATH(zt_get_path_count(profiler) - 2), &alone));
+    assert_string_equal(alone.name, "kernel");
+    assert_int_equal(alone.count, 1);
+    assert_int_equal(alone.parent, UINT32_MAX);
+    assert_close(both.time_ns.sum, inside.time_ns.sum + alone.time_ns.sum);
+    const char *text = written(profiler, ZT_FORMAT_TABLE);
+    shown_row first = row_of(text, "kernel"), second = row_of(first.at + 1, "kernel");
+    assert_int_equal(first.indent + second.indent, 4);
+    assert_true((first.indent ? first : second).count == 4 && (first.indent ? second : first).count == 1);
+    assert_int_equal(row_of(text, "solve").indent, 2);
     check_reports(profiler);
+    assert_contains(written(profiler, ZT_FORMAT_CSV),
+                    "\n\"step;solve; a name that is longer than a row has room for;kernel\",\"GPU time\",");
+    assert_contains(written(profiler, ZT_FORMAT_CSV), "\n\"kernel\",\"GPU time\",");
+    assert_contains(written(profiler, ZT_FORMAT_OPENMETRICS),
+                    "\nzetools_region_gpu_time_seconds_count{region=\"kernel\",path=\";kernel\"} 1\n");
     close_profiler(w, profiler);
     profiler = open_profiler(w, &config);
     run(w, profiler, "alone");
     collect_all(profiler);
-    const char *text = written(profiler, ZT_FORMAT_TABLE);
+    text = written(profiler, ZT_FORMAT_TABLE);
     assert_null(strstr(text, " own "));
     assert_null(strstr(unbroken(text), "Own times"));
     assert_true(row_of(text, "alone").share == 100);
@@ -2290,11 +2348,6 @@ static struct {
     gid_t group;               /* that a file was given */
     int refuses_group;
     const char *link; /* is laid in place of the file before its permissions are set; NULL: none */
-    int list_error;   /* not 0: the access list of the old file cannot be read */
-    const void *list; /* of the old file; NULL: the one that it has */
-    size_t list_size;
-    char new_list[64]; /* of the new file */
-    size_t new_size;
 } pretended;
 
 int fchmod(int file, mode_t mode) {
@@ -2318,28 +2371,6 @@ int fchown(int file, uid_t user, gid_t group) {
     __atomic_store_n(&pretended.group, group, __ATOMIC_RELAXED);
     errno = EPERM;
     return pretended.refuses_group ? -1 : REAL(fchown)(file, user, group);
-}
-
-ssize_t getxattr(const char *path, const char *name, void *value, size_t size) {
-    assert_string_equal(name, "system.posix_acl_access");
-    errno = pretended.list_error;
-    if (pretended.list_error)
-        return -1;
-    if (!pretended.list)
-        return REAL(getxattr)(path, name, value, size);
-    assert_true(pretended.list_size <= size);
-    memcpy(value, pretended.list, pretended.list_size);
-    return (ssize_t)pretended.list_size;
-}
-
-int fsetxattr(int file, const char *name, const void *value, size_t size, int flags) {
-    (void)file;
-    assert_string_equal(name, "system.posix_acl_access");
-    assert_true(size <= sizeof pretended.new_list);
-    assert_int_equal(flags, 0);
-    memcpy(pretended.new_list, value, size);
-    pretended.new_size = size;
-    return 0;
 }
 
 /* As the user wants it, by umask. */
@@ -2413,33 +2444,6 @@ static void test_group_of_a_file_stays(void **state) {
     assert_int_equal(permissions_after(profiler, path, 0640), 0600);
     assert_int_equal(permissions_after(profiler, path, 0604), 0600);
     assert_int_equal(permissions_after(profiler, path, 0664), 0644);
-    memset(&pretended, 0, sizeof pretended);
-}
-
-/* So is the list of who else may use it. If that cannot be had, nobody but the owner may use the new one. */
-static void test_access_list_of_a_file_stays(void **state) {
-    world *w = *state;
-    const char *path = in_directory("run.csv");
-    zt_profiler *profiler = measure_region(w, NULL);
-    ok(zt_report(profiler, path));
-    memset(&pretended, 0, sizeof pretended);
-    pretended.list = "a list";
-    pretended.list_size = sizeof "a list";
-    assert_int_equal(permissions_after(profiler, path, 0640), 0600); /* it would have set the others, too */
-    assert_int_equal(pretended.new_size, pretended.list_size);
-    assert_memory_equal(pretended.new_list, pretended.list, pretended.list_size);
-    pretended.new_size = 0;
-    pretended.refuses_group = 1;
-    assert_int_equal(permissions_after(profiler, path, 0640), 0600);
-    assert_int_equal(pretended.new_size, 0);
-    pretended.refuses_group = 0;
-    pretended.list = NULL;
-    pretended.list_error = ERANGE;
-    assert_int_equal(permissions_after(profiler, path, 0640), 0600);
-    pretended.list_error = ENOTSUP;
-    assert_int_equal(permissions_after(profiler, path, 0640), 0640);
-    pretended.list_error = ENODATA;
-    assert_int_equal(permissions_after(profiler, path, 0640), 0640);
     memset(&pretended, 0, sizeof pretended);
 }
 
@@ -2607,7 +2611,7 @@ int main(void) {
         IN_DIRECTORY(test_unknown_column_shows_nearest_names),
         IN_DIRECTORY(test_nested_regions_in_a_table),
         IN_DIRECTORY(test_deeply_nested_regions_in_a_table),
-        IN_DIRECTORY(test_table_without_a_parent),
+        IN_DIRECTORY(test_rows_of_paths),
         IN_DIRECTORY(test_own_time_that_is_not_known),
         TEST(test_names_in_folded_stacks),
         IN_DIRECTORY(test_columns_without_metrics_are_not_named),
@@ -2649,7 +2653,6 @@ int main(void) {
         IN_DIRECTORY(test_permissions_of_a_new_file),
         IN_DIRECTORY(test_permissions_of_a_file_stay),
         IN_DIRECTORY(test_group_of_a_file_stays),
-        IN_DIRECTORY(test_access_list_of_a_file_stays),
         IN_DIRECTORY(test_a_link_in_place_of_the_new_file),
         IN_DIRECTORY(test_old_report_survives_a_failure),
         IN_DIRECTORY(test_nobody_reads_half_a_file),

@@ -782,7 +782,7 @@ static void test_calls_from_the_callback(void **state) {
     ok(zt_stream_open(w->context, w->device, &config, &stream));
     mark_often(w, stream, 3);
     check_stream_counts(zt_stream_close(stream, call_inside, stream));
-    assert_int_equal(heard(w, "STREAM_BUSY"), 4); /* of each stream, by zt_stream_read and zt_stream_close */
+    assert_int_equal(heard(w, "STREAM_BUSY"), 4); /* of each call, once for each stream */
 }
 
 typedef struct waiter {

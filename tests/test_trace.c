@@ -551,6 +551,147 @@ static void test_launches_with_arguments(void **state) {
     check_work(w);
 }
 
+/* ---- launches through pointers of zeDriverGetExtensionFunctionAddress ------------------------------------ */
+
+typedef ze_result_t (*launch_variable)(ze_command_list_handle_t, ze_kernel_handle_t, const void *,
+                                       ze_event_handle_t, uint32_t, ze_event_handle_t *);
+
+typedef struct launch_pointers {
+    launch_with_parameters with_parameters;
+    launch_with_arguments with_arguments;
+    launch_variable variable;
+} launch_pointers;
+
+static launch_pointers find_pointers(world *w) {
+    launch_pointers found;
+    if (loader_wraps_handles()) {
+        puts("skipped: pointers of the driver need its own handles");
+        skip();
+    }
+    ok(zeDriverGetExtensionFunctionAddress(w->driver, "zeCommandListAppendLaunchKernelWithParameters",
+                                           (void **)&found.with_parameters));
+    ok(zeDriverGetExtensionFunctionAddress(w->driver, "zeCommandListAppendLaunchKernelWithArguments",
+                                           (void **)&found.with_arguments));
+    ok(zeDriverGetExtensionFunctionAddress(w->driver, "zexCommandListAppendVariableLaunchKernel",
+                                           (void **)&found.variable));
+    return found;
+}
+
+/* Appends one launch by each pointer. */
+static void launch_by_pointers(world *w, const launch_pointers *by, ze_command_list_handle_t list) {
+    ze_group_count_t groups = {WORK_GROUPS, 1, 1};
+    group_size size = {WORK_ITEMS / WORK_GROUPS, 1, 1};
+    float factor = 1;
+    uint32_t count = WORK_ITEMS;
+    void *values[] = {&w->sums, &w->ones, &factor, &count};
+    ok(by->with_parameters(list, w->kernel, &groups, NULL, NULL, 0, NULL));
+    ok(by->with_arguments(list, w->kernel, groups, size, values, NULL, NULL, 0, NULL));
+    ok(by->variable(list, w->kernel, &groups, NULL, 0, NULL));
+    w->launches += 3;
+}
+
+/* They are measured as the loader's calls, and what cannot be is counted and named. */
+static void test_launches_through_pointers(void **state) {
+    world *w = *state;
+    zt_trace_config config = everything();
+    ze_command_list_handle_t list;
+    config.calls = "zeCommandListAppendLaunchKernelWith*";
+    zt_profiler *profiler = open_traced(w, &config);
+    launch_pointers by = find_pointers(w);
+    create_immediate(w, &list);
+    launch_by_pointers(w, &by, list);
+    finish_immediate(w, list);
+    collect_all(profiler);
+    expect_launches(profiler, 2, 0, 1);
+    assert_counts(profiler, counted(2, 2, 0, 0, 0));
+    assert_int_equal(region_info(profiler, "saxpy").count, 2);
+    assert_int_equal(region_info(profiler, "saxpy").with_metrics, 2);
+    assert_int_equal(zt_get_call_count(profiler), 2);
+    assert_int_equal(zt_trace_get_counts(profiler).by_pointer, 1);
+    static const zt_format formats[] = {ZT_FORMAT_TABLE, ZT_FORMAT_JSON, ZT_FORMAT_HTML, ZT_FORMAT_CSV,
+                                        ZT_FORMAT_OPENMETRICS};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        assert_contains(written_report(profiler, formats[i]),
+                        formats[i] == ZT_FORMAT_OPENMETRICS ? "unmeasured_launches_total{cause=\"pointer\"} 1"
+                                                            : "1 of 3 launches was made through a pointer");
+    zt_kernel_info info;
+    ok(zt_get_kernel(profiler, 0, &info));
+    assert_int_equal(info.launches, 2);
+    assert_int_equal(info.shape_count, 2); /* a size from before the start is not known */
+
+    /* When tracing has stopped, they go on, and are not seen. */
+    ok(zt_trace_stop(profiler));
+    launch_by_pointers(w, &by, list);
+    finish_immediate(w, list);
+    expect_launches(profiler, 2, 0, 1);
+    ok(zt_trace_start(profiler, NULL));
+    launch_by_pointers(w, &by, list);
+    finish_immediate(w, list);
+    expect_launches(profiler, 4, 0, 2); /* also on a list from before the start */
+    collect_all(profiler);
+    assert_counts(profiler, counted(4, 4, 0, 0, 0));
+    ok(zeCommandListDestroy(list));
+    check_work(w);
+}
+
+static ze_result_t translate_to_another(int type, void *handle, void **translated) {
+    (void)type;
+    *translated = (char *)handle + 1;
+    return ZE_RESULT_SUCCESS;
+}
+
+/* The handles may be the driver's. Nothing is done with those that are not known. */
+static void test_pointers_where_the_loader_wraps_handles(void **state) {
+    world *w = *state;
+    ze_command_list_handle_t list;
+    replace_symbol("zelLoaderTranslateHandle", (any_function)translate_to_another);
+    zt_profiler *profiler = open_traced(w, NULL);
+    launch_pointers by = find_pointers(w);
+    launch_by_pointers(w, &by, w->immediate);
+    finish_immediate(w, w->immediate);
+    expect_launches(profiler, 0, 0, 3);
+    assert_int_equal(zt_trace_get_counts(profiler).by_pointer, 3);
+    create_immediate(w, &list); /* a handle of the loader */
+    launch_by_pointers(w, &by, list);
+    finish_immediate(w, list);
+    collect_all(profiler);
+    expect_launches(profiler, 2, 0, 4);
+    ok(zeCommandListDestroy(list));
+    check_work(w);
+}
+
+/* Times alone: they overlap as others. */
+static void test_launches_through_pointers_with_events(void **state) {
+    world *w = *state;
+    zt_config config = config_of(w);
+    ze_event_pool_desc_t desc = {ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, NULL, ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 1};
+    ze_event_desc_t of_event = {ZE_STRUCTURE_TYPE_EVENT_DESC, NULL, 0, ZE_EVENT_SCOPE_FLAG_HOST, 0};
+    ze_group_count_t groups = {WORK_GROUPS, 1, 1};
+    ze_event_pool_handle_t pool;
+    ze_event_handle_t event;
+    ze_command_list_handle_t list;
+    config.groups = "";
+    zt_profiler *profiler = open_profiler(w, &config);
+    ok(zt_trace_start(profiler, NULL));
+    launch_pointers by = find_pointers(w);
+    ok(zeEventPoolCreate(w->context, &desc, 1, &w->device, &pool));
+    ok(zeEventCreate(pool, &of_event, &event));
+    create_immediate(w, &list);
+    for (int i = 0; i < 10; i++) {
+        ok(by.with_parameters(list, w->kernel, &groups, NULL, event, 0, NULL));
+        ok(zeEventHostSynchronize(event, A_WHILE));
+        ok(zeEventHostReset(event));
+    }
+    w->launches += 10;
+    collect_all(profiler);
+    assert_counts(profiler, counted(10, 10, 0, 0, 0));
+    assert_int_equal(zt_trace_get_counts(profiler).serialised, 0);
+    ok(zeCommandListDestroy(list));
+    ok(zeEventDestroy(event));
+    ok(zeEventPoolDestroy(pool));
+    check_work(w);
+}
+
 /* Without a list or a kernel: as older launches. */
 static void test_newer_launches_that_name_nothing(void **state) {
     world *w = *state;
@@ -2562,10 +2703,14 @@ static void test_a_start_that_fails(void **state) {
         assert_result(zt_trace_start(first, &config), ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE);
         launch(w, w->immediate);
     }
+    assert_contains(written_report(first, ZT_FORMAT_CSV), "Tracing is off: the last zt_trace_start failed "
+                                                          "(ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE)");
+    assert_null(strstr(written_report(first, ZT_FORMAT_CSV), "No kernel was launched"));
     ok(zt_trace_start(second, &config));
     launch(w, w->immediate);
     finish_immediate(w, w->immediate);
     collect_all(second);
+    assert_null(strstr(written_report(second, ZT_FORMAT_CSV), "Tracing is off"));
     expect_launches(first, 0, 0, 0);
     assert_counts(second, counted(1, 1, 0, 0, 0));
     check_work(w);
@@ -3773,6 +3918,9 @@ int main(void) {
         TEST(test_names_by_pattern),
         TEST(test_regions_by_hand_beside_it),
         TEST(test_launches_with_arguments),
+        TEST(test_launches_through_pointers),
+        TEST(test_launches_through_pointers_with_events),
+        TEST(test_pointers_where_the_loader_wraps_handles),
         TEST(test_newer_launches_that_name_nothing),
         TEST(test_copies_with_parameters),
         TEST(test_lists_appended_to_an_immediate_list),

@@ -37,7 +37,7 @@ ZT__PRIVATE ze_result_t zt__replace_file(const char *path, zt__content_fn write,
     /* A long name is cut, because the name of a file has 255 bytes at the most. */
     snprintf(beside, sizeof beside, "%.*s%.128s.%ld.%lx.part", (int)(name - path), path, name,
              zt__get_process_id(), (unsigned long)zt__this_thread());
-    part = zt__create_file(beside, path, has_before ? &before : NULL);
+    part = zt__create_file(beside, has_before ? &before : NULL);
     result = zt__write_content(part, fclose, write, content);
     if (result == ZE_RESULT_SUCCESS && !zt__rename_file(beside, path)) {
         result = ZE_RESULT_ERROR_UNKNOWN;

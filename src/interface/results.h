@@ -29,7 +29,8 @@ struct zt_region_info {
 /* Returns the number of regions, that is, of different names, so far. */
 ZT_API uint32_t zt_get_region_count(const zt_profiler *profiler);
 
-/* Gets a region by its index. Regions are in the order of their first begin. */
+/* Gets a region by its index. Regions are in the order of their first begin. This and all functions that take
+   the index of a region also take ZT_PATH(index) for the samples on one path. */
 ZT_API ze_result_t zt_get_region(const zt_profiler *profiler, uint32_t region, zt_region_info *info);
 
 #endif
@@ -90,7 +91,7 @@ typedef enum zt_availability {
     ZT_TIMES_BY_CHOICE,     /* config.groups or ZT_GROUPS is "" */
     ZT_NOT_ENABLED,         /* the driver's metrics are not enabled */
     ZT_LIBRARY_MISSING,     /* the driver lacks its metric library */
-    ZT_NO_PERMISSION,       /* the system reserves metrics for privileged users */
+    ZT_NO_PERMISSION,       /* the process may not use metrics; or, if the text says so, they may be in use */
     ZT_IN_USE,              /* the device's counters are in use by a stream, a profiler or another process */
     ZT_NO_SUCH_GROUP,       /* no event-based group of that name */
     ZT_NO_SUCH_METRIC,      /* no event-based group has a metric of that name */
@@ -185,6 +186,7 @@ typedef enum zt_limit {
 /* What probably limits a region, and why. */
 struct zt_limit_info {
     zt_limit limit;
+    const char *name;  /* of the limit: "memory bandwidth", "latency", ... */
     char text[320];    /* sentences with the figures that show it, or with what is missing */
     char missing[256]; /* metrics that were not measured and might show another limit, of one group of the
                           device, which the text may name; "": none is known */
@@ -199,9 +201,6 @@ struct zt_limit_info {
    exceed 50%, and does not show by itself that more threads would help.
    Returns SUCCESS, also if the limit is not known. */
 ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info);
-
-/* Returns the name of a limit: "memory bandwidth", "latency", ... */
-ZT_API const char *zt_limit_name(zt_limit limit);
 
 /* Sets what the device can do at the most, for the roofline of a page and for zt_get_limit; see ROOFLINE.
    ZT_PEAKS in the environment overrides it.
@@ -225,6 +224,11 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
 /* ---- nested regions ------------------------------------------------------------------------------------ */
 
 /* A region inside certain others, such as "step;solve"; see NESTING. */
+
+/* Instead of the index of a region: a path by its index, for zt_get_region, zt_get_stats and the like. Counts of
+   lost and dropped samples are those of the region. */
+#define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
+
 struct zt_path_info {
     uint32_t region; /* its index, for zt_get_region */
     uint32_t parent; /* the path of the region that it is directly inside. UINT32_MAX: none */
@@ -237,6 +241,11 @@ struct zt_path_info {
 
 /* Returns the number of paths, that is, of regions that were begun inside different others, so far. */
 ZT_API uint32_t zt_get_path_count(const zt_profiler *profiler);
+
+/* Returns what the other functions take as a region: the index of a region by its name, whose statistics are
+   those of all its paths together, or ZT_PATH of a path such as "step;solve", or ";solve" inside no other.
+   UINT32_MAX if there is none. */
+ZT_API uint32_t zt_find_path(const zt_profiler *profiler, const char *name);
 
 /* Gets a path by its index, which is higher than that of its parent. */
 ZT_API ze_result_t zt_get_path(const zt_profiler *profiler, uint32_t path, zt_path_info *info);
@@ -273,16 +282,17 @@ struct zt_timeline_info {
 
 /* How samples of the timeline cover the time of the device; see BYTES AND OVERLAP. */
 struct zt_overlap {
-    uint64_t samples; /* that ran in this time */
-    uint64_t missing; /* that may have run in it, too: lost, dropped, on their way, or without a certain
+    uint64_t samples;  /* that ran in this time */
+    uint64_t missing;  /* that may have run in it, too: lost, dropped, on their way, or without a certain
                          time. If there are any, all times but span_ns are NaN */
-    double span_ns;   /* from the first begin to the last end. All times are NaN without samples */
-    double busy_ns;   /* covered by samples. If some are of traced kernels or copies, the regions of the
+    double span_ns;    /* from the first begin to the last end. All times are NaN without samples */
+    double busy_ns;    /* covered by samples. If some are of traced kernels or copies, the regions of the
                          application around others do not count, because the device may be idle in them */
-    double kernel_ns; /* covered by traced kernels */
-    double copy_ns;   /* covered by traced copies and fills */
-    double both_ns;   /* covered by a kernel and a copy at once */
-    double idle_ns;   /* not covered: span_ns - busy_ns. What was not measured counts as idle */
+    double kernel_ns;  /* covered by traced kernels */
+    double copy_ns;    /* covered by traced copies and fills */
+    double both_ns;    /* covered by a kernel and a copy at once */
+    double idle_ns;    /* not covered: span_ns - busy_ns. What was not measured counts as idle */
+    double at_once_ns; /* in which several regions or launches ran that are not inside each other */
 };
 
 #ifndef ZETOOLS_DISABLE

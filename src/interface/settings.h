@@ -39,9 +39,11 @@ struct zt_config {
     uint32_t max_slots;      /* The most slots of each pass, and the most for launches with times alone.
                                 Regions beyond are dropped. Raise it if recorded lists have more regions than
                                 this. Default: 16384. */
-    uint32_t samples;        /* Samples kept of each region for median and 95th percentile, up to 1,048,576;
-                                see AGGREGATION. A region needs up to 8 bytes a metric and kept sample, and
-                                56 a metric; GPU time and latencies count as four metrics. Default: 512. */
+    uint32_t samples;        /* Samples kept of each path with all their figures, up to 1,048,576, for median
+                                and 95th percentile of metrics and latencies; 4 bytes a figure. 0: 512 GPU
+                                times are kept and, with a timeline, latencies; metrics then have neither.
+                                A path also needs 56 bytes a metric: at most 8 KiB with the metrics of most
+                                devices. See AGGREGATION. Default: 0. */
 
     int thread; /* Not 0: a thread of the library's own collects; see COLLECTING. 0: threads that call the
                    library do. */

@@ -106,10 +106,10 @@
    NESTING
 
        Regions may nest and overlap. A region that is begun on a list while another is open there is inside
-       the other. The GPU time of a region includes the regions inside it. Its own time does not, so own
-       times can be added up. zt_region_info has both, and the parent. A region inside different others has
-       several paths, such as "step;solve" and "check;solve", and zt_get_path returns the times of each. A
-       region may also be inside itself. OWN TIME lists when an own time is not known.
+       the other. The GPU time of a region includes the regions inside it. Its own time does not, so own times
+       can be added up. Statistics belong to paths: "solve" inside "step" and inside "check" has its own in
+       each, as "step;solve" and "check;solve", and those of "solve" are the sum (zt_find_path). A region may
+       also be inside itself. OWN TIME lists when an own time is not known.
 
    COMMAND LISTS
 
@@ -188,10 +188,10 @@
 
        A figure that does not apply or is not known is NaN; reports leave it empty, JSON has null.
 
-       Median and 95th percentile are interpolated linearly. They are exact up to config.samples samples of
-       a region. Beyond, they are estimated from as many samples, chosen at random with equal chance: with
-       512, the rank of the median has a standard error of 2.2 percentage points, of the 95th percentile
-       1.0.
+       Median and 95th percentile are interpolated linearly from 512 GPU times of each path or, with
+       config.samples, from so many samples: then metrics have them, too. They are exact while all are kept.
+       Then samples are chosen at random with equal chance, and weigh by how many they stand for: with 512,
+       the rank of the median has a standard error of 2.2 percentage points, of the 95th percentile 1.0.
 
    REPORTS
 

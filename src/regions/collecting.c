@@ -11,7 +11,7 @@
 #include "base/threads.h"
 #include "metrics/calculation.h"
 #include "metrics/groups.h"
-#include "metrics/statistics.h"
+#include "regions/adding.h"
 #include "regions/columns.h"
 #include "regions/names.h"
 #include "regions/profiler.h"
@@ -98,7 +98,6 @@ static void zt__fill_row(const zt_profiler *profiler, zt__reading *reading, doub
 /* Calculates the reports of the batch, and fills a row for each. The reports of a group are calculated in one
    call. If that fails, they are calculated one by one, so that a bad report loses only its own sample. */
 static void zt__calculate_batch(zt_profiler *profiler) {
-    const zt_allocator *allocator = &profiler->config.allocator;
     zt__batch *batch = &profiler->batch;
     uint32_t g, i;
     for (g = 0; g < batch->pass->group_count && batch->report_count > 0; g++) {
@@ -132,16 +131,10 @@ static void zt__calculate_batch(zt_profiler *profiler) {
     }
     for (i = 0; i < batch->count; i++) {
         zt__reading *reading = &batch->readings[i];
-        zt__region_record *region = reading->slot->region;
         if (reading->outcome == ZT__READ) {
             zt__fill_row(profiler, reading, batch->rows + (size_t)i * profiler->row_length);
         }
-        if (reading->outcome == ZT__READ &&
-            !(zt__reserve_samples(allocator, &profiler->mutex, &profiler->times_layout, &region->times,
-                                  batch->count) &&
-              (batch->pass->group_count == 0 ||
-               zt__reserve_samples(allocator, &profiler->mutex, &profiler->layout, &region->statistics,
-                                   batch->count)))) {
+        if (reading->outcome == ZT__READ && !zt__reserve_room(profiler, reading->slot->path, batch->count)) {
             zt__lose(reading, ZT_DROPPED_NO_MEMORY);
         }
     }
@@ -156,7 +149,6 @@ static void zt__count_reading(zt_profiler *profiler, zt__reading *reading, doubl
     zt__list *list = slot->list;
     zt__path *path = slot->path;
     zt__region_record *region = slot->region;
-    double times[ZT__TIME_COLUMNS];
     int shows_others = !slot->is_unordered; /* its event shows that slots before it have ended, too */
     /* zt__submit_slots counts a sample as lost when the next execution overlaps it. If the slot was read in
        between and its event has signalled again, both samples exist, so one loss is taken back. */
@@ -211,21 +203,7 @@ static void zt__count_reading(zt_profiler *profiler, zt__reading *reading, doubl
     if (profiler->sample_collected) {
         profiler->sample_collected(profiler, reading, row);
     }
-    times[0] = row[0];
-    memcpy(times + 1, row + zt__latency_column(profiler, 0), ZT_LATENCY_COUNT * sizeof *row);
-    zt__add_sample(&profiler->times_layout, &region->times, 0, times);
-    if (profiler->passes[slot->pass].group_count) {
-        zt__add_sample(&profiler->layout, &region->statistics, slot->pass, row);
-    }
-    if (slot->bytes) {
-        region->bytes += slot->bytes;
-        region->bytes_ns += row[0];
-    }
-    if (!zt__is_nan(row[0])) {
-        path->count++;
-        path->time_ns += row[0];
-        path->missing--;
-    }
+    zt__add_to_path(profiler, path, slot->pass, row, slot->bytes);
 }
 
 /* Reports the errors of the batch, and delivers its samples. The log and sample functions run here, so no
@@ -427,7 +405,6 @@ ZT__PRIVATE int zt__refuse_inside_callback(zt_profiler *profiler, const char *ca
 ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
     void (*collect_hotspots)(zt_profiler *);
     const char *not_ended = NULL;
-    const zt__list *list;
     int is_complete = 1;
     if (!profiler || !profiler->device) {
         return ZE_RESULT_SUCCESS;
@@ -448,13 +425,7 @@ ZT_API ze_result_t zt_collect(zt_profiler *profiler, uint64_t timeout_ns) {
         return ZE_RESULT_ERROR_DEVICE_LOST;
     }
     if (timeout_ns && is_complete) {
-        zt__lock(&profiler->mutex);
-        list = profiler->state_counts[ZT__SLOT_OPEN] ? profiler->lists : NULL;
-        while (list && !list->innermost) {
-            list = list->next;
-        }
-        not_ended = list ? list->innermost->region->name : NULL;
-        zt__unlock(&profiler->mutex);
+        not_ended = zt__name_open_region(profiler);
     }
     if (not_ended) {
         return zt__report(&profiler->diagnostics, REGION_OPEN, ZE_RESULT_NOT_READY, not_ended);

@@ -111,6 +111,20 @@ ZT__PRIVATE void zt__count_states(const zt_profiler *profiler, uint64_t counts[Z
     zt__unlock(&locked->mutex);
 }
 
+ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler) {
+    zt_profiler *locked = zt__mutable(profiler);
+    const zt__list *list;
+    const char *name;
+    zt__lock(&locked->mutex);
+    list = locked->state_counts[ZT__SLOT_OPEN] ? locked->lists : NULL;
+    while (list && !list->innermost) {
+        list = list->next;
+    }
+    name = list ? list->innermost->region->name : NULL;
+    zt__unlock(&locked->mutex);
+    return name;
+}
+
 /* ---- the slots of a list, and free ones: with the mutex held --------------------------------------------- */
 
 ZT__PRIVATE void zt__leave_nesting(zt_profiler *profiler, zt__slot *slot) {

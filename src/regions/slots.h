@@ -42,6 +42,9 @@ ZT__PRIVATE void zt__count_lost(zt_profiler *profiler, const zt__slot *slot, zt_
 ZT__PRIVATE void zt__count_dropped(zt_profiler *profiler, zt__region_record *region, const zt__list *list,
                                    uint64_t since_ns, zt_cause cause);
 
+/* Returns the name of a region that was begun and not ended, or NULL. */
+ZT__PRIVATE const char *zt__name_open_region(const zt_profiler *profiler);
+
 ZT__PRIVATE void zt__count_states(const zt_profiler *profiler, uint64_t counts[ZT__SLOT_STATE_COUNT]);
 
 /* Removes a slot from the open ones of its list. If regions inside it are still open, they overlap with it,

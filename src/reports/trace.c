@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/writer.h"
 #include "regions/columns.h"
+#include "regions/names.h"
 #include "regions/profiler.h"
 #include "reports/facts.h"
 #include "reports/json.h"
@@ -565,14 +566,14 @@ static void zt__write_device(zt__trace *trace) {
         const zt__span *span = &trace->spans[i];
         const zt__timeline_sample *sample = &span->sample;
         const zt__origin *origin = &sample->origin;
-        const zt__region_record *record = zt__record_at(trace->profiler, sample->region);
         uint32_t track = trace->tracks[span->track].number;
         double error_ns;
         zt__lock(&trace->profiler->mutex);
-        error_ns = record->launch_error_ns;
+        error_ns = zt__path_at(trace->profiler, sample->path)->launch_error_ns;
         zt__unlock(&trace->profiler->mutex);
         first_ns = sample->begin_ns < first_ns ? sample->begin_ns : first_ns;
-        zt__begin_event(writer, "X", record->name, trace->device, track);
+        zt__begin_event(writer, "X", zt__record_at(trace->profiler, sample->region)->name, trace->device,
+                        track);
         zt__write_event_time(writer, "ts", sample->begin_ns);
         zt__write_event_time(writer, "dur", sample->end_ns - sample->begin_ns);
         zt__write_text(writer, ",\"cat\":\"region\",\"args\":{");

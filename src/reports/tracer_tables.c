@@ -157,7 +157,7 @@ ZT__PRIVATE void zt__write_table_of_kernels(zt__document *document) {
         row->figures = figure;
         row->index = i;
         figure[ZT__KERNEL_ROW_SHARE] =
-            info.region < document->region_count ? 100 * document->nesting[info.region].share : zt__nan();
+            info.region < document->region_count ? 100 * document->regions[info.region].share : zt__nan();
         figure[ZT__KERNEL_ROW_LAUNCHES] = (double)info.launches;
         figure[ZT__KERNEL_ROW_SIZE] = figure[ZT__KERNEL_ROW_MODULE] = i;
         figure[ZT__KERNEL_ROW_OCCUPANCY] = 100 * info.occupancy;

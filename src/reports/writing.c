@@ -10,6 +10,7 @@
 #include "base/platform.h"
 #include "base/tables.h"
 #include "base/writer.h"
+#include "regions/names.h"
 #include "regions/profiler.h"
 #include "reports/csv.h"
 #include "reports/facts.h"
@@ -19,7 +20,73 @@
 #include "reports/page.h"
 #include "reports/table.h"
 #include "reports/trace.h"
+#include "results/overlap.h"
 #include "results/results.h"
+
+/* Reads where all regions and paths are and, for reports with shares, which ran at once. Returns 0 without memory. */
+static int zt__read_nesting(zt__document *document, int has_shares) {
+    zt_profiler *profiler = document->profiler;
+    const zt_allocator *allocator = &profiler->config.allocator;
+    zt__coverage *coverage = &document->coverage;
+    zt_region_info info;
+    double whole_ns;
+    uint32_t i;
+    document->path_count = zt_get_path_count(profiler); /* first, so that their regions are counted, too */
+    document->region_count = zt_get_region_count(profiler);
+    document->regions =
+        (zt__nesting *)zt__allocate(allocator, (size_t)document->region_count + 1, sizeof *document->regions);
+    document->paths =
+        (zt__nesting *)zt__allocate(allocator, (size_t)document->path_count + 1, sizeof *document->paths);
+    if (!document->regions || !document->paths) {
+        return 0;
+    }
+    zt__lock(&profiler->mutex);
+    for (i = 0; i < document->path_count; i++) {
+        zt__nesting *nesting = &document->paths[i];
+        const zt__path *path = zt__path_at(profiler, i);
+        nesting->index = ZT_PATH(i);
+        nesting->path = i;
+        nesting->region = path->key.region->index;
+        nesting->parent = path->depth > 1 ? path->key.outer->index : UINT32_MAX;
+        nesting->total_ns = zt__time_of(path);
+        nesting->own_ns = zt__get_own_time(path, &nesting->share);
+        document->regions[nesting->region].path = i;
+        document->regions[nesting->region].paths++;
+        document->regions[nesting->region].share += nesting->share;
+        document->gpu_time_ns += nesting->share;
+        document->is_nested |= path->depth > 1;
+    }
+    for (i = 0; i < document->region_count; i++) {
+        zt__nesting *nesting = &document->regions[i];
+        zt__subject subject = {profiler->regions[i], NULL};
+        zt__get_times(profiler, subject, &info);
+        nesting->index = nesting->region = i;
+        nesting->path = nesting->paths ? nesting->path : UINT32_MAX;
+        /* A region without samples may since have begun inside one that is newer than the report. */
+        nesting->parent = info.parent < document->region_count ? info.parent : UINT32_MAX;
+        nesting->own_ns = info.own_ns;
+        nesting->total_ns = info.total_ns;
+    }
+    zt__unlock(&profiler->mutex);
+    if (has_shares) {
+        document->at_once = (zt__at_once *)zt__allocate(allocator, (size_t)document->path_count + 1,
+                                                        sizeof *document->at_once);
+        if (!document->at_once ||
+            !zt__measure_coverage(profiler, coverage, document->at_once, document->path_count)) {
+            return 0;
+        }
+    }
+    document->busy_ns = has_shares && coverage->outermost_ns > 0
+                            ? document->gpu_time_ns * (coverage->covered_ns / coverage->outermost_ns)
+                            : zt__nan();
+    whole_ns = zt__is_nan(document->busy_ns) ? document->gpu_time_ns : document->busy_ns;
+    for (i = 0; i < document->path_count + document->region_count; i++) {
+        zt__nesting *nesting =
+            i < document->path_count ? &document->paths[i] : &document->regions[i - document->path_count];
+        nesting->share = whole_ns > 0 ? nesting->share / whole_ns : zt__nan();
+    }
+    return 1;
+}
 
 ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user) {
     static void (*const writers[])(zt__document *) = {
@@ -29,7 +96,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     zt_profiler *locked = zt__mutable(profiler);
     const zt_allocator *allocator;
     zt__document *document;
-    uint32_t i;
+    uint32_t size;
     int stopped, reason;
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (!profiler) {
@@ -44,7 +111,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     if ((format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES) && !profiler->config.timeline) {
         return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT);
     }
-    if (format == ZT_FORMAT_HTML && !zt__get_page(&i)) {
+    if (format == ZT_FORMAT_HTML && !zt__get_page(&size)) {
         return zt__report(diagnostics, NO_PAGE, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
     }
     allocator = &profiler->config.allocator;
@@ -54,37 +121,13 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     }
     document->profiler = locked;
     document->room = zt__get_room(write == zt__write_to_file && user == stdout);
-    document->region_count = zt_get_region_count(profiler);
     zt__begin_writing(&document->writer, write, user);
-    document->stats = (zt_stats *)zt__allocate(allocator, profiler->row_length, sizeof *document->stats);
-    document->nesting =
-        (zt__nesting *)zt__allocate(allocator, (size_t)document->region_count + 1, sizeof *document->nesting);
-    document->out_of_memory = !document->stats || !document->nesting;
-
-    zt__lock(&locked->mutex);
-    for (i = 0; i < document->region_count && document->nesting; i++) {
-        zt__nesting *nesting = &document->nesting[i];
-        const zt__path *path;
-        zt_region_info info;
-        double estimate;
-        zt__add_paths(profiler, profiler->regions[i], &info);
-        /* A region without samples may since have begun inside one that is newer than the report. */
-        nesting->parent = info.parent < document->region_count ? info.parent : UINT32_MAX;
-        nesting->own_ns = info.own_ns;
-        nesting->total_ns = info.total_ns;
-        for (path = profiler->regions[i]->paths; path; path = path->next) {
-            zt__get_own_time(path, &estimate);
-            nesting->share += estimate;
-            document->is_nested |= path->depth > 1;
-        }
-        document->gpu_time_ns += nesting->share;
-    }
-    zt__unlock(&locked->mutex);
-    for (i = 0; i < document->region_count && document->nesting; i++) {
-        document->nesting[i].share =
-            document->gpu_time_ns > 0 ? document->nesting[i].share / document->gpu_time_ns : zt__nan();
-    }
-
+    document->stats =
+        (zt_stats *)zt__allocate(allocator, profiler->layout.column_count, sizeof *document->stats);
+    document->out_of_memory =
+        !document->stats ||
+        !zt__read_nesting(document, format != ZT_FORMAT_TRACE && format != ZT_FORMAT_INSTANCES &&
+                                        format != ZT_FORMAT_OPENMETRICS);
 #ifdef ZETOOLS_TRACER
     if (format != ZT_FORMAT_TRACE && format != ZT_FORMAT_OPENMETRICS && format != ZT_FORMAT_INSTANCES) {
         zt_hotspots_find_lines(locked);
@@ -102,7 +145,9 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     } else if (stopped) {
         result = zt__report(diagnostics, WRITE_STOPPED, ZE_RESULT_ERROR_UNKNOWN, "zt_write");
     }
-    zt__free(allocator, document->nesting);
+    zt__free(allocator, document->regions);
+    zt__free(allocator, document->paths);
+    zt__free(allocator, document->at_once);
     zt__free(allocator, document->stats);
     zt__free(allocator, document);
     errno = reason; /* which the allocator may have changed */

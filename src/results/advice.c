@@ -120,6 +120,10 @@ static const zt__rule zt__rules[] = {
      {ZT__ROLE_KERNEL_TIME, ZT__ROLE_LEAST_LAUNCH}},
 };
 
+/* The name of each zt_limit. */
+static const char *const zt__limit_names[] = {
+    "unknown", "memory bandwidth", "latency", "compute", "XMX", "launch", "host", "occupancy", "cache"};
+
 /* Appends a figure with its name, unless it was not measured. */
 static void zt__append_figure(zt_limit_info *info, zt__role role, const double figures[ZT__ROLE_COUNT]) {
     const char *name = zt__roles[role].name, *opening = strchr(info->text, '(') ? ", " : " (";
@@ -192,9 +196,9 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
     }
     if (rule) {
         info->limit = rule->limit;
+        info->name = zt__limit_names[rule->limit];
         zt__name_missing(advice, unmeasured, info);
-        zt__append(info->text, sizeof info->text, "Probably %s: %s", zt_limit_name(rule->limit),
-                   rule->reason);
+        zt__append(info->text, sizeof info->text, "Probably %s: %s", info->name, rule->reason);
         for (i = 0; i < ZT__COUNT_OF(rule->conditions); i++) {
             zt__append_figure(info, rule->conditions[i].role, figures);
         }
@@ -209,9 +213,12 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
     unmeasured[ZT__ROLE_EU_STALL] = unmeasured[ZT__ROLE_EU_OCCUPANCY] = 1;
     zt__name_missing(advice, unmeasured, info);
     if (!zt__is_nan(figures[ZT__ROLE_GPU_BUSY]) && figures[ZT__ROLE_GPU_BUSY] >= least_busy) {
-        zt__append(info->text, sizeof info->text, "Not the host, because the GPU is busy");
-        zt__append_figure(info, ZT__ROLE_GPU_BUSY, figures);
-        zt__append(info->text, sizeof info->text, "). ");
+        if (!zt__is_nan(figures[ZT__ROLE_WALL_SHARE]) && figures[ZT__ROLE_WALL_SHARE] >= least_busy) {
+            zt__append(info->text, sizeof info->text, "Not the host, because the GPU is busy");
+            zt__append_figure(info, ZT__ROLE_GPU_BUSY, figures);
+            zt__append_figure(info, ZT__ROLE_WALL_SHARE, figures);
+            zt__append(info->text, sizeof info->text, "). ");
+        }
         if (!zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) && figures[ZT__ROLE_MEMORY_SHARE] < most_traffic) {
             zt__append(info->text, sizeof info->text, "Not memory bandwidth: %.0f%% %s. ",
                        figures[ZT__ROLE_MEMORY_SHARE], zt__roles[ZT__ROLE_MEMORY_SHARE].name);
@@ -232,12 +239,13 @@ static void zt__apply_rules(const zt__advice *advice, const double figures[ZT__R
     }
 }
 
-ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
-                                const zt__region_record *record, zt_limit_info *info) {
+ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice, zt__subject subject,
+                                zt_limit_info *info) {
     double figures[ZT__ROLE_COUNT];
     int peak_is_wrong;
     memset(info, 0, sizeof *info);
-    zt__read_figures(profiler, advice, record, figures);
+    info->name = zt__limit_names[ZT_LIMIT_UNKNOWN];
+    zt__read_figures(profiler, advice, subject, figures);
     peak_is_wrong = !zt__is_nan(figures[ZT__ROLE_MEMORY_SHARE]) && figures[ZT__ROLE_MEMORY_SHARE] >= 110;
     if (peak_is_wrong) {
         figures[ZT__ROLE_MEMORY_SHARE] = zt__nan();
@@ -255,22 +263,17 @@ ZT__PRIVATE void zt__find_limit(zt_profiler *profiler, const zt__advice *advice,
 /* ---- public ---------------------------------------------------------------------------------------------- */
 
 ZT_API ze_result_t zt_get_limit(const zt_profiler *profiler, uint32_t region, zt_limit_info *info) {
-    const zt__region_record *record;
+    zt__subject subject;
     zt__advice advice;
     ze_result_t result;
     if (info) {
         memset(info, 0, sizeof *info);
+        info->name = zt__limit_names[ZT_LIMIT_UNKNOWN];
     }
-    record = zt__get_record(profiler, "zt_get_limit", region, "info", info, &result);
-    if (record) {
+    subject = zt__get_subject(profiler, "zt_get_limit", region, "info", info, &result);
+    if (subject.region) {
         zt__prepare_advice(profiler, &advice);
-        zt__find_limit(zt__mutable(profiler), &advice, record, info);
+        zt__find_limit(zt__mutable(profiler), &advice, subject, info);
     }
     return result;
-}
-
-ZT_API const char *zt_limit_name(zt_limit limit) {
-    static const char *const names[] = {"unknown", "memory bandwidth", "latency", "compute", "XMX", "launch",
-                                        "host",    "occupancy",        "cache"};
-    return (unsigned)limit < ZT__COUNT_OF(names) ? names[limit] : "unknown";
 }

@@ -5,6 +5,7 @@
 #include "base/compiler.h"
 #include "base/system.h"
 #include "regions/profiler.h"
+#include "results/results.h"
 
 /* What a metric measures, and the units of its figure, which rules compare. Tables show metrics without a
    role in this order. */
@@ -132,7 +133,7 @@ ZT__PRIVATE double zt__first_measured(double first, double second);
 
 /* Fills in the figure of each role: from the metric of the profiler that has it, or else from that of a stream;
    NaN where neither was measured in the region. The mutex is not held. */
-ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice,
-                                  const zt__region_record *record, double figures[ZT__ROLE_COUNT]);
+ZT__PRIVATE void zt__read_figures(zt_profiler *profiler, const zt__advice *advice, zt__subject subject,
+                                  double figures[ZT__ROLE_COUNT]);
 
 extern const zt__role_description zt__roles[ZT__ROLE_COUNT];

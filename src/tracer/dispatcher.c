@@ -20,13 +20,18 @@
 
 #ifdef ZETOOLS_TRACER
 
+ZT__PRIVATE zt__dispatcher zt__dispatch;
+
+static void zt__after_get_extension(zt__frame *frame) {
+    zt__dispatch.wrap_extension(frame->tracer,
+                                ZT__PARAMETERS(frame, ze_driver_get_extension_function_address_params_t));
+}
+
 ZT__PRIVATE const zt__kind_steps zt__steps_of_kind[ZT__KIND_COUNT] = {
 #define X(name, before, after, needed) {before, after, needed},
     ZT__KINDS(X)
 #undef X
 };
-
-ZT__PRIVATE zt__dispatcher zt__dispatch;
 
 ZT__PRIVATE zt__mutex zt__dispatch_setup = ZT__MUTEX_INITIALIZER;
 
@@ -91,23 +96,13 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
     return frame;
 }
 
-static void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
+/* Does what a tracer does before a call, for which it has a frame. */
+static void zt__before_call(zt__frame *frame, void **instance) {
+    zt__call call = frame->call;
     zt__call_kind kind = zt__kind_of_call(call);
     zt__tracer *tracer;
-    zt__frame *frame;
+    void *parameters = frame->parameters;
     uint32_t i;
-    *instance = NULL;
-    if (zt__awaited_registration == registration) {
-        zt__awaited_registration = 0;
-    }
-    /* A thread is in one traced call at a time: the loader does not call back for calls inside of it. */
-    if (!zt__load(&zt__dispatch.observed[call]) || zt__get_depth() > 0 || zt__current_call) {
-        return;
-    }
-    frame = zt__begin_call(call, parameters);
-    if (!frame) {
-        return;
-    }
     *instance = frame;
     zt__current_call = frame;
     zt__change_depth(1);
@@ -132,6 +127,79 @@ static void zt__prologue(zt__call call, void *parameters, uintptr_t registration
     zt__change_depth(-1);
     frame->begin_ns = tracer->timed[call] ? zt__now_ns() : 0;
     zt__store(&frame->state, ZT__FRAME_DRIVER);
+}
+
+/* Returns whether a call of the application begins that may be observed. A thread is in one traced call at a time:
+   the loader does not call back for calls inside of it. */
+static int zt__may_begin(zt__call call) {
+    return zt__load(&zt__dispatch.observed[call]) && zt__get_depth() == 0 && !zt__current_call;
+}
+
+static void zt__prologue(zt__call call, void *parameters, uintptr_t registration, void **instance) {
+    zt__frame *frame;
+    *instance = NULL;
+    if (zt__awaited_registration == registration) {
+        zt__awaited_registration = 0;
+    }
+    frame = zt__may_begin(call) ? zt__begin_call(call, parameters) : NULL;
+    if (frame) {
+        zt__before_call(frame, instance);
+    }
+}
+
+/* Counts a launch that is not measured, and gives the frame back. */
+static void zt__end_unmeasured(zt__frame *frame) {
+    zt__tracer *tracer = frame->tracer;
+    zt__lock(&tracer->mutex);
+    if (tracer->measured[frame->call] && !tracer->is_stopping) {
+        tracer->counts.launches++;
+        tracer->counts.elsewhere++;
+        tracer->counts.by_pointer++;
+    }
+    zt__unlock(&tracer->mutex);
+    zt__store(&frame->state, ZT__FRAME_UNUSED);
+}
+
+/* Returns whether handles of the driver, which its functions take, are those of the loader. A loader that cannot
+   translate them does not wrap any. */
+static int zt__has_plain_handles(zt__tracer *tracer) {
+    enum { LOADER_HANDLE_DEVICE = 1 };
+    const zt__traced_device *device = zt__load(&tracer->devices);
+    void *translated = NULL;
+    if (!device || !device->profiler) {
+        return 0;
+    }
+    return !device->profiler->driver.zelLoaderTranslateHandle ||
+           (device->profiler->driver.zelLoaderTranslateHandle(LOADER_HANDLE_DEVICE, device->device,
+                                                              &translated) == ZE_RESULT_SUCCESS &&
+            translated == (void *)device->device);
+}
+
+ZT__PRIVATE void zt__begin_by_pointer(zt__call call, void *parameters, void **instance) {
+    zt__frame *frame = zt__may_begin(call) ? zt__begin_call(call, parameters) : NULL;
+    zt__command command;
+    int is_known;
+    *instance = NULL;
+    if (!frame) {
+        return;
+    }
+    zt__read_command(call, parameters, &command);
+    zt__lock(&frame->tracer->mutex);
+    is_known = zt__find_known_list(frame->tracer, command.list) != NULL;
+    zt__unlock(&frame->tracer->mutex);
+    if (is_known || zt__has_plain_handles(frame->tracer)) {
+        zt__before_call(frame, instance);
+    } else {
+        zt__end_unmeasured(frame);
+    }
+}
+
+ZT__PRIVATE void zt__count_by_pointer(void) {
+    zt__call call = ZT__CALL_CommandListAppendLaunchKernel;
+    zt__frame *frame = zt__may_begin(call) ? zt__begin_call(call, NULL) : NULL;
+    if (frame) {
+        zt__end_unmeasured(frame);
+    }
 }
 
 /* ---- after a call --------------------------------------------------------------------------------------- */
@@ -226,6 +294,10 @@ static void zt__epilogue(ze_result_t result, void **instance) {
     zt__change_depth(-1);
     zt__current_call = NULL;
     zt__store(&frame->state, ZT__FRAME_UNUSED);
+}
+
+ZT__PRIVATE void zt__end_by_pointer(ze_result_t result, void **instance) {
+    zt__epilogue(result, instance);
 }
 
 /* ---- callbacks of the loader ---------------------------------------------------------------------------- */

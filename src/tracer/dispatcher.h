@@ -39,6 +39,10 @@ typedef struct zt__dispatcher {
     zt__tracer *tracer; /* the live one, or NULL; changed with both locks */
     zt__frame *frames;  /* all, in use or not */
 
+    /* Is called after zeDriverGetExtensionFunctionAddress: zt__wrap_extension. Set before a tracer is live. */
+    void (*wrap_extension)(zt__tracer *tracer,
+                           const ze_driver_get_extension_function_address_params_t *parameters);
+
     uint8_t observed[ZT__CALL_COUNT]; /* by the live tracer. Atomic; changed with both locks */
 } zt__dispatcher;
 
@@ -51,6 +55,15 @@ typedef struct zt__callbacks {
 
 /* Returns whether a prologue or epilogue runs on this thread, so that a hook may be the caller. */
 ZT__PRIVATE int zt__is_inside_hook(void);
+
+/* Begin and end a launch through a pointer of the driver's, as prologue and epilogue of a call of the loader. If its
+   handles may not be those of the loader, the launch is counted, and not measured. */
+ZT__PRIVATE void zt__begin_by_pointer(zt__call call, void *parameters, void **instance);
+
+ZT__PRIVATE void zt__end_by_pointer(ze_result_t result, void **instance);
+
+/* Counts a launch through a pointer that cannot be measured. */
+ZT__PRIVATE void zt__count_by_pointer(void);
 
 /* Returns whether a thread is in a call that this tracer observes, in the driver or in a callback; or only in
    one that it measures. */

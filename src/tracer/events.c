@@ -47,11 +47,17 @@ ZT__PRIVATE void zt__before_pool_create(zt__frame *frame) {
     const ze_event_pool_desc_t *given = *p->pdesc;
     if (frame->tracer->keeps_events && given && zt__pool_allows_keeping(given) &&
         !(given->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP)) {
+        ze_event_pool_handle_t trial =
+            NULL; /* if the driver refuses the flag, the application's call succeeds */
         frame->pool = *given;
         frame->pool.flags |= ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
-        frame->pool_desc = p->pdesc;
-        frame->given_pool = given;
-        *p->pdesc = &frame->pool;
+        if (zeEventPoolCreate(*p->phContext, &frame->pool, *p->pnumDevices, *p->pphDevices, &trial) ==
+            ZE_RESULT_SUCCESS) {
+            zeEventPoolDestroy(trial);
+            frame->pool_desc = p->pdesc;
+            frame->given_pool = given;
+            *p->pdesc = &frame->pool;
+        }
     }
 }
 
@@ -64,7 +70,8 @@ ZT__PRIVATE void zt__after_pool_create(zt__frame *frame) {
                                                      sizeof *known);
     if (known) {
         known->has_stamps = ((*p->pdesc)->flags & ZT__POOL_FLAGS_STAMPED) != 0;
-        known->may_be_kept = tracer->keeps_events && zt__pool_allows_keeping(*p->pdesc);
+        known->may_be_kept = tracer->keeps_events && zt__pool_allows_keeping(*p->pdesc) &&
+                             (known->has_stamps || frame->pool_desc);
     }
     zt__unlock(&tracer->mutex);
 }
@@ -244,7 +251,8 @@ ZT__PRIVATE void zt__before_event_destroy(zt__frame *frame) {
     zt__forget_handle(frame->tracer, &frame->tracer->events, event);
 }
 
-ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handle_t pool) {
+ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handle_t pool,
+                                         const zt_profiler *owner) {
     const void *handle = pool;
     uint32_t i;
     int is_complete;
@@ -253,7 +261,8 @@ ZT__PRIVATE void zt__release_kept_events(zt__tracer *tracer, ze_event_pool_handl
         zt__lock(&tracer->mutex);
         for (i = 0; i < tracer->events.capacity; i++) {
             const zt__known_event *known = (const zt__known_event *)tracer->events.entries[i].value;
-            if (known && known->keeper && (!pool || known->pool == handle)) {
+            if (known && known->keeper && (!pool || known->pool == handle) &&
+                (!owner || known->keeper_owner == owner)) {
                 ze_event_handle_t event;
                 memcpy(&event, &known->handle, sizeof event);
                 zt__unlock(&tracer->mutex);
@@ -271,7 +280,7 @@ ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame) {
     ze_event_pool_handle_t pool = *ZT__PARAMETERS(frame, ze_event_pool_destroy_params_t)->phEventPool;
     const void *handle = pool;
     uint32_t i;
-    zt__release_kept_events(tracer, pool);
+    zt__release_kept_events(tracer, pool, NULL);
     zt__lock(&tracer->mutex);
     for (i = 0; i < tracer->events.capacity; i++) {
         zt__known_event *known = (zt__known_event *)tracer->events.entries[i].value;

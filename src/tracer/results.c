@@ -104,7 +104,7 @@ ZT_API uint32_t zt_get_call_count(const zt_profiler *profiler) {
 }
 
 ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t index, zt_call_info *info) {
-    double kept[ZT__KEPT_CALLS];
+    zt__kept_value kept[ZT__KEPT_CALLS];
     zt__tracer *tracer;
     const zt__timed_call *timed;
     uint32_t count;
@@ -127,12 +127,11 @@ ZT_API ze_result_t zt_get_call(const zt_profiler *profiler, uint32_t index, zt_c
     timed = tracer->by_appearance[index];
     info->name = zt__call_name(timed->call);
     info->errors = timed->errors;
-    zt__get_moments(&zt__call_layout, &timed->statistics, 0, &info->time_ns);
+    zt__get_moments(ZT_AGGREGATE_SUM, timed->statistics.moments, &info->time_ns);
     count = zt__copy_column(&zt__call_layout, &timed->statistics, 0, kept);
     zt__unlock(&tracer->mutex);
     info->count = info->time_ns.count;
-    info->time_ns.median = zt__quantile(kept, count, 0.5);
-    info->time_ns.p95 = zt__quantile(kept, count, 0.95);
+    zt__add_quantiles(ZT_AGGREGATE_SUM, kept, count, &info->time_ns);
     return ZE_RESULT_SUCCESS;
 }
 

@@ -132,7 +132,7 @@ def kernel_of(region, module, registers, spill):
     occupancy = registers and 128 / registers
     return {"name": "kernel of " + str(region), "module": module, "region": region, "launches": 15512, "simd_width": 16,
             "registers": registers, "slm_bytes": 65536, "private_bytes": 0, "spill_bytes": spill, "barriers": None,
-            "arguments": 9, "code_bytes": 20480, "profile_flags": 0, "free_register_bytes": None,
+            "arguments": 9, "code_bytes": 20480, "profile_flags": 0,
             "required_group_size": None, "other_launches": 0, "occupancy": occupancy,
             "shapes": [{"group_size": [16, 16, 1], "group_count": [64, 1, 1] if region else None, "launches": 15512,
                         "groups_per_subslice": 4, "occupancy": occupancy, "waves": 0.8}],

@@ -179,10 +179,6 @@ uint32_t sg_report_cost(void) {
     return atomic_load_explicit(&report_cost, memory_order_relaxed);
 }
 
-void softgpu_set_report_cost(uint32_t nanoseconds) {
-    atomic_store(&report_cost, nanoseconds);
-}
-
 static _Atomic bool real_costs;
 
 bool sg_costs_are_real(void) {
@@ -208,7 +204,7 @@ void softgpu_set_real_costs(int on) {
     };
     for (size_t i = 0; i < sizeof costs / sizeof *costs; ++i)
         atomic_store(&calls[costs[i].function].cost_ns, on ? costs[i].nanoseconds : 0);
-    softgpu_set_report_cost(on ? 1500 : 0);
+    atomic_store(&report_cost, on ? 1500 : 0);
     atomic_store(&real_costs, on != 0);
     update_attention();
 }

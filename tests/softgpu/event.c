@@ -66,13 +66,8 @@ ze_result_t sg_zeEventPoolDestroy(ze_event_pool_handle_t handle) {
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t sg_zeEventPoolGetContextHandle(ze_event_pool_handle_t handle, ze_context_handle_t *context) {
-    const sg_event_pool *pool = sg_event_pool_of(handle);
-    SG_NEED_HANDLE(pool);
-    SG_NEED_POINTER(context);
-    *context = (ze_context_handle_t)pool->object.parent;
-    return ZE_RESULT_SUCCESS;
-}
+SG_GETTER(zeEventPoolGetContextHandle, sg_event_pool_of, ze_event_pool_handle_t, ze_context_handle_t,
+          object->object.parent)
 
 /* Real drivers crash: an event without a pool has this one. */
 ze_result_t sg_zeEventPoolGetFlags(ze_event_pool_handle_t handle, ze_event_pool_flags_t *flags) {
@@ -122,13 +117,7 @@ ze_result_t sg_zeEventDestroy(ze_event_handle_t handle) {
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t sg_zeEventGetEventPool(ze_event_handle_t handle, ze_event_pool_handle_t *pool) {
-    const sg_event *event = sg_event_of(handle);
-    SG_NEED_HANDLE(event);
-    SG_NEED_POINTER(pool);
-    *pool = (ze_event_pool_handle_t)event->pool;
-    return ZE_RESULT_SUCCESS;
-}
+SG_GETTER(zeEventGetEventPool, sg_event_of, ze_event_handle_t, ze_event_pool_handle_t, object->pool)
 
 /* ---- counter-based events ------------------------------------------------------------------------------
  *
@@ -176,13 +165,7 @@ ze_result_t sg_zexCounterBasedEventCreate2(ze_context_handle_t context, ze_devic
     return sg_zeEventCounterBasedCreate(context, device, desc, out_event);
 }
 
-ze_result_t sg_zeEventGetCounterBasedFlags(ze_event_handle_t handle, uint32_t *flags) {
-    const sg_event *event = sg_event_of(handle);
-    SG_NEED_HANDLE(event);
-    SG_NEED_POINTER(flags);
-    *flags = event->counter_based_flags;
-    return ZE_RESULT_SUCCESS;
-}
+SG_GETTER(zeEventGetCounterBasedFlags, sg_event_of, ze_event_handle_t, uint32_t, object->counter_based_flags)
 
 static pthread_mutex_t points_lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -303,14 +303,6 @@ ze_result_t sg_zeCommandListImmediateAppendCommandListsWithParameters(
     return sg_zeCommandListImmediateAppendCommandListsExp(list, list_count, lists, signal, wait_count, waits);
 }
 
-bool sg_list_is_immediate(const sg_list *list) {
-    return list->is_immediate;
-}
-
-sg_device *sg_list_device(const sg_list *list) {
-    return list->device;
-}
-
 /* ---- a list's life ------------------------------------------------------------------------------------- */
 
 /* Lists are out of order unless they are asked to be in order, where the engines are concurrent. */
@@ -442,29 +434,13 @@ ze_result_t sg_zeCommandListHostSynchronize(ze_command_list_handle_t handle, uin
 
 /* ---- what a list is ------------------------------------------------------------------------------------ */
 
-ze_result_t sg_zeCommandListGetDeviceHandle(ze_command_list_handle_t handle, ze_device_handle_t *device) {
-    const sg_list *list = sg_list_of(handle);
-    SG_NEED_HANDLE(list);
-    SG_NEED_POINTER(device);
-    *device = (ze_device_handle_t)list->device;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t sg_zeCommandListGetContextHandle(ze_command_list_handle_t handle, ze_context_handle_t *context) {
-    const sg_list *list = sg_list_of(handle);
-    SG_NEED_HANDLE(list);
-    SG_NEED_POINTER(context);
-    *context = (ze_context_handle_t)list->object.parent;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t sg_zeCommandListGetOrdinal(ze_command_list_handle_t handle, uint32_t *ordinal) {
-    const sg_list *list = sg_list_of(handle);
-    SG_NEED_HANDLE(list);
-    SG_NEED_POINTER(ordinal);
-    *ordinal = list->ordinal;
-    return ZE_RESULT_SUCCESS;
-}
+SG_GETTER(zeCommandListGetDeviceHandle, sg_list_of, ze_command_list_handle_t, ze_device_handle_t,
+          object->device)
+SG_GETTER(zeCommandListGetContextHandle, sg_list_of, ze_command_list_handle_t, ze_context_handle_t,
+          object->object.parent)
+SG_GETTER(zeCommandListGetOrdinal, sg_list_of, ze_command_list_handle_t, uint32_t, object->ordinal)
+SG_GETTER(zeCommandListGetFlags, sg_list_of, ze_command_list_handle_t, ze_command_list_flags_t, object->flags)
+SG_GETTER(zeCommandListIsImmediate, sg_list_of, ze_command_list_handle_t, ze_bool_t, object->is_immediate)
 
 ze_result_t sg_zeCommandListImmediateGetIndex(ze_command_list_handle_t handle, uint32_t *index) {
     const sg_list *list = sg_list_of(handle);
@@ -473,14 +449,6 @@ ze_result_t sg_zeCommandListImmediateGetIndex(ze_command_list_handle_t handle, u
     if (!list->is_immediate)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     *index = list->index;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t sg_zeCommandListGetFlags(ze_command_list_handle_t handle, ze_command_list_flags_t *flags) {
-    const sg_list *list = sg_list_of(handle);
-    SG_NEED_HANDLE(list);
-    SG_NEED_POINTER(flags);
-    *flags = list->flags;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -505,14 +473,6 @@ ze_result_t sg_zeCommandListGetNextCommandIdExp(ze_command_list_handle_t handle,
     if (!list->is_mutable || list->closed)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     *id = list->tape.written + 1;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t sg_zeCommandListIsImmediate(ze_command_list_handle_t handle, ze_bool_t *is_immediate) {
-    const sg_list *list = sg_list_of(handle);
-    SG_NEED_HANDLE(list);
-    SG_NEED_POINTER(is_immediate);
-    *is_immediate = list->is_immediate;
     return ZE_RESULT_SUCCESS;
 }
 

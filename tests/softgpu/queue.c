@@ -64,21 +64,8 @@ ze_result_t sg_zeCommandQueueSynchronize(ze_command_queue_handle_t handle, uint6
     return sg_lane_wait(&queue->lane, timeout);
 }
 
-ze_result_t sg_zeCommandQueueGetOrdinal(ze_command_queue_handle_t handle, uint32_t *ordinal) {
-    const sg_queue *queue = sg_queue_of(handle);
-    SG_NEED_HANDLE(queue);
-    SG_NEED_POINTER(ordinal);
-    *ordinal = queue->ordinal;
-    return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t sg_zeCommandQueueGetIndex(ze_command_queue_handle_t handle, uint32_t *index) {
-    const sg_queue *queue = sg_queue_of(handle);
-    SG_NEED_HANDLE(queue);
-    SG_NEED_POINTER(index);
-    *index = queue->index;
-    return ZE_RESULT_SUCCESS;
-}
+SG_GETTER(zeCommandQueueGetOrdinal, sg_queue_of, ze_command_queue_handle_t, uint32_t, object->ordinal)
+SG_GETTER(zeCommandQueueGetIndex, sg_queue_of, ze_command_queue_handle_t, uint32_t, object->index)
 
 /* ---- execution ----------------------------------------------------------------------------------------- */
 

@@ -403,9 +403,6 @@ ze_result_t sg_list_append(ze_command_list_handle_t list, const sg_append *comma
 /* Whether a command goes into a graph instead of to the device. */
 bool sg_graph_captures(sg_list *list, const sg_append *command);
 
-bool sg_list_is_immediate(const sg_list *list);
-sg_device *sg_list_device(const sg_list *list);
-
 /* ---- typed handles: NULL unless it is a live object of that type
  * ------------------------------------------- */
 
@@ -432,6 +429,16 @@ SG_HANDLE(sg_event_of, sg_event, ze_event_handle_t, SG_EVENT)
         if (!(pointer))                                                                                      \
             return ZE_RESULT_ERROR_INVALID_NULL_POINTER;                                                     \
     } while (0)
+
+/* A function that answers one thing about an object. */
+#define SG_GETTER(function, object_of, handle_type, answer_type, answered)                                   \
+    ze_result_t sg_##function(handle_type handle, answer_type *answer) {                                     \
+        const __typeof__(*object_of(handle)) *object = object_of(handle);                                    \
+        SG_NEED_HANDLE(object);                                                                              \
+        SG_NEED_POINTER(answer);                                                                             \
+        *answer = (answer_type)(answered);                                                                   \
+        return ZE_RESULT_SUCCESS;                                                                            \
+    }
 
 /* The two-call idiom: 0 asks for the number; else *count becomes the number that is given. */
 static inline uint32_t sg_clamp_count(uint32_t *count, uint32_t available) {

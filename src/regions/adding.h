@@ -1,0 +1,16 @@
+/* Adds collected samples to the statistics of their paths. */
+
+#pragma once
+
+#include "base/compiler.h"
+#include "base/system.h"
+#include "regions/profiler.h"
+
+/* Makes room for `more` samples of a path. Called by the thread that holds the collector, without the mutex.
+   Returns 0 without memory. */
+ZT__PRIVATE int zt__reserve_room(zt_profiler *profiler, zt__path *path, uint64_t more);
+
+/* Adds a collected sample, for which room was reserved. `pass` is that of its slot; `bytes` were copied or filled.
+   The mutex is held. */
+ZT__PRIVATE void zt__add_to_path(zt_profiler *profiler, zt__path *path, uint32_t pass, const double *row,
+                                 uint64_t bytes);
