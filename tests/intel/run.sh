@@ -55,7 +55,7 @@ faults=$(sed -n 's/^    FAULT(\([a-z_]*\)).*/\1/p' tests/intel/faults.c)
 
 prepare() { # GOAL...
     git ls-files -co --exclude-standard | tar -c --ignore-failed-read -T - 2>/dev/null | tar -x -C "$home" || return 1
-    inside nice make -s "$@" >"$build/make.log" 2>&1 || {
+    inside make -s "$@" >"$build/make.log" 2>&1 || {
         tail -n 20 "$build/make.log"
         return 1
     }

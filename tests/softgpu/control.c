@@ -197,7 +197,7 @@ void softgpu_set_real_costs(int on) {
         {SG_CALL_zetMetricGroupCalculateMetricValues, 5500},
         {SG_CALL_zetMetricGroupCalculateMultipleMetricValuesExp, 5500},
         {SG_CALL_zeEventQueryStatus, 30},
-        {SG_CALL_zeCommandListAppendLaunchKernel, 500},
+        {SG_CALL_zeCommandListAppendLaunchKernel, 300},
         {SG_CALL_zeCommandQueueExecuteCommandLists, 6500},
         {SG_CALL_zeCommandListImmediateAppendCommandListsExp, 6500},
         {SG_CALL_zeCommandListReset, 1000},

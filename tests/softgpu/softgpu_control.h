@@ -204,7 +204,7 @@ int softgpu_set_call_cost(const char *function, uint32_t nanoseconds);
  * busily, without a lock, beside what the call costs here. tests/intel measures that driver. In microseconds: a
  * query's begin and end 0.2 each; its data 1; a calculation 8.6, of 64 reports 2.4 each; an event's status 0.1,
  * and 1.3 where it is not signalled; a copy of time stamps by the device 65; executing a list 7; resetting one
- * 1.2; an append on an immediate list 0.4 more than on a recorded one, and a launch another 0.5. */
+ * 1.2; an append on an immediate list 1.3 more than on a recorded one, and a launch another 0.3. */
 void softgpu_set_real_costs(int on);
 
 /* How often a function was called; all of them, for NULL. */
