@@ -212,19 +212,14 @@ $(BUILD)/bench/%: bench/%.c | deps-build
 # ---- Intel's own driver ---------------------------------------------------------------------------------------
 
 # NEO=ROOT: tests/intel/README.md says what has to be there. Not part of the checks, because drivers move on.
-.PHONY: test-intel bench-intel intel intel-bench
+.PHONY: test-intel bench-intel intel-kernels
 test-intel: ## examples, random sequences and former faults on Intel's own driver: NEO=ROOT
 	tests/intel/run.sh test
 bench-intel: ## what the library costs there
 	tests/intel/run.sh bench
 
-# These two are made inside ROOT, where compiler, loader and headers are those of its system.
-INTEL_PROGRAMS := $(patsubst tests/intel/%.c,%,$(wildcard tests/intel/*.c))
-INTEL_KERNELS := $(KERNELS:%=$(BUILD)/kernels/%.spv)
-intel: $(INTEL_PROGRAMS:%=$(BUILD)/intel/%) $(INTEL_PROGRAMS:%=$(BUILD)/intel/%-asan) $(INTEL_KERNELS) \
-    $(addprefix $(BUILD)/examples-O0/,libzt_auto.so simulate $(filter-out bench_google ranks,$(EXAMPLES)))
-intel-bench: $(addprefix $(BUILD)/bench/,steps launches regions execute threads) $(INTEL_KERNELS)
-
+# These are made inside ROOT, where compiler, loader and headers are those of its system.
+intel-kernels: $(KERNELS:%=$(BUILD)/kernels/%.spv)
 $(BUILD)/intel/%: tests/intel/%.c | deps-build
 	mkdir -p $(@D)
 	$(CC) $(C_FLAGS) -O0 -o $@ $< $(ZE_LIBS)

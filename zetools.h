@@ -709,8 +709,8 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 /* ---- what all configurations have ---------------------------------------------------------------------- */
 
-/* Called once with each message, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...". Messages that differ in
-   numbers alone are one, and at most eight of a kind are logged.
+/* Called once with each message, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...". Messages that
+   differ in numbers alone are one, and at most eight of a kind are logged.
    result  a ze_result_t: that of the call that failed, or the one that describes the message best
    text    the identifier of the kind, what happened and what to do
    user    `log_user` of the configuration */
@@ -890,7 +890,7 @@ struct zt_trace_counts {
                             copy engine, unless the profiler measures times alone; one that can be cloned or
                             changed, or is captured into a graph; and by_pointer */
     uint64_t by_pointer; /* of those elsewhere: through a pointer that zeDriverGetExtensionFunctionAddress has
-                            returned while tracing; see TRACED LAUNCHES */
+                            returned while tracing; see TRACED LISTS */
     uint64_t replaced;   /* kernels, and pointers to functions, that zt_replace has replaced */
     uint64_t serialised; /* of those measured: between queries or, on a list that is not in order, between
                              barriers, so that they overlap with nothing. Without metrics, few are; see
@@ -2615,8 +2615,8 @@ extern "C" {
 
 #define ZT__COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
-/* zt__load() acquires and zt__store() releases. zt__add() returns the sum. zt__increment_if() increments a number
-   if it is `expected`, and returns whether it did: of several threads that try, one succeeds. */
+/* zt__load() acquires and zt__store() releases. zt__add() returns the sum. zt__increment_if() increments a
+   number if it is `expected`, and returns whether it did: of several threads that try, one succeeds. */
 
 #if defined(__GNUC__) || defined(__clang__)
 
@@ -2934,8 +2934,8 @@ ZT__PRIVATE void zt__keep_loaded(void);
 /* Registers a function to be called in each forked child. Returns 0 without memory. */
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 
-/* Returns a variable of the environment with which the user configures the library, or NULL. A program that has
-   more rights than its user reads none, because they name files to write and programs to run. */
+/* Returns a variable of the environment with which the user configures the library, or NULL. A program that
+   has more rights than its user reads none, because they name files to write and programs to run. */
 ZT__PRIVATE const char *zt__get_variable(const char *name);
 
 /* Stores a variable of the environment as other libraries of the process see it. A value that does not fit is
@@ -3959,12 +3959,12 @@ ZT__PRIVATE const char *zt__file_name(const char *path) {
 }
 
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
-    /* A suffix stands before those that it ends with. */
 #ifdef ZETOOLS_NO_PAGE
     enum { PAGE_SHOWS_TIMELINE = 0 };
 #else
     enum { PAGE_SHOWS_TIMELINE = 1 };
 #endif
+    /* A suffix stands before those that it ends with. */
     static const zt__suffix suffixes[] = {
         {".instances.csv", ZT_FORMAT_INSTANCES, 1},
         {".folded", ZT_FORMAT_FOLDED, 0},
@@ -4071,17 +4071,18 @@ ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
 
 /* Files that are written whole: beside the name, and then renamed. */
 
-/* Writes the content of a file. UNKNOWN: the file does not take it, and errno has the reason. Other failures are
-   reported by the function itself. */
+/* Writes the content of a file. UNKNOWN: the file does not take it, and errno has the reason. Other failures
+   are reported by the function itself. */
 typedef ze_result_t (*zt__content_fn)(const void *content, FILE *file);
 
-/* Writes to `file`, and then calls `end` with it: fclose, or fflush for a standard stream. `file` may be NULL: it could
-   not be opened. Returns what `write` returns; UNKNOWN with the reason in errno, if the file could not be written. */
+/* Writes to `file`, and then calls `end` with it: fclose, or fflush for a standard stream. `file` may be
+   NULL: it could not be opened. Returns what `write` returns; UNKNOWN with the reason in errno, if the file
+   could not be written. */
 ZT__PRIVATE ze_result_t zt__write_content(FILE *file, int (*end)(FILE *), zt__content_fn write,
                                           const void *content);
 
-/* Writes a file beside the one of this name and renames it, so that nobody reads an incomplete one. The file has the
-   access rights of the one that it replaces. Returns as zt__write_content. */
+/* Writes a file beside the one of this name and renames it, so that nobody reads an incomplete one. The file
+   has the access rights of the one that it replaces. Returns as zt__write_content. */
 ZT__PRIVATE ze_result_t zt__replace_file(const char *path, zt__content_fn write, const void *content);
 
 /* ==== base/files.c ====================================================================================== */
@@ -4671,7 +4672,7 @@ typedef struct zt__message_text {
 } zt__message_text;
 
 /* Returns the block of this process, or NULL if there is none, as in a forked child that has opened nothing.
-   Sets no variable of the environment: at the fork another thread may have held the C library's lock of it. */
+   Sets no variable of the environment: a thread may have held the C library's lock of it at the fork. */
 ZT__PRIVATE zt__process *zt__find_process(void);
 
 /* Returns the block of this process, and creates it if there is none. Returns NULL without memory. */
@@ -5043,8 +5044,8 @@ enum { ZT__LOGGED_OF_KIND = 8 };
 typedef struct zt__diagnostics {
     zt__mutex *mutex; /* of the profiler or stream */
     zt__message_text last;
-    /* Of each message that was logged, a hash of its text without digits, which is not 0: a message that differs from it
-       in numbers alone is not logged again. */
+    /* Of each message that was logged, a hash of its text without digits, which is not 0: a message that
+       differs from it in numbers alone is not logged again. */
     uint64_t logged[ZT__MESSAGE_COUNT][ZT__LOGGED_OF_KIND];
     zt_log_fn log;
     void *log_user;
@@ -5060,8 +5061,7 @@ typedef struct zt__log_call {
 /* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of the thread
    and of a profiler, stream or debugger, and logs it unless it was logged before, or eight others of its kind
    were. If `diagnostics` is NULL, prints it if ZT_LOG asks for that. Returns `result`, which is not SUCCESS.
-   The log function
-   is a callback: no mutex may be held. */
+   The log function is a callback: no mutex may be held. */
 #define zt__report(diagnostics, identifier, ...)                                                             \
     zt__report_message(diagnostics, ZT__##identifier, zt__format_##identifier, __VA_ARGS__)
 
@@ -7878,8 +7878,8 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
 
 /* ---- groups that are not selected ------------------------------------------------------------------------ */
 
-/* Stores which of its names, from 1, each wanted metric has in a group. Returns the sum of the weights of those
-   that the group has. */
+/* Stores which of its names, from 1, each wanted metric has in a group. Returns the sum of the weights of
+   those that the group has. */
 static uint32_t zt__weigh_group(const zt__group *group, const char *const *lists, const uint32_t *weights,
                                 uint32_t count, uint8_t *found) {
     uint32_t i, m, sum = 0;
@@ -9173,10 +9173,14 @@ ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *oute
     while (!path && has_room &&
            (profiler->path_count == profiler->path_capacity || zt__map_is_full(&profiler->path_map))) {
         if (profiler->path_count == profiler->path_capacity) {
+            if (profiler->path_capacity / ZT__PATHS_PER_BLOCK == ZT__COUNT_OF(profiler->path_blocks)) {
+                return NULL; /* many threads have added paths at once */
+            }
             block = (zt__path *)zt__allocate_unlocked(profiler, ZT__PATHS_PER_BLOCK, sizeof *block);
             has_room = block || profiler->path_count < profiler->path_capacity;
-            if (block &&
-                profiler->path_count == profiler->path_capacity) { /* else another thread added one */
+            /* Else another thread has added one. */
+            if (block && profiler->path_count == profiler->path_capacity &&
+                profiler->path_capacity / ZT__PATHS_PER_BLOCK < ZT__COUNT_OF(profiler->path_blocks)) {
                 profiler->path_blocks[profiler->path_capacity / ZT__PATHS_PER_BLOCK] = block;
                 profiler->path_capacity += ZT__PATHS_PER_BLOCK;
                 block = NULL;
@@ -15095,8 +15099,8 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
     }
 }
 
-/* Looks for a group of the device that has metrics of the roles that none is measured of. Stalls and occupancy decide
-   most rules, so they count more than all others together. */
+/* Looks for a group of the device that has metrics of the roles that none is measured of. Stalls and
+   occupancy decide most rules, so they count more than all others together. */
 static void zt__look_elsewhere(const zt_profiler *profiler, zt__advice *advice) {
     const char *lists[ZT__ROLE_COUNT];
     uint32_t role, weights[ZT__ROLE_COUNT] = {0};
@@ -26310,7 +26314,9 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
         const zt__path *path = zt__path_at(profiler, i);
         all += path->statistics.count;
         with_metrics += path->with_metrics;
-        others += i == ZT__MAX_PATHS ? path->statistics.count : 0;
+        if (i >= ZT__MAX_PATHS && strcmp(path->key.region->name, ZT__OTHER_REGION) == 0) {
+            others += path->statistics.count;
+        }
     }
     zt__unlock(&profiler->mutex);
     if (profiler->metric_count > 0 && with_metrics < all) {
@@ -35094,4 +35100,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 66a5bdb1a40cd92a */
+/* Joined from src/ by src/join.py: 2b85440964bcf2ac */

@@ -92,8 +92,10 @@ static inline void open_gpu(void) {
     uint32_t one = 1;
     CHECK(zeInit(0));
     reach_control();
-    if (!gpu.is_real)
+    if (!gpu.is_real) {
         gpu.behave(SOFTGPU_CHEAP_CALLS, 1);
+        gpu.behave(SOFTGPU_B580_METRICS, 1); /* as many as a real device has */
+    }
     CHECK(zeDriverGet(&one, &gpu.driver));
     CHECK(zeDeviceGet(gpu.driver, &one, &gpu.device));
     CHECK(zeContextCreate(gpu.driver, &desc, &gpu.context));

@@ -1740,6 +1740,7 @@ static void test_auto(void **state) {
     config.report = reports;
     config.profiler = config_for(w, "ComputeBasic");
     config.profiler.timeline = 16;
+    zt_get_last_error(NULL); /* what a message of the thread needs is there */
     blocks_before_auto = heap_blocks();
     now.heap_before = heap_allocations();
     assert_int_equal(atexit(check_auto), 0);

@@ -1070,8 +1070,8 @@ static const char *run_example(const char *setting) {
     find_file("build/examples-O0/hang", program, sizeof program);
     find_file("build/libze_softgpu.so", device, sizeof device);
     snprintf(command, sizeof command,
-             "cd '%s' && exec env ZE_ENABLE_ALT_DRIVERS='%s' ZET_ENABLE_METRICS=1 %s '%s' >output 2>&1",
-             test_directory, device, setting, program);
+             "cd '%s' && exec env %s ZE_ENABLE_ALT_DRIVERS='%s' ZET_ENABLE_METRICS=1 '%s' >output 2>&1",
+             test_directory, setting, device, program);
     int status = system(command);
     read_file(in_directory("output"), text, sizeof text);
     if (status != 0)

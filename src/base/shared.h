@@ -51,7 +51,7 @@ typedef struct zt__message_text {
 } zt__message_text;
 
 /* Returns the block of this process, or NULL if there is none, as in a forked child that has opened nothing.
-   Sets no variable of the environment: at the fork another thread may have held the C library's lock of it. */
+   Sets no variable of the environment: a thread may have held the C library's lock of it at the fork. */
 ZT__PRIVATE zt__process *zt__find_process(void);
 
 /* Returns the block of this process, and creates it if there is none. Returns NULL without memory. */

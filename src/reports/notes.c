@@ -4,6 +4,7 @@
 
 #include "base/compiler.h"
 #include "base/diagnostics.h"
+#include "base/figures.h"
 #include "base/numbers.h"
 #include "base/platform.h"
 #include "base/shared.h"
@@ -317,7 +318,9 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
         const zt__path *path = zt__path_at(profiler, i);
         all += path->statistics.count;
         with_metrics += path->with_metrics;
-        others += i == ZT__MAX_PATHS ? path->statistics.count : 0;
+        if (i >= ZT__MAX_PATHS && strcmp(path->key.region->name, ZT__OTHER_REGION) == 0) {
+            others += path->statistics.count;
+        }
     }
     zt__unlock(&profiler->mutex);
     if (profiler->metric_count > 0 && with_metrics < all) {

@@ -55,7 +55,7 @@ faults=$(sed -n 's/^    FAULT(\([a-z_]*\)).*/\1/p' tests/intel/faults.c)
 
 prepare() { # GOAL...
     git ls-files -co --exclude-standard | tar -c --ignore-failed-read -T - 2>/dev/null | tar -x -C "$home" || return 1
-    inside nice make -s "$@" >"$build/make.log" 2>&1 || {
+    inside make -s "$@" >"$build/make.log" 2>&1 || {
         tail -n 20 "$build/make.log"
         return 1
     }
@@ -121,10 +121,24 @@ run_sanitizers() {
     PRELOAD='' VARIABLES=''
 }
 
+# What has to be built for a step.
+goals_of() { # STEP
+    examples_in=build/examples-O0
+    case $1 in
+    examples) for example in $examples; do echo "$examples_in/$example"; done ;;
+    example-*) echo "$examples_in/${1#example-}" ;;
+    preload) echo "$examples_in/libzt_auto.so $examples_in/simulate" ;;
+    sequences) echo build/intel/sequences ;;
+    fault*) echo build/intel/faults ;;
+    sanitizers) echo build/intel/sequences-asan build/intel/faults-asan ;;
+    esac
+}
+
 test_all() {
-    prepare intel || exit 1
-    # shellcheck disable=SC2048 # words
-    for what in ${*:-examples preload sequences faults sanitizers}; do
+    steps=${*:-examples preload sequences faults sanitizers}
+    # shellcheck disable=SC2046 # words
+    prepare intel-kernels $(for what in $steps; do goals_of "$what"; done) || exit 1
+    for what in $steps; do
         case $what in
         example-*) run_examples "${what#example-}" ;;
         fault-*) run_faults "${what#fault-}" ;;
@@ -137,7 +151,8 @@ test_all() {
 
 # Of several runs the median. The lines are kept in bench/intel.txt, which bench/README.md shows beside its own.
 bench_all() {
-    prepare intel-bench || exit 1
+    # shellcheck disable=SC2046,SC2048 # words
+    prepare intel-kernels $(for bench in ${*:-$benches}; do echo "build/bench/$bench"; done) || exit 1
     lines=$build/bench.log
     : >"$lines"
     for _ in $(seq "${BENCH_RUNS:-3}"); do

@@ -207,8 +207,11 @@ static ze_result_t check_signal(const sg_list *list, ze_event_handle_t handle) {
 }
 
 ze_result_t sg_list_append(ze_command_list_handle_t handle, const sg_append *append) {
+    enum { SUBMISSION_NS = 1300 }; /* with real costs */
     sg_list *list = sg_list_of(handle);
     SG_NEED_HANDLE(list);
+    if (list->is_immediate && sg_costs_are_real())
+        sg_spend(SUBMISSION_NS);
     if (append->wait_count && !append->waits)
         return ZE_RESULT_ERROR_INVALID_SIZE;
     if (list->closed)

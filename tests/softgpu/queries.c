@@ -403,13 +403,6 @@ void sg_queries_use(sg_list *list) {
     }
 }
 
-/* With real costs: on an immediate list an append submits. What the device itself takes comes to it. */
-static void spend_on(const sg_list *list, uint64_t if_immediate) {
-    enum { IF_RECORDED = 100 };
-    if (sg_costs_are_real())
-        sg_spend(list->is_immediate ? if_immediate : IF_RECORDED);
-}
-
 static ze_result_t append_query(zet_command_list_handle_t list_handle, zet_metric_query_handle_t handle,
                                 sg_append command) {
     const sg_list *list = sg_list_of(list_handle);
@@ -423,7 +416,6 @@ static ze_result_t append_query(zet_command_list_handle_t list_handle, zet_metri
     command.argument = &use;
     command.size = sizeof use;
     bool begins_now = list->is_immediate && command.run == run_begin;
-    spend_on(list, command.run == run_begin ? 6000 : 1400);
     if (begins_now)
         begin_use(query);
     ze_result_t result = sg_list_append(list_handle, &command);
