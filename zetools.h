@@ -707,8 +707,8 @@ ZT_API ze_result_t zt_auto(const zt_auto_config *config);
 
 /* ---- what all configurations have ---------------------------------------------------------------------- */
 
-/* Called once with each message, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...". Messages that differ in
-   numbers alone are one, and at most eight of a kind are logged.
+/* Called once with each message, such as "[NO_SLOT] zt_begin: all 16384 slots are in use, ...". Messages that
+   differ in numbers alone are one, and at most eight of a kind are logged.
    result  a ze_result_t: that of the call that failed, or the one that describes the message best
    text    the identifier of the kind, what happened and what to do
    user    `log_user` of the configuration */
@@ -2742,8 +2742,8 @@ extern "C" {
 
 #define ZT__COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
-/* zt__load() acquires and zt__store() releases. zt__add() returns the sum. zt__increment_if() increments a number
-   if it is `expected`, and returns whether it did: of several threads that try, one succeeds. */
+/* zt__load() acquires and zt__store() releases. zt__add() returns the sum. zt__increment_if() increments a
+   number if it is `expected`, and returns whether it did: of several threads that try, one succeeds. */
 
 #if defined(__GNUC__) || defined(__clang__)
 
@@ -3058,8 +3058,8 @@ ZT__PRIVATE void zt__keep_loaded(void);
 /* Registers a function to be called in each forked child. Returns 0 without memory. */
 ZT__PRIVATE int zt__call_after_fork(void (*function)(void));
 
-/* Returns a variable of the environment with which the user configures the library, or NULL. A program that has
-   more rights than its user reads none, because they name files to write and programs to run. */
+/* Returns a variable of the environment with which the user configures the library, or NULL. A program that
+   has more rights than its user reads none, because they name files to write and programs to run. */
 ZT__PRIVATE const char *zt__get_variable(const char *name);
 
 /* Stores a variable of the environment as other libraries of the process see it. A value that does not fit is
@@ -4091,12 +4091,12 @@ ZT__PRIVATE const char *zt__file_name(const char *path) {
 }
 
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
-    /* A suffix stands before those that it ends with. */
 #ifdef ZETOOLS_NO_PAGE
     enum { PAGE_SHOWS_TIMELINE = 0 };
 #else
     enum { PAGE_SHOWS_TIMELINE = 1 };
 #endif
+    /* A suffix stands before those that it ends with. */
     static const zt__suffix suffixes[] = {
         {".instances.csv", ZT_FORMAT_INSTANCES, 1},
         {".folded", ZT_FORMAT_FOLDED, 0},
@@ -4203,17 +4203,18 @@ ZT__PRIVATE void zt__number_path(zt__file_path *path, uint32_t n) {
 
 /* Files that are written whole: beside the name, and then renamed. */
 
-/* Writes the content of a file. UNKNOWN: the file does not take it, and errno has the reason. Other failures are
-   reported by the function itself. */
+/* Writes the content of a file. UNKNOWN: the file does not take it, and errno has the reason. Other failures
+   are reported by the function itself. */
 typedef ze_result_t (*zt__content_fn)(const void *content, FILE *file);
 
-/* Writes to `file`, and then calls `end` with it: fclose, or fflush for a standard stream. `file` may be NULL: it could
-   not be opened. Returns what `write` returns; UNKNOWN with the reason in errno, if the file could not be written. */
+/* Writes to `file`, and then calls `end` with it: fclose, or fflush for a standard stream. `file` may be
+   NULL: it could not be opened. Returns what `write` returns; UNKNOWN with the reason in errno, if the file
+   could not be written. */
 ZT__PRIVATE ze_result_t zt__write_content(FILE *file, int (*end)(FILE *), zt__content_fn write,
                                           const void *content);
 
-/* Writes a file beside the one of this name and renames it, so that nobody reads an incomplete one. The file has the
-   access rights of the one that it replaces. Returns as zt__write_content. */
+/* Writes a file beside the one of this name and renames it, so that nobody reads an incomplete one. The file
+   has the access rights of the one that it replaces. Returns as zt__write_content. */
 ZT__PRIVATE ze_result_t zt__replace_file(const char *path, zt__content_fn write, const void *content);
 
 /* ==== base/files.c ====================================================================================== */
@@ -4809,7 +4810,7 @@ typedef struct zt__thread_messages {
 } zt__thread_messages;
 
 /* Returns the block of this process, or NULL if there is none, as in a forked child that has opened nothing.
-   Sets no variable of the environment: at the fork another thread may have held the C library's lock of it. */
+   Sets no variable of the environment: a thread may have held the C library's lock of it at the fork. */
 ZT__PRIVATE zt__process *zt__find_process(void);
 
 /* Returns the block of this process, and creates it if there is none. Returns NULL without memory. */
@@ -4820,8 +4821,8 @@ ZT__PRIVATE uintptr_t zt__get_depth(void);
 
 ZT__PRIVATE void zt__change_depth(int by);
 
-/* Returns the messages of this thread, or NULL: without memory, or without a block of the process. Who only asks for a
-   message creates no block. */
+/* Returns the messages of this thread, or NULL: without memory, or without a block of the process. Who only
+   asks for a message creates no block. */
 ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void);
 
 /* ==== base/shared.c ===================================================================================== */
@@ -5209,8 +5210,8 @@ enum { ZT__LOGGED_OF_KIND = 8 };
 typedef struct zt__diagnostics {
     zt__mutex *mutex; /* of the profiler or stream */
     zt__message_text last;
-    /* Of each message that was logged, a hash of its text without digits, which is not 0: a message that differs from it
-       in numbers alone is not logged again. */
+    /* Of each message that was logged, a hash of its text without digits, which is not 0: a message that
+       differs from it in numbers alone is not logged again. */
     uint64_t logged[ZT__MESSAGE_COUNT][ZT__LOGGED_OF_KIND];
     zt_log_fn log;
     void *log_user;
@@ -5224,9 +5225,9 @@ typedef struct zt__log_call {
 } zt__log_call;
 
 /* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of a profiler or
-   stream, and logs it unless it was logged before, or eight others of its kind were. If `diagnostics` is NULL, stores it as the last one of
-   the thread, and prints it if ZT_LOG asks for that. Returns `result`, which is not SUCCESS. The log function
-   is a callback: no mutex may be held. */
+   stream, and logs it unless it was logged before, or eight others of its kind were. If `diagnostics` is
+   NULL, stores it as the last one of the thread, and prints it if ZT_LOG asks for that. Returns `result`,
+   which is not SUCCESS. The log function is a callback: no mutex may be held. */
 #define zt__report(diagnostics, identifier, ...)                                                             \
     zt__report_message(diagnostics, ZT__##identifier, zt__format_##identifier, __VA_ARGS__)
 
@@ -8081,8 +8082,8 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
 
 /* ---- groups that are not selected ------------------------------------------------------------------------ */
 
-/* Stores which of its names, from 1, each wanted metric has in a group. Returns the sum of the weights of those
-   that the group has. */
+/* Stores which of its names, from 1, each wanted metric has in a group. Returns the sum of the weights of
+   those that the group has. */
 static uint32_t zt__weigh_group(const zt__group *group, const char *const *lists, const uint32_t *weights,
                                 uint32_t count, uint8_t *found) {
     uint32_t i, m, sum = 0;
@@ -15295,8 +15296,8 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
     }
 }
 
-/* Looks for a group of the device that has metrics of the roles that none is measured of. Stalls and occupancy decide
-   most rules, so they count more than all others together. */
+/* Looks for a group of the device that has metrics of the roles that none is measured of. Stalls and
+   occupancy decide most rules, so they count more than all others together. */
 static void zt__look_elsewhere(const zt_profiler *profiler, zt__advice *advice) {
     const char *lists[ZT__ROLE_COUNT];
     uint32_t role, weights[ZT__ROLE_COUNT] = {0};
@@ -35350,4 +35351,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 6ed90d37820552e4 */
+/* Joined from src/ by src/join.py: 68e4a36b8ad16ca6 */

@@ -251,8 +251,8 @@ enum { ZT__LOGGED_OF_KIND = 8 };
 typedef struct zt__diagnostics {
     zt__mutex *mutex; /* of the profiler or stream */
     zt__message_text last;
-    /* Of each message that was logged, a hash of its text without digits, which is not 0: a message that differs from it
-       in numbers alone is not logged again. */
+    /* Of each message that was logged, a hash of its text without digits, which is not 0: a message that
+       differs from it in numbers alone is not logged again. */
     uint64_t logged[ZT__MESSAGE_COUNT][ZT__LOGGED_OF_KIND];
     zt_log_fn log;
     void *log_user;
@@ -266,9 +266,9 @@ typedef struct zt__log_call {
 } zt__log_call;
 
 /* zt__report(diagnostics, IDENTIFIER, result, arguments...) stores a message as the last one of a profiler or
-   stream, and logs it unless it was logged before, or eight others of its kind were. If `diagnostics` is NULL, stores it as the last one of
-   the thread, and prints it if ZT_LOG asks for that. Returns `result`, which is not SUCCESS. The log function
-   is a callback: no mutex may be held. */
+   stream, and logs it unless it was logged before, or eight others of its kind were. If `diagnostics` is
+   NULL, stores it as the last one of the thread, and prints it if ZT_LOG asks for that. Returns `result`,
+   which is not SUCCESS. The log function is a callback: no mutex may be held. */
 #define zt__report(diagnostics, identifier, ...)                                                             \
     zt__report_message(diagnostics, ZT__##identifier, zt__format_##identifier, __VA_ARGS__)
 

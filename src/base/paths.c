@@ -17,12 +17,12 @@ ZT__PRIVATE const char *zt__file_name(const char *path) {
 }
 
 ZT__PRIVATE const zt__suffix *zt__find_suffix(const char *path) {
-    /* A suffix stands before those that it ends with. */
 #ifdef ZETOOLS_NO_PAGE
     enum { PAGE_SHOWS_TIMELINE = 0 };
 #else
     enum { PAGE_SHOWS_TIMELINE = 1 };
 #endif
+    /* A suffix stands before those that it ends with. */
     static const zt__suffix suffixes[] = {
         {".instances.csv", ZT_FORMAT_INSTANCES, 1},
         {".folded", ZT_FORMAT_FOLDED, 0},

@@ -57,7 +57,7 @@ typedef struct zt__thread_messages {
 } zt__thread_messages;
 
 /* Returns the block of this process, or NULL if there is none, as in a forked child that has opened nothing.
-   Sets no variable of the environment: at the fork another thread may have held the C library's lock of it. */
+   Sets no variable of the environment: a thread may have held the C library's lock of it at the fork. */
 ZT__PRIVATE zt__process *zt__find_process(void);
 
 /* Returns the block of this process, and creates it if there is none. Returns NULL without memory. */
@@ -68,6 +68,6 @@ ZT__PRIVATE uintptr_t zt__get_depth(void);
 
 ZT__PRIVATE void zt__change_depth(int by);
 
-/* Returns the messages of this thread, or NULL: without memory, or without a block of the process. Who only asks for a
-   message creates no block. */
+/* Returns the messages of this thread, or NULL: without memory, or without a block of the process. Who only
+   asks for a message creates no block. */
 ZT__PRIVATE zt__thread_messages *zt__get_thread_messages(void);

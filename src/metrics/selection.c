@@ -383,8 +383,8 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
 
 /* ---- groups that are not selected ------------------------------------------------------------------------ */
 
-/* Stores which of its names, from 1, each wanted metric has in a group. Returns the sum of the weights of those
-   that the group has. */
+/* Stores which of its names, from 1, each wanted metric has in a group. Returns the sum of the weights of
+   those that the group has. */
 static uint32_t zt__weigh_group(const zt__group *group, const char *const *lists, const uint32_t *weights,
                                 uint32_t count, uint8_t *found) {
     uint32_t i, m, sum = 0;

@@ -3,6 +3,7 @@
 #include "reports/notes.h"
 
 #include "base/compiler.h"
+#include "base/figures.h"
 #include "base/numbers.h"
 #include "base/platform.h"
 #include "base/shared.h"

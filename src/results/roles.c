@@ -72,8 +72,8 @@ ZT__PRIVATE void zt__match_roles(const zt_metric *metric, uint32_t index, uint32
     }
 }
 
-/* Looks for a group of the device that has metrics of the roles that none is measured of. Stalls and occupancy decide
-   most rules, so they count more than all others together. */
+/* Looks for a group of the device that has metrics of the roles that none is measured of. Stalls and
+   occupancy decide most rules, so they count more than all others together. */
 static void zt__look_elsewhere(const zt_profiler *profiler, zt__advice *advice) {
     const char *lists[ZT__ROLE_COUNT];
     uint32_t role, weights[ZT__ROLE_COUNT] = {0};
