@@ -1180,7 +1180,7 @@ struct zt_trace_counts {
                              copy engine, unless the profiler measures times alone; one that can be cloned or
                              changed, or is captured into a graph; and by_pointer */
     uint64_t by_pointer; /* of those elsewhere: through a pointer that zeDriverGetExtensionFunctionAddress has
-                             returned while tracing; see TRACED LAUNCHES */
+                             returned while tracing; see TRACED LISTS */
     uint64_t replaced;   /* kernels, and pointers to functions, that zt_replace has replaced */
     uint64_t serialised; /* of those measured: between queries or, on a list that is not in order, between
                              barriers, so that they overlap with nothing. Without metrics, few are; see
@@ -9377,10 +9377,14 @@ ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *oute
     while (!path && has_room &&
            (profiler->path_count == profiler->path_capacity || zt__map_is_full(&profiler->path_map))) {
         if (profiler->path_count == profiler->path_capacity) {
+            if (profiler->path_capacity / ZT__PATHS_PER_BLOCK == ZT__COUNT_OF(profiler->path_blocks)) {
+                return NULL; /* many threads have added paths at once */
+            }
             block = (zt__path *)zt__allocate_unlocked(profiler, ZT__PATHS_PER_BLOCK, sizeof *block);
             has_room = block || profiler->path_count < profiler->path_capacity;
-            if (block &&
-                profiler->path_count == profiler->path_capacity) { /* else another thread added one */
+            /* Else another thread has added one. */
+            if (block && profiler->path_count == profiler->path_capacity &&
+                profiler->path_capacity / ZT__PATHS_PER_BLOCK < ZT__COUNT_OF(profiler->path_blocks)) {
                 profiler->path_blocks[profiler->path_capacity / ZT__PATHS_PER_BLOCK] = block;
                 profiler->path_capacity += ZT__PATHS_PER_BLOCK;
                 block = NULL;
@@ -26291,8 +26295,7 @@ static ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__no
 /* What to do about samples that are lost or dropped, of the causes from ZT_LOST_NEVER_DELIVERED on. */
 static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
     "On immediate lists, drivers drop a query now and then; recorded lists lose none. Work that has not "
-    "ended at "
-    "zt_close has to be waited for.",
+    "ended at zt_close has to be waited for.",
     "Execute recorded lists with zt_execute, or collect after each execution.",
     "Wait for the work inside of ZT_PASSES.",
     "The log names the call that failed.",
@@ -26578,7 +26581,9 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
         const zt__path *path = zt__path_at(profiler, i);
         all += path->statistics.count;
         with_metrics += path->with_metrics;
-        others += i == ZT__MAX_PATHS ? path->statistics.count : 0;
+        if (i >= ZT__MAX_PATHS && strcmp(path->key.region->name, ZT__OTHER_REGION) == 0) {
+            others += path->statistics.count;
+        }
     }
     zt__unlock(&profiler->mutex);
     if (profiler->metric_count > 0 && with_metrics < all) {
@@ -35351,4 +35356,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 3dc2aaf40602870e */
+/* Joined from src/ by src/join.py: 5d071d81d7ef1ec8 */

@@ -1353,7 +1353,9 @@ static int is_silent(const char *call) {
         "zeCommandListGetIndex", "zeCommandListGetFlags", "zeCommandListImmediateGetFlags",
         "zetMetricGroupGetGlobalTimestampsExp", "zeCommandListGetDeviceHandle",
         "zeCommandListGetContextHandle", "zetDeviceGetConcurrentMetricGroupsExp",
-        "streams:zetMetricGroupGetProperties" /* for their clock */};
+        "streams:zetMetricGroupGetProperties", /* for their clock */
+        /* advice that would name another group; other scenarios fail them at opening */
+        "reports:zetMetricG", "figures:zetMetricG", "auto:zetMetricG"};
     size_t i = 0, count = sizeof calls_without_error / sizeof calls_without_error[0];
     while (i < count && strcmp(calls_without_error[i], call) != 0 &&
            strncmp(calls_without_error[i], progress->text, strlen(calls_without_error[i])) != 0)
@@ -1749,6 +1751,7 @@ static void test_auto(void **state) {
     config.report = reports;
     config.profiler = config_for(w, "ComputeBasic");
     config.profiler.timeline = 16;
+    zt_get_last_error(NULL); /* what a message of the thread needs is there */
     blocks_before_auto = heap_blocks();
     now.heap_before = heap_allocations();
     assert_int_equal(atexit(check_auto), 0);

@@ -312,7 +312,7 @@ static void test_sample_without_memory(void **state) {
         append(w, profiler, w->immediate, "region");
         w->launches++;
         finish_immediate(w, w->immediate);
-        allocations_left = n;
+        allocations_left = n / 2; /* what was allocated for one sample is there for the next */
         zt_collect(profiler, 0);
         allocations_left = -1;
         assert_int_equal(heard(w, "[SAMPLE_LOST]") > 0, zt_get_counts(profiler).lost > 0);

@@ -55,7 +55,7 @@ struct zt_trace_counts {
                              copy engine, unless the profiler measures times alone; one that can be cloned or
                              changed, or is captured into a graph; and by_pointer */
     uint64_t by_pointer; /* of those elsewhere: through a pointer that zeDriverGetExtensionFunctionAddress has
-                             returned while tracing; see TRACED LAUNCHES */
+                             returned while tracing; see TRACED LISTS */
     uint64_t replaced;   /* kernels, and pointers to functions, that zt_replace has replaced */
     uint64_t serialised; /* of those measured: between queries or, on a list that is not in order, between
                              barriers, so that they overlap with nothing. Without metrics, few are; see

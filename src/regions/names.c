@@ -115,10 +115,14 @@ ZT__PRIVATE zt__path *zt__find_or_add_path(zt_profiler *profiler, zt__path *oute
     while (!path && has_room &&
            (profiler->path_count == profiler->path_capacity || zt__map_is_full(&profiler->path_map))) {
         if (profiler->path_count == profiler->path_capacity) {
+            if (profiler->path_capacity / ZT__PATHS_PER_BLOCK == ZT__COUNT_OF(profiler->path_blocks)) {
+                return NULL; /* many threads have added paths at once */
+            }
             block = (zt__path *)zt__allocate_unlocked(profiler, ZT__PATHS_PER_BLOCK, sizeof *block);
             has_room = block || profiler->path_count < profiler->path_capacity;
-            if (block &&
-                profiler->path_count == profiler->path_capacity) { /* else another thread added one */
+            /* Else another thread has added one. */
+            if (block && profiler->path_count == profiler->path_capacity &&
+                profiler->path_capacity / ZT__PATHS_PER_BLOCK < ZT__COUNT_OF(profiler->path_blocks)) {
                 profiler->path_blocks[profiler->path_capacity / ZT__PATHS_PER_BLOCK] = block;
                 profiler->path_capacity += ZT__PATHS_PER_BLOCK;
                 block = NULL;

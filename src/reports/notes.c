@@ -29,8 +29,7 @@ static ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__no
 /* What to do about samples that are lost or dropped, of the causes from ZT_LOST_NEVER_DELIVERED on. */
 static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
     "On immediate lists, drivers drop a query now and then; recorded lists lose none. Work that has not "
-    "ended at "
-    "zt_close has to be waited for.",
+    "ended at zt_close has to be waited for.",
     "Execute recorded lists with zt_execute, or collect after each execution.",
     "Wait for the work inside of ZT_PASSES.",
     "The log names the call that failed.",
@@ -316,7 +315,9 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
         const zt__path *path = zt__path_at(profiler, i);
         all += path->statistics.count;
         with_metrics += path->with_metrics;
-        others += i == ZT__MAX_PATHS ? path->statistics.count : 0;
+        if (i >= ZT__MAX_PATHS && strcmp(path->key.region->name, ZT__OTHER_REGION) == 0) {
+            others += path->statistics.count;
+        }
     }
     zt__unlock(&profiler->mutex);
     if (profiler->metric_count > 0 && with_metrics < all) {
