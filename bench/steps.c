@@ -1,5 +1,6 @@
-/* The steps of a region on a recorded list, each over the same driver calls from a bare loop: begin and end (without the work
-   between), execution, collecting. And what a released list costs, which the bare loop has nothing for. */
+/* The steps of a region on a recorded list, each over the same driver calls from a bare loop: begin and end
+   (without the work between), execution, collecting. And what a released list costs, which the bare loop has
+   nothing for. */
 #define ZETOOLS_IMPLEMENTATION
 #include "by_hand.h"
 

@@ -31,8 +31,7 @@ static ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__no
 /* What to do about samples that are lost or dropped, of the causes from ZT_LOST_NEVER_DELIVERED on. */
 static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
     "On immediate lists, drivers drop a query now and then; recorded lists lose none. Work that has not "
-    "ended at "
-    "zt_close has to be waited for.",
+    "ended at zt_close has to be waited for.",
     "Execute recorded lists with zt_execute, or collect after each execution.",
     "Wait for the work inside of ZT_PASSES.",
     "The log names the call that failed.",
