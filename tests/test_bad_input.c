@@ -455,9 +455,6 @@ static void test_indices_out_of_range(void **state) {
     assert_result(zt_get_stats(profiler, 0, zt_get_info(profiler).metric_count, &stats),
                   ZE_RESULT_ERROR_INVALID_ARGUMENT);
     assert_null(zt_get_metric(profiler, UINT32_MAX));
-    assert_int_equal(zt_get_info(profiler).causes[ZT_CAUSE_COUNT].count, 0);
-    assert_int_equal(zt_get_info(profiler).causes[(zt_cause)-1].count, 0);
-    assert_non_null(zt_get_info(NULL).causes[(zt_cause)-1].name);
     assert_true(zt_write(profiler, (zt_format)77, discard, NULL) != ZE_RESULT_SUCCESS);
     check_work(w);
 }
@@ -510,29 +507,29 @@ static void test_indices_and_their_counts(void **state) {
     zt_get_stats(profiler, 7, 0, &stats);
     text = zt_get_last_error(profiler);
     assert_contains(text, "[BAD_INDEX] zt_get_stats: ");
-    assert_contains(text, "zt_get_info().region_count");
+    assert_contains(text, "region_count of zt_get_info()");
     zt_get_path(profiler, 700, &path);
     text = zt_get_last_error(profiler);
-    assert_contains(text, "zt_get_info().path_count");
+    assert_contains(text, "path_count of zt_get_info()");
     zt_get_stats(profiler, 0, 700, &stats);
     text = zt_get_last_error(profiler);
     assert_contains(text, "700");
-    assert_contains(text, "zt_get_info().metric_count");
+    assert_contains(text, "metric_count of zt_get_info()");
     zt_get_pass(profiler, 0, 7, &stats);
     text = zt_get_last_error(profiler);
-    assert_contains(text, "zt_get_info().pass_count");
+    assert_contains(text, "pass_count of zt_get_info()");
     zt_get_tile_stats(profiler, 0, 7, 0, &stats);
     text = zt_get_last_error(profiler);
-    assert_contains(text, "zt_get_info().tile_count");
+    assert_contains(text, "tile_count of zt_get_info()");
     zt_get_streamed(profiler, 0, 7, &streamed);
     text = zt_get_last_error(profiler);
-    assert_contains(text, "zt_get_info().streamed_count");
+    assert_contains(text, "streamed_count of zt_get_info()");
     zt_get_call(profiler, 7, &call);
     text = zt_get_last_error(profiler);
-    assert_contains(text, "zt_get_info().call_count");
+    assert_contains(text, "call_count of zt_get_info()");
     zt_get_hotspot(profiler, 7, &hotspot);
     text = zt_get_last_error(profiler);
-    assert_contains(text, "zt_get_info().hotspot_count");
+    assert_contains(text, "hotspot_count of zt_get_info()");
     check_work(w);
 }
 

@@ -175,7 +175,8 @@ static void read_odd_rows(world *w, const char *metric, zt_row_fn check, void *u
     odd_metric = zt_stream_find_metric(stream, metric);
     mark_here(w, stream, MARKS);
     finish_immediate(w, w->immediate);
-    zt_stream_counts counts = end_stream(stream, check, user);
+    zt_stream_counts counts;
+    zt_stream_close(stream, check, user, &counts);
     make_odd(UINT32_MAX, 0);
     assert_int_equal(counts.rows, MARKS - 1);
     assert_int_equal(counts.reports, counts.rows + counts.discarded);
