@@ -1453,7 +1453,7 @@ static void choose(sequence *s, world *w, kind of, uint64_t seed) {
     s->injects = chance(&s->random, 20);
     s->closes_early = chance(&s->random, 10);
     s->forgets = chance(&s->random, 50);
-    s->is_traced = chance(&s->random, 33);
+    s->is_traced = s->profiler_count == 1 && chance(&s->random, 33); /* one tracer runs at a time */
     s->opens_late = s->forgets && seed / KINDS % 8 == 0;
     s->max_slots = of == FEW_SLOTS ? 4 + below(&s->random, 12) : 16384;
     s->is_roomy = of != FEW_SLOTS;
