@@ -7700,11 +7700,12 @@ ZT__PRIVATE ze_result_t zt__select_groups(const zt_allocator *allocator, zt__dia
    found    receives for each which of its names the group has, from 1; 0: none
    name     receives the name of the group
    count    at most ZT__MAX_REQUESTED_METRICS
-   Returns 0 if no group has any. Reports nothing. */
-ZT__PRIVATE int zt__find_other_group(const zt_allocator *allocator, const zt__driver *driver,
-                                     ze_device_handle_t device, const zt__selection *selection,
-                                     const char *const *lists, const uint32_t *weights, uint32_t count,
-                                     uint8_t *found, char name[ZET_MAX_METRIC_GROUP_NAME]);
+   Returns 0 if no group has any. */
+ZT__PRIVATE int zt__find_other_group(zt__diagnostics *diagnostics, const zt_allocator *allocator,
+                                     const zt__driver *driver, ze_device_handle_t device,
+                                     const zt__selection *selection, const char *const *lists,
+                                     const uint32_t *weights, uint32_t count, uint8_t *found,
+                                     char name[ZET_MAX_METRIC_GROUP_NAME]);
 
 /* ==== metrics/selection.c =============================================================================== */
 
@@ -8103,17 +8104,20 @@ static uint32_t zt__weigh_group(const zt__group *group, const char *const *lists
     return sum;
 }
 
-ZT__PRIVATE int zt__find_other_group(const zt_allocator *allocator, const zt__driver *driver,
-                                     ze_device_handle_t device, const zt__selection *selection,
-                                     const char *const *lists, const uint32_t *weights, uint32_t count,
-                                     uint8_t *found, char name[ZET_MAX_METRIC_GROUP_NAME]) {
+ZT__PRIVATE int zt__find_other_group(zt__diagnostics *diagnostics, const zt_allocator *allocator,
+                                     const zt__driver *driver, ze_device_handle_t device,
+                                     const zt__selection *selection, const char *const *lists,
+                                     const uint32_t *weights, uint32_t count, uint8_t *found,
+                                     char name[ZET_MAX_METRIC_GROUP_NAME]) {
+    static const char remedy[] = "Reports do not name a group that would show more.";
     uint8_t has[ZT__MAX_REQUESTED_METRICS];
     zt__catalog catalog;
     zt__group group;
     const char *call;
     uint32_t i, sum, most = 0;
+    ze_result_t result = zt__open_catalog(allocator, driver, device, &catalog, &call);
     memset(found, 0, count);
-    if (zt__open_catalog(allocator, driver, device, &catalog, &call) != ZE_RESULT_SUCCESS) {
+    if (zt__check(diagnostics, result, call, remedy) != ZE_RESULT_SUCCESS) {
         return 0;
     }
     for (i = 0; i < catalog.count; i++) {
@@ -8123,7 +8127,8 @@ ZT__PRIVATE int zt__find_other_group(const zt_allocator *allocator, const zt__dr
         }
         memset(&group, 0, sizeof group);
         group.handle = catalog.handles[i];
-        if (zt__load_metrics(allocator, &group, &call) == ZE_RESULT_SUCCESS) {
+        result = zt__load_metrics(allocator, &group, &call);
+        if (zt__check(diagnostics, result, call, remedy) == ZE_RESULT_SUCCESS) {
             sum = zt__weigh_group(&group, lists, weights, count, has);
             if (sum > most) {
                 most = sum;
@@ -15317,9 +15322,9 @@ static void zt__look_elsewhere(const zt_profiler *profiler, zt__advice *advice) 
     }
     weights[ZT__ROLE_EU_STALL] *= ZT__ROLE_COUNT;
     weights[ZT__ROLE_EU_OCCUPANCY] *= ZT__ROLE_COUNT;
-    zt__find_other_group(&profiler->config.allocator, &profiler->driver, profiler->device,
-                         &profiler->selection, lists, weights, ZT__ROLE_COUNT, advice->elsewhere,
-                         advice->other_group);
+    zt__find_other_group(&zt__mutable(profiler)->diagnostics, &profiler->config.allocator, &profiler->driver,
+                         profiler->device, &profiler->selection, lists, weights, ZT__ROLE_COUNT,
+                         advice->elsewhere, advice->other_group);
 }
 
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
@@ -35356,4 +35361,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 5d071d81d7ef1ec8 */
+/* Joined from src/ by src/join.py: 7390b7c1947d7b12 */

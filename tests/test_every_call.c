@@ -1353,9 +1353,7 @@ static int is_silent(const char *call) {
         "zeCommandListGetIndex", "zeCommandListGetFlags", "zeCommandListImmediateGetFlags",
         "zetMetricGroupGetGlobalTimestampsExp", "zeCommandListGetDeviceHandle",
         "zeCommandListGetContextHandle", "zetDeviceGetConcurrentMetricGroupsExp",
-        "streams:zetMetricGroupGetProperties", /* for their clock */
-        /* advice that would name another group; other scenarios fail them at opening */
-        "reports:zetMetricG", "figures:zetMetricG", "auto:zetMetricG"};
+        "streams:zetMetricGroupGetProperties" /* for their clock */};
     size_t i = 0, count = sizeof calls_without_error / sizeof calls_without_error[0];
     while (i < count && strcmp(calls_without_error[i], call) != 0 &&
            strncmp(calls_without_error[i], progress->text, strlen(calls_without_error[i])) != 0)

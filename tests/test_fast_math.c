@@ -190,23 +190,30 @@ typedef struct odd_rows {
 static int check_row(const zt_row *row, void *user) {
     odd_rows *rows = (odd_rows *)user;
     double value = row->values[odd_metric];
-    rows->count++;
-    assert_int_equal(is_missing(value), is_odd(rows->count));
-    if (is_odd(rows->count))
+    uint32_t number = ++rows->count + 1; /* the first report is calculated twice */
+    assert_int_equal(is_missing(value), is_odd(number));
+    if (is_odd(number))
         rows->odd++;
     else
-        assert_true(value == rows->count);
+        assert_true(value == number);
     assert_true(row->device_ns >= rows->device_ns);
     assert_string_equal(row->marker, "mark");
     rows->device_ns = row->device_ns;
     return 0;
 }
 
+static int skip_row(const zt_row *row, void *user) {
+    (void)row, (void)user;
+    return 0;
+}
+
+/* The first calculation of a process returns a row less. */
 static void test_rows(void **state) {
     odd_rows rows = {0, 0, 0};
+    read_odd_rows((world *)*state, "GPU_BUSY", skip_row, NULL);
     read_odd_rows((world *)*state, "GPU_BUSY", check_row, &rows);
     assert_int_equal(rows.count, MARKS - 1);
-    assert_int_equal(rows.odd, MARKS - MARKS / 4);
+    assert_int_equal(rows.odd, MARKS - 1 - MARKS / 4);
 }
 
 /* Three of four rows do not tell when they were: the times of the others, and of the device, stand for them.
@@ -267,7 +274,7 @@ static void test_attribution(void **state) {
     mark_here(w, stream, 12);
     launch(w, w->immediate);
     zt_end(&region);
-    mark_here(w, stream, MARKS - 13);
+    mark_here(w, stream, 1);
     finish_immediate(w, w->immediate);
     zt_stream_close(stream, NULL, NULL);
     make_odd(UINT32_MAX, 0);
@@ -393,8 +400,10 @@ static void test_limits_without_figures(void **state) {
     memset(&advice, 0xff, sizeof advice);
     memset(&info, 0, sizeof info);
     advice.naming = ZT__NAMES_XE2;
-    for (int i = 0; i < ZT__ROLE_COUNT; i++)
+    for (int i = 0; i < ZT__ROLE_COUNT; i++) {
         figures[i] = missing();
+        advice.elsewhere[i] = zt__roles[i].metrics[ZT__NAMES_XE2][0] != 0; /* the first name of each */
+    }
     zt__apply_rules(&advice, figures, &info);
     assert_int_equal(info.limit, ZT_LIMIT_UNKNOWN);
     assert_string_equal(info.missing, "XVE_STALL,XVE_THREADS_OCCUPANCY_ALL");

@@ -1485,7 +1485,8 @@ static void test_table_shows_what_is_not_in_it(void **state) {
     assert_contains(written(profiler, ZT_FORMAT_TABLE), "\n2 samples are recorded and not seen to run yet. ");
     assert_null(strstr(first_buffer.bytes, "not ended"));
     zt_region open = zt_begin(profiler, w->list, "region");
-    assert_contains(written(profiler, ZT_FORMAT_TABLE), "\n1 sample is not ended. Call zt_end ");
+    assert_contains(written(profiler, ZT_FORMAT_TABLE),
+                    "\n1 sample is not ended, such as 'region'. Call zt_end ");
     zt_end(&open);
     ok(zeEventHostSignal(gate));
     finish_queue(w);

@@ -404,17 +404,20 @@ static uint32_t zt__weigh_group(const zt__group *group, const char *const *lists
     return sum;
 }
 
-ZT__PRIVATE int zt__find_other_group(const zt_allocator *allocator, const zt__driver *driver,
-                                     ze_device_handle_t device, const zt__selection *selection,
-                                     const char *const *lists, const uint32_t *weights, uint32_t count,
-                                     uint8_t *found, char name[ZET_MAX_METRIC_GROUP_NAME]) {
+ZT__PRIVATE int zt__find_other_group(zt__diagnostics *diagnostics, const zt_allocator *allocator,
+                                     const zt__driver *driver, ze_device_handle_t device,
+                                     const zt__selection *selection, const char *const *lists,
+                                     const uint32_t *weights, uint32_t count, uint8_t *found,
+                                     char name[ZET_MAX_METRIC_GROUP_NAME]) {
+    static const char remedy[] = "Reports do not name a group that would show more.";
     uint8_t has[ZT__MAX_REQUESTED_METRICS];
     zt__catalog catalog;
     zt__group group;
     const char *call;
     uint32_t i, sum, most = 0;
+    ze_result_t result = zt__open_catalog(allocator, driver, device, &catalog, &call);
     memset(found, 0, count);
-    if (zt__open_catalog(allocator, driver, device, &catalog, &call) != ZE_RESULT_SUCCESS) {
+    if (zt__check(diagnostics, result, call, remedy) != ZE_RESULT_SUCCESS) {
         return 0;
     }
     for (i = 0; i < catalog.count; i++) {
@@ -424,7 +427,8 @@ ZT__PRIVATE int zt__find_other_group(const zt_allocator *allocator, const zt__dr
         }
         memset(&group, 0, sizeof group);
         group.handle = catalog.handles[i];
-        if (zt__load_metrics(allocator, &group, &call) == ZE_RESULT_SUCCESS) {
+        result = zt__load_metrics(allocator, &group, &call);
+        if (zt__check(diagnostics, result, call, remedy) == ZE_RESULT_SUCCESS) {
             sum = zt__weigh_group(&group, lists, weights, count, has);
             if (sum > most) {
                 most = sum;

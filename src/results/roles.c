@@ -89,9 +89,9 @@ static void zt__look_elsewhere(const zt_profiler *profiler, zt__advice *advice) 
     }
     weights[ZT__ROLE_EU_STALL] *= ZT__ROLE_COUNT;
     weights[ZT__ROLE_EU_OCCUPANCY] *= ZT__ROLE_COUNT;
-    zt__find_other_group(&profiler->config.allocator, &profiler->driver, profiler->device,
-                         &profiler->selection, lists, weights, ZT__ROLE_COUNT, advice->elsewhere,
-                         advice->other_group);
+    zt__find_other_group(&zt__mutable(profiler)->diagnostics, &profiler->config.allocator, &profiler->driver,
+                         profiler->device, &profiler->selection, lists, weights, ZT__ROLE_COUNT,
+                         advice->elsewhere, advice->other_group);
 }
 
 ZT__PRIVATE void zt__prepare_advice(const zt_profiler *profiler, zt__advice *advice) {
