@@ -436,7 +436,7 @@ static int marker_at_once(const gpu *g) {
         immediate_wait(&work);
         while (seen.rows < 20 && now_ns() < deadline)
             zt_stream_read(stream, UINT64_C(50000000), see_row, &seen);
-        zt_stream_close(stream, see_row, &seen);
+        zt_stream_close(stream, see_row, &seen, NULL);
         found += seen.markers;
         REQUIRE(seen.rows >= 20 && seen.wrong == 0, "%d rows, %d wrong", seen.rows, seen.wrong);
     }
@@ -458,7 +458,7 @@ static int overflowing_stream(const gpu *g) {
     deadline = now_ns() + UINT64_C(2000000000);
     while ((uint64_t)seen.rows < began + 100 && now_ns() < deadline)
         zt_stream_read(stream, UINT64_C(50000000), see_row, &seen);
-    counts = zt_stream_close(stream, see_row, &seen);
+    zt_stream_close(stream, see_row, &seen, &counts);
     printf("reports %llu, rows %llu, discarded %llu, gaps %llu, dropped %llu\n",
            (unsigned long long)counts.reports, (unsigned long long)counts.rows,
            (unsigned long long)counts.discarded, (unsigned long long)counts.gaps,
