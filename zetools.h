@@ -227,8 +227,8 @@
        With metrics, a launch overlaps with nothing. With times alone (config.groups = "") it overlaps as
        without the tracer, with the exceptions in TRACED LAUNCHES. TRACED LISTS has what is not measured.
 
-       zt_trace_config has copies, host times of calls, files of MODULES, and hooks around calls (see HOOKS),
-       too. KERNELS has what is reported of each kernel; REPLACEMENTS, how others take their place.
+       By zt_trace_config, the tracer also measures copies, times calls on the host, writes MODULES to files,
+       and calls HOOKS. KERNELS has what is reported of each kernel; REPLACEMENTS, how to replace kernels.
 
    AUTOMATIC TRACING
 
@@ -297,14 +297,14 @@
        an exception or longjmp. It may call all functions of the library but these:
 
        sample       zt_close, zt_watch, ZT_PASSES, zt_bench and zt_compare with its profiler
-       log          the same, and closing the stream whose message it is
+       log          the same, zt_watch_stop, and zt_stream_close of the stream whose message it is
        row          zt_stream_read and zt_stream_close of its stream
        event        zt_debug_wait and zt_debug_close of its debugger
-       write        closing what is being written
+       write        zt_close of the profiler that is being written
        hang         zt_watch, zt_watch_stop and zt_close
        benchmark    zt_close, ZT_PASSES, zt_bench and zt_compare with its profiler
        hook         zt_trace_start, zt_trace_stop and zt_close
-       allocator    functions that do more than return a value, as zt_get_info does
+       allocator    all but those that only return a value, such as zt_get_info
 
        INSIDE CALLBACKS has the threads on which callbacks run, and calls that behave differently there.
 
@@ -317,8 +317,8 @@
          zt_debug_close end calls that wait, and streams that are attached to the profiler may be read and
          closed.
        - One ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time.
-       - A tracer, hot spots or a watch of a profiler are started and stopped by one thread at a time, and
-         zt_open and zt_stream_open are not called for one device by two threads at once.
+       - Hot spots or a watch of a profiler are started and stopped, and its tracer is stopped, by one thread
+         at a time. zt_open and zt_stream_open are not called for one device by two threads at once.
        - A function that takes a command list or a region is called by a thread that may use the list. Level
          Zero does not allow two threads to use one list at a time; different lists may be used at once.
 
@@ -675,16 +675,16 @@ ZT_API void zt_close(zt_profiler *profiler);
                                is no number
        INVALID_SIZE            there are more than 16 hooks
        NOT_READY               a call of an earlier trace is still in progress
-       HANDLE_OBJECT_IN_USE    a tracer runs in the process already: of this or another profiler, or of zt_auto;
-                               or this is inside a hook
+       HANDLE_OBJECT_IN_USE    a tracer runs in the process already: of this or another profiler, or of
+                               zt_auto; or this is inside a hook
    Of several threads that call it at once, one succeeds. */
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
 
 /* Stops tracing and the sampling of hot spots. What was measured stays. Recorded lists may still be executed,
    with zt_execute.
-   Waits up to config.wait_timeout_ns for launches that are measured by an event of the application, and for
-   those whose event is followed by commands of the library: once that event has signalled, the application
-   may destroy event and list. Then waits as long for traced calls that other threads have in progress.
+   Waits up to config.wait_timeout_ns for launches with an event of the application, because the application
+   may destroy event and list once the event has signalled. Then waits as long for traced calls that other
+   threads have in progress.
    Loaders before 1.16 cannot tell that a list from before zt_trace_start is immediate: there, it waits for
    launches on each such list that is not closed.
    Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not end in time, which is then
@@ -791,8 +791,8 @@ ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metr
 /* Returns the index of a metric by its name, or UINT32_MAX; then zt_get_last_error has the nearest names. */
 ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name);
 
-/* Gets the statistics of a metric over the collected samples of a region, in the units of the metric. Without
-   memory, median and 95th percentile are NaN. */
+/* Gets the statistics of a metric over the collected samples of a region, in the units of the metric. Median
+   and 95th percentile are NaN without config.samples or without memory. */
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats);
 
@@ -806,7 +806,7 @@ ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t
 
 #endif
 
-/* ---- are metrics measured? ----------------------------------------------------------------------------- */
+/* ---- messages, and whether metrics are measured -------------------------------------------------------- */
 
 /* Whether metrics are measured, and if not, why. */
 typedef enum zt_availability {
@@ -826,7 +826,8 @@ typedef enum zt_availability {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Returns the result that belongs to the message of zt_get_last_error, or SUCCESS. */
+/* Returns the result that belongs to the message of zt_get_last_error with the same profiler or NULL; SUCCESS
+   if there is no message. */
 ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler);
 
 /* Returns the name of a result: "ZE_RESULT_NOT_READY" for ZE_RESULT_NOT_READY, and so on. */
@@ -925,7 +926,7 @@ struct zt_info {
     zt_counts counts;
     zt_cause_count causes[ZT_CAUSE_COUNT]; /* by zt_cause: why samples were lost or dropped */
     uint32_t region_count;                 /* regions, that is, different names */
-    uint32_t path_count;                   /* regions that were begun inside different others */
+    uint32_t path_count;                   /* paths, also those of regions inside no other */
     uint32_t metric_count;                 /* metrics of all groups and passes. It does not change */
     uint32_t streamed_count;               /* metrics of all streams that are, or were, attached */
     uint32_t pass_count;                   /* 1 where nothing has to be repeated */
@@ -1000,12 +1001,11 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
 
 /* ---- nested regions ------------------------------------------------------------------------------------ */
 
-/* A region inside certain others, such as "step;solve"; see NESTING. */
-
-/* Instead of the index of a region: a path by its index, for zt_get_region, zt_get_stats and the like. Counts of
-   lost and dropped samples are those of the region. */
+/* A path by its index, in place of the index of a region, for zt_get_region, zt_get_stats and the like.
+   Counts of lost and dropped samples are those of the region. */
 #define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
 
+/* A path: a region inside certain others, such as "step;solve"; see NESTING. */
 struct zt_path_info {
     uint32_t region; /* its index, for zt_get_region */
     uint32_t parent; /* the path of the region that it is directly inside. UINT32_MAX: none */
@@ -1107,9 +1107,9 @@ enum {
 ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
                                zt_stats *time_ns);
 
-/* Only ZT_PASSES calls these. zt__next_pass activates the groups of the next pass and returns 1, or
-   0 when there are no more; a pass whose groups cannot be activated is left out. zt__end_passes returns to the
-   first pass. Not by two threads at once. */
+/* Only ZT_PASSES calls these. zt__next_pass activates the groups of the next pass and returns 1, or 0 when
+   there are no more; a pass whose groups cannot be activated is left out. zt__end_passes returns to the first
+   pass. Not by two threads at once. */
 ZT_API zt__pass_state zt__begin_passes(zt_profiler *profiler);
 ZT_API int zt__next_pass(zt__pass_state *passes);
 ZT_API void zt__end_passes(zt__pass_state *passes);
@@ -1320,7 +1320,7 @@ struct zt_stream_config {
     uint32_t timeline_rows; /* Rows kept for that profiler, the newest. Each needs 32 bytes and 8 a metric.
                                Default: 16384. */
 
-    zt_log_fn log; /* As in zt_config. The reader thread calls it, too. */
+    zt_log_fn log; /* As in zt_config. The thread of `thread` calls it, too. */
     void *log_user;
     zt_allocator allocator;
 };
@@ -1363,8 +1363,8 @@ struct zt_stream_counts {
        INVALID_ARGUMENT        there is no such group, it samples instructions instead of periods, or the
                                profiler has no timeline
        INVALID_SIZE            config.memory_limit is too low
-       UNSUPPORTED_FEATURE     the device is a root device of several tiles, or ZETOOLS_NO_THREADS refuses a
-                               reader
+       UNSUPPORTED_FEATURE     the device is a root device of several tiles; or config.thread is set, with
+                               ZETOOLS_NO_THREADS
        DEPENDENCY_UNAVAILABLE  the driver's metric library is missing
        otherwise the result of the call that failed
    Not by two threads for one device at once. */
@@ -2063,7 +2063,7 @@ struct zt_config {
                           samples, kept or not; see LATENCY. 0: no timeline. */
 
     uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own wait at the
-                                 most; see THREADS. Raise it if the work of a list takes longer. Default: 1
+                                 most; see WAITS. Raise it if the work of a list takes longer. Default: 1
                                  second. */
 
     zt_log_fn log; /* Receives messages. NULL: none does; zt_get_last_error returns the last one. */
@@ -2084,8 +2084,8 @@ ZT_API zt_config zt_config_default(void);
 
 #ifdef ZETOOLS_TRACER
 
-/* How zt_auto traces and reports; see AUTOMATIC TRACING. Functions and
-   their user pointers must live until exit. */
+/* How zt_auto traces and reports; see AUTOMATIC TRACING. Functions and their user pointers must live until
+   exit. */
 struct zt_auto_config {
     const char *report; /* Paths, or "table", as in ZT_REPORT; see ENVIRONMENT. NULL: a table on standard
                            output. ZT_AUTO in the environment overrides this. */
@@ -2326,7 +2326,7 @@ ZT__OFF ZT__RESULT zt_set_operations(zt_profiler *profiler, const char *region, 
 ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) ZT__EMPTY(zt_timeline_info)
 ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler)
     { zt_overlap empty; zt__clear(&empty, sizeof empty); empty.span_ns = empty.busy_ns = empty.kernel_ns = NAN;
-      empty.copy_ns = empty.both_ns = empty.idle_ns = NAN; return empty; }
+      empty.copy_ns = empty.both_ns = empty.idle_ns = empty.at_once_ns = NAN; return empty; }
 ZT__OFF ZT__RESULT zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass, zt_stats *time_ns)
     { return zt__clear_stats(time_ns); }
 ZT__OFF ZT__RESULT zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user)
@@ -2335,7 +2335,8 @@ ZT__OFF ZT__RESULT zt_name_list(zt_profiler *profiler, const void *list, const c
     { return ZT__SUCCESS; }
 #ifdef ZETOOLS_TRACER
 ZT__OFF ZT__RESULT zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = UINT32_MAX; info->occupancy = NAN; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = UINT32_MAX; info->occupancy = NAN; }
+      return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_replace(zt_profiler *profiler, const char *kernels, const void *module,
     const char *name) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info)
@@ -34586,13 +34587,15 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        - captured into a graph, or waiting for events while another list is captured
        - on copy engines, if the profiler measures metrics
        - on lists that can be cloned, because clones would write to the same queries and events
-       - through pointers that zeDriverGetExtensionFunctionAddress returned while tracing, of the functions that
-         append graphs (zeCommandListAppendGraphExp), kernels with variables and custom operations (zex...), or
-         of any function where the loader wraps handles (zt_trace_counts.by_pointer). Those of
-         zeCommandListAppendLaunchKernelWithArguments and ...WithParameters are measured as the loader's calls.
-         Pointers from before zt_trace_start are not seen: start first, or use zt_auto
+       - through pointers that zeDriverGetExtensionFunctionAddress returned while tracing
+         (zt_trace_counts.by_pointer), of functions that append graphs (zeCommandListAppendGraphExp), kernels
+         with variables or custom operations (zex...). Where the loader wraps handles, of all functions.
+         Otherwise, launches by zeCommandListAppendLaunchKernelWithArguments and ...WithParameters are
+         measured as the loader's calls
        - on mutable lists, once the application has queried the identifier of a command, because nothing may
          be appended before this command
+
+       Launches through pointers from before zt_trace_start are not seen: start first, or use zt_auto.
 
        Whether a list can be cloned is not known if it was created before zt_trace_start, and
        zeCommandListGetFlags fails or the loader lacks it (before API version 1.17). Do not clone such
@@ -34609,27 +34612,29 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        With times alone, a launch is measured by the time stamps that the device writes with each kernel,
        and overlaps as it does without the tracer. So is, with metrics, a launch outside of
        zt_trace_config.every and limit. How depends on the event that the application gives to the launch as
-       its signal event, and on the list:
+       its signal event, and on the list. The first of these that applies:
 
        no signal event    The launch signals an event of the library. Nothing is appended
-       list in order      The launch signals an event of the library. zeCommandListAppendSignalEvent
-                          follows, and signals the application's event
-       list not in order  The launch signals the application's event, which the tracer keeps: its time
+       event kept         The launch signals the application's event, which the tracer keeps: its time
                           stamps are read when it has signalled, before the application resets, destroys or
                           uses it again. Nothing is appended, except a copy of the time stamps and a barrier
-                          before a reset in the same list
-       event not kept     If the tracer cannot keep the event of a launch on a list not in order, the launch
-                          signals an event of the library. On a copy engine, which executes one command at a
-                          time, a barrier signals the application's event. On another immediate list
-                          zeCommandListAppendQueryKernelTimestamps does, which waits for the library's event
-                          alone: soon after the kernel has ended. A device that stops at such a wait begins
-                          later commands later, even if they do not depend on the event
+                          before a reset in the same list. On a list in order, only events of pools with
+                          kernel time stamps of the application's own are kept
+       list in order      The launch signals an event of the library. zeCommandListAppendSignalEvent
+                          follows, and signals the application's event
+       copy engine        The launch signals an event of the library. A barrier follows, and signals the
+                          application's event: such an engine executes one command at a time
+       other immediate    The launch signals an event of the library.
+       list               zeCommandListAppendQueryKernelTimestamps follows, and signals the application's
+                          event. It waits for the library's event alone, so it runs soon after the kernel has
+                          ended. A device that stops at such a wait begins later commands later, even if they
+                          do not depend on the event
 
        To keep events, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see;
        zeEventPoolGetFlags then returns this flag, too. An event cannot be kept if
 
        - it is counter-based, shared between processes, or not visible to the host
-       - its pool has extensions, or was created before zt_trace_start
+       - its pool has extensions or mapped time stamps, or was created before zt_trace_start
        - other commands that signal it may be in flight or are recorded
 
        A kept event belongs to one launch at a time. The sample is lost (ZT_LOST_EVENT) if the event has not
@@ -34637,12 +34642,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        or before zt_trace_stop has waited for config.wait_timeout_ns. Host functions, graphs and metric
        queries that signal the event meanwhile are not seen.
 
-       In few cases, a launch is measured by time stamps between barriers, after a wait for its events:
+       In few cases, a launch is instead measured by time stamps between barriers, after a wait for events:
 
        - if the event cannot be kept, and the application may read its kernel time stamps
        - if the event cannot be kept, and the recorded list is not in order, because the event of the
          library may still be signalled when the list runs again
-       - if several profilers measure the launch, for all but the first, unless all keep the event
        - if list or event were created before zt_trace_start, and the loader is too old to describe them
 
        On lists not in order, these launches overlap with nothing; zt_trace_counts.serialised counts them.
@@ -34869,11 +34873,11 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        While a hang lasts, no other is reported, because what is behind it waits. Afterwards the times of
        the others begin anew. On a lost device nothing is reported.
 
-       A watch stops no thread of the device. Where they are, zt_debug_open shows in another program, with
-       the number of the process, which is in the report: examples/hang.c does both.
+       A watch stops no thread of the device. Another program can show where they are by zt_debug_open, with
+       the process ID that the report has: see examples/hang.c.
 
-       The watch wakes up eight times in hang_ns, but at least ten times a second. It queries one event of each
-       list that has work, and locks the profiler briefly.
+       The watch wakes up eight times in hang_ns, but at least ten times a second. It queries one event of
+       each list that has work, and locks the profiler briefly.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -34912,7 +34916,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
                                 the ends of a watch, a tracer and hot spots               as their stops
        end of a traced list or  commands of the library that follow launches              W
        queue
-       zt_watch_stop            the end of its thread                                     2 seconds
+       zt_watch, zt_watch_stop  the end of the thread of the watch                        2 seconds
        zt_report, zt_write,     programs that look source lines up, for each module with  24 seconds
        zt_debug_where           hot spots or places
        other zt_debug_...       calls of other threads                                    W
@@ -35104,4 +35108,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: d34eff7e0d0f7e43 */
+/* Joined from src/ by src/join.py: f9aae3130f29c663 */

@@ -113,7 +113,7 @@ ZT__OFF ZT__RESULT zt_set_operations(zt_profiler *profiler, const char *region, 
 ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) ZT__EMPTY(zt_timeline_info)
 ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler)
     { zt_overlap empty; zt__clear(&empty, sizeof empty); empty.span_ns = empty.busy_ns = empty.kernel_ns = NAN;
-      empty.copy_ns = empty.both_ns = empty.idle_ns = NAN; return empty; }
+      empty.copy_ns = empty.both_ns = empty.idle_ns = empty.at_once_ns = NAN; return empty; }
 ZT__OFF ZT__RESULT zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass, zt_stats *time_ns)
     { return zt__clear_stats(time_ns); }
 ZT__OFF ZT__RESULT zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user)
@@ -122,7 +122,8 @@ ZT__OFF ZT__RESULT zt_name_list(zt_profiler *profiler, const void *list, const c
     { return ZT__SUCCESS; }
 #ifdef ZETOOLS_TRACER
 ZT__OFF ZT__RESULT zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = UINT32_MAX; info->occupancy = NAN; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = UINT32_MAX; info->occupancy = NAN; }
+      return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_replace(zt_profiler *profiler, const char *kernels, const void *module,
     const char *name) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info)

@@ -62,8 +62,8 @@ ZT_API const zt_metric *zt_get_metric(const zt_profiler *profiler, uint32_t metr
 /* Returns the index of a metric by its name, or UINT32_MAX; then zt_get_last_error has the nearest names. */
 ZT_API uint32_t zt_find_metric(const zt_profiler *profiler, const char *name);
 
-/* Gets the statistics of a metric over the collected samples of a region, in the units of the metric. Without
-   memory, median and 95th percentile are NaN. */
+/* Gets the statistics of a metric over the collected samples of a region, in the units of the metric. Median
+   and 95th percentile are NaN without config.samples or without memory. */
 ZT_API ze_result_t zt_get_stats(const zt_profiler *profiler, uint32_t region, uint32_t metric,
                                 zt_stats *stats);
 
@@ -77,7 +77,7 @@ ZT_API double zt_get_rate(const zt_profiler *profiler, uint32_t region, uint32_t
 
 #endif
 
-/* ---- are metrics measured? ----------------------------------------------------------------------------- */
+/* ---- messages, and whether metrics are measured -------------------------------------------------------- */
 
 /* Whether metrics are measured, and if not, why. */
 typedef enum zt_availability {
@@ -97,7 +97,8 @@ typedef enum zt_availability {
 
 #ifndef ZETOOLS_DISABLE
 
-/* Returns the result that belongs to the message of zt_get_last_error, or SUCCESS. */
+/* Returns the result that belongs to the message of zt_get_last_error with the same profiler or NULL; SUCCESS
+   if there is no message. */
 ZT_API ze_result_t zt_get_last_result(const zt_profiler *profiler);
 
 /* Returns the name of a result: "ZE_RESULT_NOT_READY" for ZE_RESULT_NOT_READY, and so on. */
@@ -196,7 +197,7 @@ struct zt_info {
     zt_counts counts;
     zt_cause_count causes[ZT_CAUSE_COUNT]; /* by zt_cause: why samples were lost or dropped */
     uint32_t region_count;                 /* regions, that is, different names */
-    uint32_t path_count;                   /* regions that were begun inside different others */
+    uint32_t path_count;                   /* paths, also those of regions inside no other */
     uint32_t metric_count;                 /* metrics of all groups and passes. It does not change */
     uint32_t streamed_count;               /* metrics of all streams that are, or were, attached */
     uint32_t pass_count;                   /* 1 where nothing has to be repeated */
@@ -271,12 +272,11 @@ ZT_API ze_result_t zt_set_operations(zt_profiler *profiler, const char *region, 
 
 /* ---- nested regions ------------------------------------------------------------------------------------ */
 
-/* A region inside certain others, such as "step;solve"; see NESTING. */
-
-/* Instead of the index of a region: a path by its index, for zt_get_region, zt_get_stats and the like. Counts of
-   lost and dropped samples are those of the region. */
+/* A path by its index, in place of the index of a region, for zt_get_region, zt_get_stats and the like.
+   Counts of lost and dropped samples are those of the region. */
 #define ZT_PATH(index) ((uint32_t)(index) | 0x80000000u)
 
+/* A path: a region inside certain others, such as "step;solve"; see NESTING. */
 struct zt_path_info {
     uint32_t region; /* its index, for zt_get_region */
     uint32_t parent; /* the path of the region that it is directly inside. UINT32_MAX: none */
@@ -378,9 +378,9 @@ enum {
 ZT_API ze_result_t zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass,
                                zt_stats *time_ns);
 
-/* Only ZT_PASSES calls these. zt__next_pass activates the groups of the next pass and returns 1, or
-   0 when there are no more; a pass whose groups cannot be activated is left out. zt__end_passes returns to the
-   first pass. Not by two threads at once. */
+/* Only ZT_PASSES calls these. zt__next_pass activates the groups of the next pass and returns 1, or 0 when
+   there are no more; a pass whose groups cannot be activated is left out. zt__end_passes returns to the first
+   pass. Not by two threads at once. */
 ZT_API zt__pass_state zt__begin_passes(zt_profiler *profiler);
 ZT_API int zt__next_pass(zt__pass_state *passes);
 ZT_API void zt__end_passes(zt__pass_state *passes);

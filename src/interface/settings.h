@@ -53,7 +53,7 @@ struct zt_config {
                           samples, kept or not; see LATENCY. 0: no timeline. */
 
     uint64_t wait_timeout_ns; /* How many nanoseconds functions without a timeout of their own wait at the
-                                 most; see THREADS. Raise it if the work of a list takes longer. Default: 1
+                                 most; see WAITS. Raise it if the work of a list takes longer. Default: 1
                                  second. */
 
     zt_log_fn log; /* Receives messages. NULL: none does; zt_get_last_error returns the last one. */
@@ -74,8 +74,8 @@ ZT_API zt_config zt_config_default(void);
 
 #ifdef ZETOOLS_TRACER
 
-/* How zt_auto traces and reports; see AUTOMATIC TRACING. Functions and
-   their user pointers must live until exit. */
+/* How zt_auto traces and reports; see AUTOMATIC TRACING. Functions and their user pointers must live until
+   exit. */
 struct zt_auto_config {
     const char *report; /* Paths, or "table", as in ZT_REPORT; see ENVIRONMENT. NULL: a table on standard
                            output. ZT_AUTO in the environment overrides this. */

@@ -225,16 +225,16 @@ ZT_API void zt_close(zt_profiler *profiler);
                                is no number
        INVALID_SIZE            there are more than 16 hooks
        NOT_READY               a call of an earlier trace is still in progress
-       HANDLE_OBJECT_IN_USE    a tracer runs in the process already: of this or another profiler, or of zt_auto;
-                               or this is inside a hook
+       HANDLE_OBJECT_IN_USE    a tracer runs in the process already: of this or another profiler, or of
+                               zt_auto; or this is inside a hook
    Of several threads that call it at once, one succeeds. */
 ZT_API ze_result_t zt_trace_start(zt_profiler *profiler, const zt_trace_config *config);
 
 /* Stops tracing and the sampling of hot spots. What was measured stays. Recorded lists may still be executed,
    with zt_execute.
-   Waits up to config.wait_timeout_ns for launches that are measured by an event of the application, and for
-   those whose event is followed by commands of the library: once that event has signalled, the application
-   may destroy event and list. Then waits as long for traced calls that other threads have in progress.
+   Waits up to config.wait_timeout_ns for launches with an event of the application, because the application
+   may destroy event and list once the event has signalled. Then waits as long for traced calls that other
+   threads have in progress.
    Loaders before 1.16 cannot tell that a list from before zt_trace_start is immediate: there, it waits for
    launches on each such list that is not closed.
    Returns SUCCESS, after which no hook runs any more; NOT_READY if a call did not end in time, which is then

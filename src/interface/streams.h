@@ -18,7 +18,7 @@ struct zt_stream_config {
     uint32_t timeline_rows; /* Rows kept for that profiler, the newest. Each needs 32 bytes and 8 a metric.
                                Default: 16384. */
 
-    zt_log_fn log; /* As in zt_config. The reader thread calls it, too. */
+    zt_log_fn log; /* As in zt_config. The thread of `thread` calls it, too. */
     void *log_user;
     zt_allocator allocator;
 };
@@ -61,8 +61,8 @@ struct zt_stream_counts {
        INVALID_ARGUMENT        there is no such group, it samples instructions instead of periods, or the
                                profiler has no timeline
        INVALID_SIZE            config.memory_limit is too low
-       UNSUPPORTED_FEATURE     the device is a root device of several tiles, or ZETOOLS_NO_THREADS refuses a
-                               reader
+       UNSUPPORTED_FEATURE     the device is a root device of several tiles; or config.thread is set, with
+                               ZETOOLS_NO_THREADS
        DEPENDENCY_UNAVAILABLE  the driver's metric library is missing
        otherwise the result of the call that failed
    Not by two threads for one device at once. */

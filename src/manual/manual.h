@@ -227,8 +227,8 @@
        With metrics, a launch overlaps with nothing. With times alone (config.groups = "") it overlaps as
        without the tracer, with the exceptions in TRACED LAUNCHES. TRACED LISTS has what is not measured.
 
-       zt_trace_config has copies, host times of calls, files of MODULES, and hooks around calls (see HOOKS),
-       too. KERNELS has what is reported of each kernel; REPLACEMENTS, how others take their place.
+       By zt_trace_config, the tracer also measures copies, times calls on the host, writes MODULES to files,
+       and calls HOOKS. KERNELS has what is reported of each kernel; REPLACEMENTS, how to replace kernels.
 
    AUTOMATIC TRACING
 
@@ -297,14 +297,14 @@
        an exception or longjmp. It may call all functions of the library but these:
 
        sample       zt_close, zt_watch, ZT_PASSES, zt_bench and zt_compare with its profiler
-       log          the same, and closing the stream whose message it is
+       log          the same, zt_watch_stop, and zt_stream_close of the stream whose message it is
        row          zt_stream_read and zt_stream_close of its stream
        event        zt_debug_wait and zt_debug_close of its debugger
-       write        closing what is being written
+       write        zt_close of the profiler that is being written
        hang         zt_watch, zt_watch_stop and zt_close
        benchmark    zt_close, ZT_PASSES, zt_bench and zt_compare with its profiler
        hook         zt_trace_start, zt_trace_stop and zt_close
-       allocator    functions that do more than return a value, as zt_get_info does
+       allocator    all but those that only return a value, such as zt_get_info
 
        INSIDE CALLBACKS has the threads on which callbacks run, and calls that behave differently there.
 
@@ -317,8 +317,8 @@
          zt_debug_close end calls that wait, and streams that are attached to the profiler may be read and
          closed.
        - One ZT_PASSES, zt_bench or zt_compare runs on a profiler at a time.
-       - A tracer, hot spots or a watch of a profiler are started and stopped by one thread at a time, and
-         zt_open and zt_stream_open are not called for one device by two threads at once.
+       - Hot spots or a watch of a profiler are started and stopped, and its tracer is stopped, by one thread
+         at a time. zt_open and zt_stream_open are not called for one device by two threads at once.
        - A function that takes a command list or a region is called by a thread that may use the list. Level
          Zero does not allow two threads to use one list at a time; different lists may be used at once.
 

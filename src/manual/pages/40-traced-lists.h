@@ -22,13 +22,15 @@
        - captured into a graph, or waiting for events while another list is captured
        - on copy engines, if the profiler measures metrics
        - on lists that can be cloned, because clones would write to the same queries and events
-       - through pointers that zeDriverGetExtensionFunctionAddress returned while tracing, of the functions that
-         append graphs (zeCommandListAppendGraphExp), kernels with variables and custom operations (zex...), or
-         of any function where the loader wraps handles (zt_trace_counts.by_pointer). Those of
-         zeCommandListAppendLaunchKernelWithArguments and ...WithParameters are measured as the loader's calls.
-         Pointers from before zt_trace_start are not seen: start first, or use zt_auto
+       - through pointers that zeDriverGetExtensionFunctionAddress returned while tracing
+         (zt_trace_counts.by_pointer), of functions that append graphs (zeCommandListAppendGraphExp), kernels
+         with variables or custom operations (zex...). Where the loader wraps handles, of all functions.
+         Otherwise, launches by zeCommandListAppendLaunchKernelWithArguments and ...WithParameters are
+         measured as the loader's calls
        - on mutable lists, once the application has queried the identifier of a command, because nothing may
          be appended before this command
+
+       Launches through pointers from before zt_trace_start are not seen: start first, or use zt_auto.
 
        Whether a list can be cloned is not known if it was created before zt_trace_start, and
        zeCommandListGetFlags fails or the loader lacks it (before API version 1.17). Do not clone such

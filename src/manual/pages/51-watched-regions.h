@@ -15,9 +15,9 @@
        While a hang lasts, no other is reported, because what is behind it waits. Afterwards the times of
        the others begin anew. On a lost device nothing is reported.
 
-       A watch stops no thread of the device. Where they are, zt_debug_open shows in another program, with
-       the number of the process, which is in the report: examples/hang.c does both.
+       A watch stops no thread of the device. Another program can show where they are by zt_debug_open, with
+       the process ID that the report has: see examples/hang.c.
 
-       The watch wakes up eight times in hang_ns, but at least ten times a second. It queries one event of each
-       list that has work, and locks the profiler briefly.
+       The watch wakes up eight times in hang_ns, but at least ten times a second. It queries one event of
+       each list that has work, and locks the profiler briefly.
 */

@@ -14,7 +14,7 @@
                                 the ends of a watch, a tracer and hot spots               as their stops
        end of a traced list or  commands of the library that follow launches              W
        queue
-       zt_watch_stop            the end of its thread                                     2 seconds
+       zt_watch, zt_watch_stop  the end of the thread of the watch                        2 seconds
        zt_report, zt_write,     programs that look source lines up, for each module with  24 seconds
        zt_debug_where           hot spots or places
        other zt_debug_...       calls of other threads                                    W
