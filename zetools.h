@@ -1320,7 +1320,7 @@ struct zt_stream_config {
     uint32_t timeline_rows; /* Rows kept for that profiler, the newest. Each needs 32 bytes and 8 a metric.
                                Default: 16384. */
 
-    zt_log_fn log; /* As in zt_config. The thread of `thread` calls it, too. */
+    zt_log_fn log; /* As in zt_config. The thread of config.thread calls it, too. */
     void *log_user;
     zt_allocator allocator;
 };
@@ -1652,7 +1652,7 @@ struct zt_hotspots_config {
 ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config);
 
 /* Reads what is left, and stops sampling. What was sampled stays. Does nothing if hot spots are not sampled.
-   zt_trace_stop and zt_close do the same before all else.
+   zt_trace_stop and zt_close do the same at first.
    Returns SUCCESS; NOT_READY if another thread reads samples for longer than config.wait_timeout_ns, or the
    library's own thread does not end in 2 seconds; HANDLE_OBJECT_IN_USE inside the log function of a message
    about reading. */
@@ -1774,7 +1774,7 @@ struct zt_watch_config {
    Not by two threads at once. */
 ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config);
 
-/* Ends the watch. zt_close does the same before all else.
+/* Ends the watch. zt_close does the same at first.
    Returns SUCCESS, also if nothing is watched; NOT_READY if the thread of the watch does not end;
    HANDLE_OBJECT_IN_USE inside a log function.
    Not by two threads at once. */
@@ -35108,4 +35108,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: f9aae3130f29c663 */
+/* Joined from src/ by src/join.py: 642446638aa5e5c6 */

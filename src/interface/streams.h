@@ -18,7 +18,7 @@ struct zt_stream_config {
     uint32_t timeline_rows; /* Rows kept for that profiler, the newest. Each needs 32 bytes and 8 a metric.
                                Default: 16384. */
 
-    zt_log_fn log; /* As in zt_config. The thread of `thread` calls it, too. */
+    zt_log_fn log; /* As in zt_config. The thread of config.thread calls it, too. */
     void *log_user;
     zt_allocator allocator;
 };
