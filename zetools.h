@@ -671,6 +671,7 @@ ZT_API void zt_close(zt_profiler *profiler);
    config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and ZT_PROFILE_FLAGS override it
    Returns SUCCESS, or
        DEPENDENCY_UNAVAILABLE  the loader's tracing layer is off
+       INVALID_NULL_HANDLE     the profiler is from zt_unpack
        INVALID_ARGUMENT        config.calls or a hook names a call that cannot be traced, or ZT_PROFILE_FLAGS
                                is no number
        INVALID_SIZE            there are more than 16 hooks
@@ -1652,7 +1653,7 @@ struct zt_hotspots_config {
 ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config);
 
 /* Reads what is left, and stops sampling. What was sampled stays. Does nothing if hot spots are not sampled.
-   zt_trace_stop and zt_close do the same at first.
+   zt_trace_stop and zt_close do this first.
    Returns SUCCESS; NOT_READY if another thread reads samples for longer than config.wait_timeout_ns, or the
    library's own thread does not end in 2 seconds; HANDLE_OBJECT_IN_USE inside the log function of a message
    about reading. */
@@ -1774,7 +1775,7 @@ struct zt_watch_config {
    Not by two threads at once. */
 ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config);
 
-/* Ends the watch. zt_close does the same at first.
+/* Ends the watch. zt_close does this first.
    Returns SUCCESS, also if nothing is watched; NOT_READY if the thread of the watch does not end;
    HANDLE_OBJECT_IN_USE inside a log function.
    Not by two threads at once. */
@@ -35108,4 +35109,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 642446638aa5e5c6 */
+/* Joined from src/ by src/join.py: cdee067836cf5706 */

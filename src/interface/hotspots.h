@@ -33,7 +33,7 @@ struct zt_hotspots_config {
 ZT_API ze_result_t zt_hotspots_start(zt_profiler *profiler, const zt_hotspots_config *config);
 
 /* Reads what is left, and stops sampling. What was sampled stays. Does nothing if hot spots are not sampled.
-   zt_trace_stop and zt_close do the same at first.
+   zt_trace_stop and zt_close do this first.
    Returns SUCCESS; NOT_READY if another thread reads samples for longer than config.wait_timeout_ns, or the
    library's own thread does not end in 2 seconds; HANDLE_OBJECT_IN_USE inside the log function of a message
    about reading. */

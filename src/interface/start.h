@@ -221,6 +221,7 @@ ZT_API void zt_close(zt_profiler *profiler);
    config  NULL: the defaults. ZT_KERNELS, ZT_COPIES, ZT_CALLS, ZT_MODULES and ZT_PROFILE_FLAGS override it
    Returns SUCCESS, or
        DEPENDENCY_UNAVAILABLE  the loader's tracing layer is off
+       INVALID_NULL_HANDLE     the profiler is from zt_unpack
        INVALID_ARGUMENT        config.calls or a hook names a call that cannot be traced, or ZT_PROFILE_FLAGS
                                is no number
        INVALID_SIZE            there are more than 16 hooks

@@ -33,7 +33,7 @@ struct zt_watch_config {
    Not by two threads at once. */
 ZT_API ze_result_t zt_watch(zt_profiler *profiler, const zt_watch_config *config);
 
-/* Ends the watch. zt_close does the same at first.
+/* Ends the watch. zt_close does this first.
    Returns SUCCESS, also if nothing is watched; NOT_READY if the thread of the watch does not end;
    HANDLE_OBJECT_IN_USE inside a log function.
    Not by two threads at once. */
