@@ -8963,7 +8963,7 @@ ZT__PRIVATE int zt__lay_out_columns(zt_profiler *profiler) {
 
 /* Completes configurations: the environment and the defaults. */
 
-enum { ZT__MAX_SAMPLES = 1 << 20 }; /* that config.samples keeps of a region at the most */
+enum { ZT__MAX_SAMPLES = 1 << 20 }; /* that config.samples keeps of a path at the most */
 
 /* Returns the application's configuration, which may be NULL, with the environment and the defaults. */
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given);
@@ -35109,4 +35109,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: cdee067836cf5706 */
+/* Joined from src/ by src/join.py: 1ac10e22ade261a5 */

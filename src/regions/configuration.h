@@ -6,7 +6,7 @@
 #include "base/system.h"
 #include "regions/profiler.h"
 
-enum { ZT__MAX_SAMPLES = 1 << 20 }; /* that config.samples keeps of a region at the most */
+enum { ZT__MAX_SAMPLES = 1 << 20 }; /* that config.samples keeps of a path at the most */
 
 /* Returns the application's configuration, which may be NULL, with the environment and the defaults. */
 ZT__PRIVATE zt_config zt__complete_config(const zt_config *given);
