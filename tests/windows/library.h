@@ -21,17 +21,5 @@ static BOOL advanced_counter(LARGE_INTEGER *ticks) {
     return TRUE;
 }
 
-static BOOL assumed_token(HANDLE token, TOKEN_INFORMATION_CLASS which, void *information, DWORD size,
-                          DWORD *needed) {
-    TOKEN_ELEVATION elevation = {(DWORD)assumed_root};
-    (void)token, (void)which, (void)assumed_paranoid;
-    if (size < sizeof elevation)
-        return FALSE;
-    memcpy(information, &elevation, sizeof elevation);
-    *needed = sizeof elevation;
-    return TRUE;
-}
-
 #define GetProcAddress watched_GetProcAddress
 #define QueryPerformanceCounter advanced_counter
-#define GetTokenInformation assumed_token
