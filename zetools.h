@@ -4119,6 +4119,9 @@ ZT__PRIVATE ze_result_t zt__replace_file(const char *path, zt__content_fn write,
     int reason, has_before = zt__get_file_properties(path, &before);
     FILE *part;
     ze_result_t result;
+    if (!has_before && errno != ENOENT) { /* it may be there, and who may read it is not known */
+        return ZE_RESULT_ERROR_UNKNOWN;
+    }
     /* A long name is cut, because the name of a file has 255 bytes at the most. */
     snprintf(beside, sizeof beside, "%.*s%.128s.%ld.%lx.part", (int)(name - path), path, name,
              zt__get_process_id(), (unsigned long)zt__this_thread());
@@ -35109,4 +35112,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 1ac10e22ade261a5 */
+/* Joined from src/ by src/join.py: 2758a7a16c6cac62 */
