@@ -2229,6 +2229,10 @@ struct zt__all_passes {
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wdouble-promotion"
+#ifdef __cplusplus
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#endif
 #endif
 
 ZT__OFF ZT__RESULT zt__clear(void *memory, size_t size) {
@@ -2259,7 +2263,7 @@ ZT__OFF void zt__clear_bench(zt_bench_result *result) {
     size_t i;
     zt__clear(result, sizeof *result);
     result->region = UINT32_MAX;
-    result->ended_by = "";
+    result->ended_by = "not run";
     result->median = result->low = result->high = result->quartile1 = result->quartile3 = NAN;
     result->min = result->max = result->precision = result->tolerance = NAN;
     result->bytes_per_second = result->items_per_second = result->frequency_mhz = NAN;
@@ -2326,7 +2330,7 @@ ZT__OFF ZT__RESULT zt_set_operations(zt_profiler *profiler, const char *region, 
 ZT__OFF zt_timeline_info zt_get_timeline(const zt_profiler *profiler) ZT__EMPTY(zt_timeline_info)
 ZT__OFF zt_overlap zt_get_overlap(const zt_profiler *profiler)
     { zt_overlap empty; zt__clear(&empty, sizeof empty); empty.span_ns = empty.busy_ns = empty.kernel_ns = NAN;
-      empty.copy_ns = empty.both_ns = empty.idle_ns = NAN; return empty; }
+      empty.copy_ns = empty.both_ns = empty.idle_ns = empty.at_once_ns = NAN; return empty; }
 ZT__OFF ZT__RESULT zt_get_pass(const zt_profiler *profiler, uint32_t region, uint32_t pass, zt_stats *time_ns)
     { return zt__clear_stats(time_ns); }
 ZT__OFF ZT__RESULT zt_write(const zt_profiler *profiler, zt_format format, zt_write_fn write, void *user)
@@ -2335,11 +2339,13 @@ ZT__OFF ZT__RESULT zt_name_list(zt_profiler *profiler, const void *list, const c
     { return ZT__SUCCESS; }
 #ifdef ZETOOLS_TRACER
 ZT__OFF ZT__RESULT zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = UINT32_MAX; info->occupancy = NAN; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->occupancy = NAN; info->region = info->simd_width =
+      info->registers = info->slm_bytes = info->private_bytes = info->spill_bytes = info->barriers =
+      info->arguments = info->code_bytes = info->profile_flags = UINT32_MAX; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_replace(zt_profiler *profiler, const char *kernels, const void *module,
     const char *name) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; zt__clear_stats(&info->time_ns); } return ZT__SUCCESS; }
 #endif
 ZT__OFF ZT__RESULT zt_stream_open(const void *context, const void *device, const zt_stream_config *config,
     zt_stream **stream) { return ZT__CLEAR(stream); }
@@ -26031,8 +26037,8 @@ static ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__no
 
 /* What to do about samples that are lost or dropped, of the causes from ZT_LOST_NEVER_DELIVERED on. */
 static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
-    "On immediate lists, drivers drop a query now and then; recorded lists lose none. Work that has not "
-    "ended at zt_close has to be waited for.",
+    ("On immediate lists, drivers drop a query now and then; recorded lists lose none. Work that has not "
+     "ended at zt_close has to be waited for."),
     "Execute recorded lists with zt_execute, or collect after each execution.",
     "Wait for the work inside of ZT_PASSES.",
     "The log names the call that failed.",
@@ -26226,7 +26232,7 @@ static void zt__note_at_once(zt__document *document, zt__note_fn note) {
         }
         return;
     }
-    if (coverage->overlap.at_once_ns < coverage->covered_ns * LEAST_PERCENT / 100) {
+    if (coverage->overlap.at_once_ns < coverage->covered_ns * (double)LEAST_PERCENT / 100) {
         return;
     }
     for (i = 0; i < document->path_count; i++) {
@@ -35104,4 +35110,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: d34eff7e0d0f7e43 */
+/* Joined from src/ by src/join.py: 30d866a10dade629 */
