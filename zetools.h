@@ -4815,7 +4815,7 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(NULL_ARGUMENT, "%s: %s is NULL. Pass a valid one.")                                                    \
     X(BAD_ALLOCATOR, "%s: config.allocator has only one of its two functions. Set both or none.")            \
     X(NO_MEMORY, "%s: out of host memory for %s. Free some, or lower config.max_slots, config.samples and "  \
-                 "config.timeline.")                                                                         \
+                 "config.timeline, or config.memory_limit of a stream.")                                     \
     X(DEVICE_LOST, "%s failed: %s. The device is lost; samples in flight are counted as lost. Open a new "   \
                    "profiler when the device is back.")                                                      \
     X(NO_SHARED_DATA, "%s: no memory or no key for values of threads is left for what the copies of this "   \
@@ -4885,6 +4885,8 @@ ZT__PRIVATE void zt__change_depth(int by) {
                       "the sample function.")                                                                \
     X(BAD_FIGURE, "%s: %s is %g. Pass a finite number that is not negative.")                                \
     X(BAD_INDEX, "%s: index %u is too high. See %s_count of zt_get_info().")                                 \
+    X(NO_INDEX,                                                                                              \
+      "%s: the index is UINT32_MAX, which stands for none. Check what zt_find_path() has returned.")         \
     X(CLOCKS_UNRELATED, "%s failed: %s. Device time and host time cannot be related, so there is no "        \
                         "timeline. Update loader and driver, or set config.timeline to 0.")                  \
     X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
@@ -4898,9 +4900,9 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
                       ".trace.json, .html, .htm, .prom, .folded and .instances.csv. Use one of these.")      \
     X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \
-    X(NO_PAGE, "zt_write: ZETOOLS_NO_PAGE is defined, so there is no page. Write another format, or "        \
+    X(NO_PAGE, "%s: ZETOOLS_NO_PAGE is defined, so there is no page. Write another format, or "              \
                "compile the implementation without it.")                                                     \
-    X(NO_KEPT_SAMPLES, "zt_write: this report shows the timeline, and this profiler keeps none. Set "        \
+    X(NO_KEPT_SAMPLES, "%s: this report shows the timeline, and this profiler keeps none. Set "              \
                        "config.timeline to the number of samples to keep, such as 65536.")                   \
     X(LAYOUTS_DIFFER,                                                                                        \
       "zt_merge: the profilers do not measure the same: %s. Open both with the same groups.")                \
@@ -5007,6 +5009,7 @@ ZT__PRIVATE void zt__change_depth(int by) {
       "all threads at once.")                                                                                \
     X(NO_REGISTER, "%s: the device has no register or set '%.32s' that can be accessed like this. Call "     \
                    "zt_debug_get_registers() for those that it has.")                                        \
+    X(NO_SPACE, "%s: the device has no registers of space %u. Take spaces from zt_debug_get_registers().")   \
     X(BAD_REGISTERS,                                                                                         \
       "%s: the set '%.32s' has %u registers of %u bytes. Pass the address and size of whole ones.")          \
     X(MODULE_NOT_READ, "%s: a module of %llu bytes is not known to zt_debug_where(): %s. Raise "             \
@@ -12627,8 +12630,10 @@ ZT__PRIVATE zt__subject zt__get_subject(const zt_profiler *profiler, const char 
     } else if (profiler) {
         subject = zt__subject_at(zt__mutable(profiler), index);
         if (!subject.region) {
-            *result = index < ZT_PATH(0) ? zt__report_index(profiler, call, "region", index)
-                                         : zt__report_index(profiler, call, "path", index - ZT_PATH(0));
+            *result = index == UINT32_MAX  ? zt__report(&zt__mutable(profiler)->diagnostics, NO_INDEX,
+                                                        ZE_RESULT_ERROR_INVALID_ARGUMENT, call)
+                      : index < ZT_PATH(0) ? zt__report_index(profiler, call, "region", index)
+                                           : zt__report_index(profiler, call, "path", index - ZT_PATH(0));
         }
     }
     return subject;
@@ -19264,9 +19269,12 @@ ZT__PRIVATE const zt_debug_registers *zt__find_space(zt_debugger *debugger, cons
     const zt_debug_registers *set = space - ZT__REGISTER_SPACES < debugger->set_count
                                         ? &debugger->sets[space - ZT__REGISTER_SPACES]
                                         : NULL;
-    if (!set || !(is_write ? set->is_writable : set->is_readable)) {
-        zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
-                   set ? set->set : "of this space");
+    if (!set) {
+        zt__report(&debugger->diagnostics, NO_SPACE, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, (unsigned)space);
+        return NULL;
+    }
+    if (!(is_write ? set->is_writable : set->is_readable)) {
+        zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, set->set);
         return NULL;
     }
     if (address % set->bytes || size % set->bytes || address / set->bytes > set->count ||
@@ -23066,6 +23074,7 @@ ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t index, z
     }
     memset(info, 0, sizeof *info);
     info->kernel = info->file = "";
+    info->share = zt__nan();
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
@@ -29876,6 +29885,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     static void (*const writers[])(zt__document *) = {
         zt__write_region_table, zt__write_csv,         zt__write_json,      zt__write_trace,
         zt__write_html,         zt__write_openmetrics, zt__write_instances, zt__write_folded}; /* by format */
+    const char *call = write == zt__write_to_file ? "zt_report" : "zt_write";
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     zt_profiler *locked = zt__mutable(profiler);
     const zt_allocator *allocator;
@@ -29893,15 +29903,15 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
         return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
     }
     if ((format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES) && !profiler->config.timeline) {
-        return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
     }
     if (format == ZT_FORMAT_HTML && !zt__get_page(&size)) {
-        return zt__report(diagnostics, NO_PAGE, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+        return zt__report(diagnostics, NO_PAGE, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, call);
     }
     allocator = &profiler->config.allocator;
     document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
     if (!document) {
-        return zt__report_no_memory(diagnostics, "zt_write", "a report");
+        return zt__report_no_memory(diagnostics, call, "a report");
     }
     document->profiler = locked;
     document->room = zt__get_room(write == zt__write_to_file && user == stdout);
@@ -29923,7 +29933,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     stopped = !zt__end_writing(&document->writer);
     reason = errno;
     if (document->out_of_memory) {
-        result = zt__report_no_memory(diagnostics, "zt_write", "a report");
+        result = zt__report_no_memory(diagnostics, call, "a report");
     } else if (stopped && write == zt__write_to_file) {
         result = ZE_RESULT_ERROR_UNKNOWN; /* zt_report reports why, by errno */
     } else if (stopped) {
@@ -35110,4 +35120,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 30d866a10dade629 */
+/* Joined from src/ by src/join.py: fc07f7f5e7824148 */

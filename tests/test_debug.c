@@ -1581,7 +1581,9 @@ static void test_registers_that_are_not_there(void **state) {
     assert_result(read_registers(debugger, first_thread, "GRF", 1, count, values), wrong);
     assert_result(read_registers(debugger, first_thread, "GRF", 1, UINT32_MAX, values), wrong);
     assert_result(read_registers(debugger, first_thread, "GRF", UINT32_MAX, 1, values), wrong);
-    assert_result(zt_debug_read(debugger, first_thread, 1000, 0, values, 8), wrong); /* no such space */
+    assert_result(zt_debug_read(debugger, first_thread, 1000, 0, values, 8), wrong);
+    assert_contains(zt_get_last_error(NULL),
+                    "[NO_SPACE] zt_debug_read: the device has no registers of space 1000.");
     assert_result(zt_debug_write(debugger, first_thread, bases.space, 0, values, 8), wrong);
     assert_result(zt_debug_read(debugger, first_thread, set.space, 0, values, 15), wrong);
     assert_result(zt_debug_read(debugger, first_thread, set.space, 1, values, 8), wrong);
