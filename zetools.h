@@ -327,7 +327,7 @@
    PROCESSES
 
        A process may contain several copies of this header, in plugins and libraries. They find each other
-       by the environment variable ZETOOLS_PROCESS_4, which the first call of the library sets: no other
+       by the environment variable ZETOOLS_PROCESS_5, which the first call of the library sets: no other
        thread may use the environment during that call, and nobody may change the variable. See COPIES OF
        THE HEADER.
 
@@ -4639,7 +4639,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
    both the identifier and the environment. The number in the variable's name changes with the layout of the
    block. */
 
-enum { ZT__MAX_PROFILERS = 256, ZT__MAX_ACTIVE_GROUPS = 64 };
+enum { ZT__MAX_PROFILERS = 256, ZT__MAX_ACTIVE_GROUPS = 64, ZT__MAX_ATTACHMENTS = 64 };
 
 /* A metric group that profilers or a stream of this process have activated. */
 typedef struct zt__active_group {
@@ -4651,10 +4651,18 @@ typedef struct zt__active_group {
     char name[ZET_MAX_METRIC_GROUP_NAME];
 } zt__active_group;
 
+/* A device and a process that a debugger of this process is attached to. */
+typedef struct zt__attachment {
+    ze_device_handle_t device; /* NULL: the entry is free */
+    uint32_t pid;
+} zt__attachment;
+
 typedef struct zt__process {
-    zt__mutex mutex;      /* guards groups and profilers, and activation and calculation in the driver */
+    zt__mutex mutex;      /* guards groups, profilers and attachments, and activation and calculation in the
+                             driver */
     zt__thread_key depth; /* how many ZT__INTERNAL sections a thread is in */
     zt__active_group active_groups[ZT__MAX_ACTIVE_GROUPS];
+    zt__attachment attachments[ZT__MAX_ATTACHMENTS];
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
@@ -4693,7 +4701,7 @@ ZT__PRIVATE void zt__change_depth(int by);
 
 /* The block that all copies of this header in a process share. */
 
-#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_4"
+#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_5"
 
 static zt__process *zt__known_process; /* atomic */
 
@@ -4984,6 +4992,8 @@ ZT__PRIVATE void zt__change_depth(int by) {
                        "if a process may not debug itself, debug it from another.")                          \
     X(DEBUGGED_ALREADY, "%s failed: %s. Another debugger is attached to the device for process %u. Close "   \
                         "that one first.")                                                                   \
+    X(DEBUGGER_OPEN, "zt_debug_open: this process has a debugger for process %u on this device already. "    \
+                     "Close that one first.")                                                                \
     X(NO_SUCH_PROCESS, "%s failed: %s. There is no process %u. Pass the number of one that runs.")           \
     X(BAD_THREADS, "zeDeviceGetProperties: %u slices of %u subslices of %u EUs of %u threads cannot be. "    \
                    "Update the driver.")                                                                     \
@@ -19390,6 +19400,39 @@ static void zt__release_target(zt_debugger *debugger) {
     }
 }
 
+/* Enters the debugger among those of this process. Returns 0 if there is one for its device and its process:
+   Intel's driver would return the session of that one again, and free it when the first of both detaches. */
+static int zt__add_attachment(const zt_debugger *debugger) {
+    zt__attachment *attachments = debugger->process->attachments, *unused = NULL;
+    int is_attached = 0;
+    uint32_t i;
+    zt__lock(&debugger->process->mutex);
+    for (i = 0; i < ZT__MAX_ATTACHMENTS; i++) {
+        is_attached |= attachments[i].device == debugger->device && attachments[i].pid == debugger->pid;
+        if (!attachments[i].device) {
+            unused = &attachments[i];
+        }
+    }
+    if (!is_attached && unused) {
+        unused->device = debugger->device;
+        unused->pid = debugger->pid;
+    }
+    zt__unlock(&debugger->process->mutex);
+    return !is_attached;
+}
+
+static void zt__remove_attachment(const zt_debugger *debugger) {
+    zt__attachment *attachments = debugger->process->attachments;
+    uint32_t i;
+    zt__lock(&debugger->process->mutex);
+    for (i = 0; i < ZT__MAX_ATTACHMENTS; i++) {
+        if (attachments[i].device == debugger->device && attachments[i].pid == debugger->pid) {
+            attachments[i].device = NULL;
+        }
+    }
+    zt__unlock(&debugger->process->mutex);
+}
+
 /* Finds the file with which Linux disables program debug for all processes. Returns 0 if none does. */
 static int zt__find_debug_switch(char *path, size_t size) {
     static const char *const names[] = {"prelim_enable_eu_debug", "device/enable_eudebug",
@@ -19542,8 +19585,14 @@ ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const 
     opened->diagnostics.log = complete.log ? complete.log : zt__default_log();
     opened->diagnostics.log_user = complete.log_user;
     result = zt__check_process(&opened->diagnostics, call);
-    if (result == ZE_RESULT_SUCCESS) {
+    if (result == ZE_RESULT_SUCCESS && !zt__add_attachment(opened)) {
+        result = zt__report(&opened->diagnostics, DEBUGGER_OPEN, ZE_RESULT_ERROR_NOT_AVAILABLE,
+                            (unsigned)opened->pid);
+    } else if (result == ZE_RESULT_SUCCESS) {
         result = zt__attach_debugger(opened);
+        if (result != ZE_RESULT_SUCCESS) {
+            zt__remove_attachment(opened);
+        }
     }
     if (result != ZE_RESULT_SUCCESS) {
         zt__keep_error(&opened->diagnostics, result);
@@ -19591,6 +19640,7 @@ ZT_API ze_result_t zt_debug_close(zt_debugger *debugger) {
             break;
         }
     }
+    zt__remove_attachment(debugger);
     zt__check_debug(debugger, result, "zetDebugDetach");
     zt__unlock_timed(&debugger->session);
     if (result != ZE_RESULT_SUCCESS) {
@@ -34945,7 +34995,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Copies of this header are in plugins, in libraries with hidden symbols or loaded with RTLD_LOCAL, and
        in files with ZETOOLS_STATIC. They must agree on which metric groups are active, and must not
        calculate metrics at the same time, and one tracer runs in all of them. The number in the name
-       ZETOOLS_PROCESS_4 is the layout of what they share: copies with different layouts do not find each
+       ZETOOLS_PROCESS_5 is the layout of what they share: copies with different layouts do not find each
        other. Messages are not shared: zt_get_last_error(NULL) has those of its own copy.
 */
 
@@ -35120,4 +35170,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: fc07f7f5e7824148 */
+/* Joined from src/ by src/join.py: 0eaeaf4798beb319 */

@@ -184,6 +184,8 @@
                        "if a process may not debug itself, debug it from another.")                          \
     X(DEBUGGED_ALREADY, "%s failed: %s. Another debugger is attached to the device for process %u. Close "   \
                         "that one first.")                                                                   \
+    X(DEBUGGER_OPEN, "zt_debug_open: this process has a debugger for process %u on this device already. "    \
+                     "Close that one first.")                                                                \
     X(NO_SUCH_PROCESS, "%s failed: %s. There is no process %u. Pass the number of one that runs.")           \
     X(BAD_THREADS, "zeDeviceGetProperties: %u slices of %u subslices of %u EUs of %u threads cannot be. "    \
                    "Update the driver.")                                                                     \
