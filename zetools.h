@@ -327,7 +327,7 @@
    PROCESSES
 
        A process may contain several copies of this header, in plugins and libraries. They find each other
-       by the environment variable ZETOOLS_PROCESS_4, which the first call of the library sets: no other
+       by the environment variable ZETOOLS_PROCESS_5, which the first call of the library sets: no other
        thread may use the environment during that call, and nobody may change the variable. See COPIES OF
        THE HEADER.
 
@@ -2230,6 +2230,10 @@ struct zt__all_passes {
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wdouble-promotion"
+#ifdef __cplusplus
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#endif
 #endif
 
 ZT__OFF ZT__RESULT zt__clear(void *memory, size_t size) {
@@ -2260,7 +2264,7 @@ ZT__OFF void zt__clear_bench(zt_bench_result *result) {
     size_t i;
     zt__clear(result, sizeof *result);
     result->region = UINT32_MAX;
-    result->ended_by = "";
+    result->ended_by = "not run";
     result->median = result->low = result->high = result->quartile1 = result->quartile3 = NAN;
     result->min = result->max = result->precision = result->tolerance = NAN;
     result->bytes_per_second = result->items_per_second = result->frequency_mhz = NAN;
@@ -2336,12 +2340,13 @@ ZT__OFF ZT__RESULT zt_name_list(zt_profiler *profiler, const void *list, const c
     { return ZT__SUCCESS; }
 #ifdef ZETOOLS_TRACER
 ZT__OFF ZT__RESULT zt_get_kernel(const zt_profiler *profiler, uint32_t kernel, zt_kernel_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; info->region = UINT32_MAX; info->occupancy = NAN; }
-      return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; info->occupancy = NAN; info->region = info->simd_width =
+      info->registers = info->slm_bytes = info->private_bytes = info->spill_bytes = info->barriers =
+      info->arguments = info->code_bytes = info->profile_flags = UINT32_MAX; } return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_replace(zt_profiler *profiler, const char *kernels, const void *module,
     const char *name) { return ZT__SUCCESS; }
 ZT__OFF ZT__RESULT zt_get_call(const zt_profiler *profiler, uint32_t call, zt_call_info *info)
-    { ZT__CLEAR(info); if (info) { info->name = ""; } return ZT__SUCCESS; }
+    { ZT__CLEAR(info); if (info) { info->name = ""; zt__clear_stats(&info->time_ns); } return ZT__SUCCESS; }
 #endif
 ZT__OFF ZT__RESULT zt_stream_open(const void *context, const void *device, const zt_stream_config *config,
     zt_stream **stream) { return ZT__CLEAR(stream); }
@@ -4638,7 +4643,7 @@ ZT__PRIVATE int zt__run_tool(const zt__tool *tool) {
    both the identifier and the environment. The number in the variable's name changes with the layout of the
    block. */
 
-enum { ZT__MAX_PROFILERS = 256, ZT__MAX_ACTIVE_GROUPS = 64 };
+enum { ZT__MAX_PROFILERS = 256, ZT__MAX_ACTIVE_GROUPS = 64, ZT__MAX_ATTACHMENTS = 64 };
 
 /* A metric group that profilers or a stream of this process have activated. */
 typedef struct zt__active_group {
@@ -4650,10 +4655,18 @@ typedef struct zt__active_group {
     char name[ZET_MAX_METRIC_GROUP_NAME];
 } zt__active_group;
 
+/* A device and a process that a debugger of this process is attached to. */
+typedef struct zt__attachment {
+    ze_device_handle_t device; /* NULL: the entry is free */
+    uint32_t pid;
+} zt__attachment;
+
 typedef struct zt__process {
-    zt__mutex mutex;      /* guards groups and profilers, and activation and calculation in the driver */
+    zt__mutex mutex;      /* guards groups, profilers and attachments, and activation and calculation in the
+                             driver */
     zt__thread_key depth; /* how many ZT__INTERNAL sections a thread is in */
     zt__active_group active_groups[ZT__MAX_ACTIVE_GROUPS];
+    zt__attachment attachments[ZT__MAX_ATTACHMENTS];
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */
@@ -4692,7 +4705,7 @@ ZT__PRIVATE void zt__change_depth(int by);
 
 /* The block that all copies of this header in a process share. */
 
-#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_4"
+#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_5"
 
 static zt__process *zt__known_process; /* atomic */
 
@@ -4814,7 +4827,7 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(NULL_ARGUMENT, "%s: %s is NULL. Pass a valid one.")                                                    \
     X(BAD_ALLOCATOR, "%s: config.allocator has only one of its two functions. Set both or none.")            \
     X(NO_MEMORY, "%s: out of host memory for %s. Free some, or lower config.max_slots, config.samples and "  \
-                 "config.timeline.")                                                                         \
+                 "config.timeline, or config.memory_limit of a stream.")                                     \
     X(DEVICE_LOST, "%s failed: %s. The device is lost; samples in flight are counted as lost. Open a new "   \
                    "profiler when the device is back.")                                                      \
     X(NO_SHARED_DATA, "%s: no memory or no key for values of threads is left for what the copies of this "   \
@@ -4884,6 +4897,8 @@ ZT__PRIVATE void zt__change_depth(int by) {
                       "the sample function.")                                                                \
     X(BAD_FIGURE, "%s: %s is %g. Pass a finite number that is not negative.")                                \
     X(BAD_INDEX, "%s: index %u is too high. See %s_count of zt_get_info().")                                 \
+    X(NO_INDEX,                                                                                              \
+      "%s: the index is UINT32_MAX, which stands for none. Check what zt_find_path() has returned.")         \
     X(CLOCKS_UNRELATED, "%s failed: %s. Device time and host time cannot be related, so there is no "        \
                         "timeline. Update loader and driver, or set config.timeline to 0.")                  \
     X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
@@ -4897,9 +4912,9 @@ ZT__PRIVATE void zt__change_depth(int by) {
     X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
                       ".trace.json, .html, .htm, .prom, .folded and .instances.csv. Use one of these.")      \
     X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \
-    X(NO_PAGE, "zt_write: ZETOOLS_NO_PAGE is defined, so there is no page. Write another format, or "        \
+    X(NO_PAGE, "%s: ZETOOLS_NO_PAGE is defined, so there is no page. Write another format, or "              \
                "compile the implementation without it.")                                                     \
-    X(NO_KEPT_SAMPLES, "zt_write: this report shows the timeline, and this profiler keeps none. Set "        \
+    X(NO_KEPT_SAMPLES, "%s: this report shows the timeline, and this profiler keeps none. Set "              \
                        "config.timeline to the number of samples to keep, such as 65536.")                   \
     X(LAYOUTS_DIFFER,                                                                                        \
       "zt_merge: the profilers do not measure the same: %s. Open both with the same groups.")                \
@@ -4981,6 +4996,8 @@ ZT__PRIVATE void zt__change_depth(int by) {
                        "if a process may not debug itself, debug it from another.")                          \
     X(DEBUGGED_ALREADY, "%s failed: %s. Another debugger is attached to the device for process %u. Close "   \
                         "that one first.")                                                                   \
+    X(DEBUGGER_OPEN, "zt_debug_open: this process has a debugger for process %u on this device already. "    \
+                     "Close that one first.")                                                                \
     X(NO_SUCH_PROCESS, "%s failed: %s. There is no process %u. Pass the number of one that runs.")           \
     X(BAD_THREADS, "zeDeviceGetProperties: %u slices of %u subslices of %u EUs of %u threads cannot be. "    \
                    "Update the driver.")                                                                     \
@@ -5006,6 +5023,7 @@ ZT__PRIVATE void zt__change_depth(int by) {
       "all threads at once.")                                                                                \
     X(NO_REGISTER, "%s: the device has no register or set '%.32s' that can be accessed like this. Call "     \
                    "zt_debug_get_registers() for those that it has.")                                        \
+    X(NO_SPACE, "%s: the device has no registers of space %u. Take spaces from zt_debug_get_registers().")   \
     X(BAD_REGISTERS,                                                                                         \
       "%s: the set '%.32s' has %u registers of %u bytes. Pass the address and size of whole ones.")          \
     X(MODULE_NOT_READ, "%s: a module of %llu bytes is not known to zt_debug_where(): %s. Raise "             \
@@ -12626,8 +12644,10 @@ ZT__PRIVATE zt__subject zt__get_subject(const zt_profiler *profiler, const char 
     } else if (profiler) {
         subject = zt__subject_at(zt__mutable(profiler), index);
         if (!subject.region) {
-            *result = index < ZT_PATH(0) ? zt__report_index(profiler, call, "region", index)
-                                         : zt__report_index(profiler, call, "path", index - ZT_PATH(0));
+            *result = index == UINT32_MAX  ? zt__report(&zt__mutable(profiler)->diagnostics, NO_INDEX,
+                                                        ZE_RESULT_ERROR_INVALID_ARGUMENT, call)
+                      : index < ZT_PATH(0) ? zt__report_index(profiler, call, "region", index)
+                                           : zt__report_index(profiler, call, "path", index - ZT_PATH(0));
         }
     }
     return subject;
@@ -19263,9 +19283,12 @@ ZT__PRIVATE const zt_debug_registers *zt__find_space(zt_debugger *debugger, cons
     const zt_debug_registers *set = space - ZT__REGISTER_SPACES < debugger->set_count
                                         ? &debugger->sets[space - ZT__REGISTER_SPACES]
                                         : NULL;
-    if (!set || !(is_write ? set->is_writable : set->is_readable)) {
-        zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
-                   set ? set->set : "of this space");
+    if (!set) {
+        zt__report(&debugger->diagnostics, NO_SPACE, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, (unsigned)space);
+        return NULL;
+    }
+    if (!(is_write ? set->is_writable : set->is_readable)) {
+        zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, set->set);
         return NULL;
     }
     if (address % set->bytes || size % set->bytes || address / set->bytes > set->count ||
@@ -19379,6 +19402,39 @@ static void zt__release_target(zt_debugger *debugger) {
     if (!debugger->is_over && !zt__is_device_lost(&debugger->diagnostics)) {
         zt__resume(debugger, zt__all_threads);
     }
+}
+
+/* Enters the debugger among those of this process. Returns 0 if there is one for its device and its process:
+   Intel's driver would return the session of that one again, and free it when the first of both detaches. */
+static int zt__add_attachment(const zt_debugger *debugger) {
+    zt__attachment *attachments = debugger->process->attachments, *unused = NULL;
+    int is_attached = 0;
+    uint32_t i;
+    zt__lock(&debugger->process->mutex);
+    for (i = 0; i < ZT__MAX_ATTACHMENTS; i++) {
+        is_attached |= attachments[i].device == debugger->device && attachments[i].pid == debugger->pid;
+        if (!attachments[i].device) {
+            unused = &attachments[i];
+        }
+    }
+    if (!is_attached && unused) {
+        unused->device = debugger->device;
+        unused->pid = debugger->pid;
+    }
+    zt__unlock(&debugger->process->mutex);
+    return !is_attached;
+}
+
+static void zt__remove_attachment(const zt_debugger *debugger) {
+    zt__attachment *attachments = debugger->process->attachments;
+    uint32_t i;
+    zt__lock(&debugger->process->mutex);
+    for (i = 0; i < ZT__MAX_ATTACHMENTS; i++) {
+        if (attachments[i].device == debugger->device && attachments[i].pid == debugger->pid) {
+            attachments[i].device = NULL;
+        }
+    }
+    zt__unlock(&debugger->process->mutex);
 }
 
 /* Finds the file with which Linux disables program debug for all processes. Returns 0 if none does. */
@@ -19533,8 +19589,14 @@ ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const 
     opened->diagnostics.log = complete.log ? complete.log : zt__default_log();
     opened->diagnostics.log_user = complete.log_user;
     result = zt__check_process(&opened->diagnostics, call);
-    if (result == ZE_RESULT_SUCCESS) {
+    if (result == ZE_RESULT_SUCCESS && !zt__add_attachment(opened)) {
+        result = zt__report(&opened->diagnostics, DEBUGGER_OPEN, ZE_RESULT_ERROR_NOT_AVAILABLE,
+                            (unsigned)opened->pid);
+    } else if (result == ZE_RESULT_SUCCESS) {
         result = zt__attach_debugger(opened);
+        if (result != ZE_RESULT_SUCCESS) {
+            zt__remove_attachment(opened);
+        }
     }
     if (result != ZE_RESULT_SUCCESS) {
         zt__keep_error(&opened->diagnostics, result);
@@ -19582,6 +19644,7 @@ ZT_API ze_result_t zt_debug_close(zt_debugger *debugger) {
             break;
         }
     }
+    zt__remove_attachment(debugger);
     zt__check_debug(debugger, result, "zetDebugDetach");
     zt__unlock_timed(&debugger->session);
     if (result != ZE_RESULT_SUCCESS) {
@@ -23065,6 +23128,7 @@ ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t index, z
     }
     memset(info, 0, sizeof *info);
     info->kernel = info->file = "";
+    info->share = zt__nan();
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }
@@ -26036,8 +26100,8 @@ static ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__no
 
 /* What to do about samples that are lost or dropped, of the causes from ZT_LOST_NEVER_DELIVERED on. */
 static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
-    "On immediate lists, drivers drop a query now and then; recorded lists lose none. Work that has not "
-    "ended at zt_close has to be waited for.",
+    ("On immediate lists, drivers drop a query now and then; recorded lists lose none. Work that has not "
+     "ended at zt_close has to be waited for."),
     "Execute recorded lists with zt_execute, or collect after each execution.",
     "Wait for the work inside of ZT_PASSES.",
     "The log names the call that failed.",
@@ -26231,7 +26295,7 @@ static void zt__note_at_once(zt__document *document, zt__note_fn note) {
         }
         return;
     }
-    if (coverage->overlap.at_once_ns < coverage->covered_ns * LEAST_PERCENT / 100) {
+    if (coverage->overlap.at_once_ns < coverage->covered_ns * (double)LEAST_PERCENT / 100) {
         return;
     }
     for (i = 0; i < document->path_count; i++) {
@@ -29875,6 +29939,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     static void (*const writers[])(zt__document *) = {
         zt__write_region_table, zt__write_csv,         zt__write_json,      zt__write_trace,
         zt__write_html,         zt__write_openmetrics, zt__write_instances, zt__write_folded}; /* by format */
+    const char *call = write == zt__write_to_file ? "zt_report" : "zt_write";
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     zt_profiler *locked = zt__mutable(profiler);
     const zt_allocator *allocator;
@@ -29892,15 +29957,15 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
         return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
     }
     if ((format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES) && !profiler->config.timeline) {
-        return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
     }
     if (format == ZT_FORMAT_HTML && !zt__get_page(&size)) {
-        return zt__report(diagnostics, NO_PAGE, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+        return zt__report(diagnostics, NO_PAGE, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, call);
     }
     allocator = &profiler->config.allocator;
     document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
     if (!document) {
-        return zt__report_no_memory(diagnostics, "zt_write", "a report");
+        return zt__report_no_memory(diagnostics, call, "a report");
     }
     document->profiler = locked;
     document->room = zt__get_room(write == zt__write_to_file && user == stdout);
@@ -29922,7 +29987,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     stopped = !zt__end_writing(&document->writer);
     reason = errno;
     if (document->out_of_memory) {
-        result = zt__report_no_memory(diagnostics, "zt_write", "a report");
+        result = zt__report_no_memory(diagnostics, call, "a report");
     } else if (stopped && write == zt__write_to_file) {
         result = ZE_RESULT_ERROR_UNKNOWN; /* zt_report reports why, by errno */
     } else if (stopped) {
@@ -34937,7 +35002,7 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        Copies of this header are in plugins, in libraries with hidden symbols or loaded with RTLD_LOCAL, and
        in files with ZETOOLS_STATIC. They must agree on which metric groups are active, and must not
        calculate metrics at the same time, and one tracer runs in all of them. The number in the name
-       ZETOOLS_PROCESS_4 is the layout of what they share: copies with different layouts do not find each
+       ZETOOLS_PROCESS_5 is the layout of what they share: copies with different layouts do not find each
        other. Messages are not shared: zt_get_last_error(NULL) has those of its own copy.
 */
 
@@ -35112,4 +35177,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 2758a7a16c6cac62 */
+/* Joined from src/ by src/join.py: 4d5e5f8065c51e28 */

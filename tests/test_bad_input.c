@@ -508,6 +508,9 @@ static void test_indices_and_their_counts(void **state) {
     text = zt_get_last_error(profiler);
     assert_contains(text, "[BAD_INDEX] zt_get_stats: ");
     assert_contains(text, "region_count of zt_get_info()");
+    zt_get_stats(profiler, zt_find_path(profiler, "no region"), 0, &stats);
+    text = zt_get_last_error(profiler);
+    assert_contains(text, "[NO_INDEX] zt_get_stats: the index is UINT32_MAX");
     zt_get_path(profiler, 700, &path);
     text = zt_get_last_error(profiler);
     assert_contains(text, "path_count of zt_get_info()");

@@ -125,7 +125,6 @@ static void refuses(world *w, uint32_t pid, ze_result_t expected, const char *me
 
 static void test_why_it_cannot_attach(void **state) {
     world *w = *state;
-    zt_debugger *debugger;
     refuses(w, 0, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE,
             "zetDebugAttach failed: ZE_RESULT_ERROR_UNSUPPORTED_FEATURE");
     refuses(w, 0, ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE, "ZET_ENABLE_PROGRAM_DEBUGGING=1");
@@ -142,8 +141,22 @@ static void test_why_it_cannot_attach(void **state) {
     gpu.behave(SOFTGPU_DEBUG_NOT_ITSELF, 0);
     refuses(w, INT32_MAX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "There is no process 2147483647");
     refuses(w, UINT32_MAX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "There is no process 4294967295");
-    debugger = open_debugger(w);
+    inject("zetDebugAttach", 1, ZE_RESULT_ERROR_NOT_AVAILABLE);
     refuses(w, (uint32_t)getpid(), ZE_RESULT_ERROR_NOT_AVAILABLE, "Another debugger is attached");
+    ok(zt_debug_close(open_debugger(w)));
+}
+
+/* Intel's driver returns the session of the first attachment again. */
+static void test_two_debuggers_of_one_process(void **state) {
+    world *w = *state;
+    const char *message = "[DEBUGGER_OPEN] zt_debug_open: this process has a debugger for process ";
+    zt_debugger *debugger = open_debugger(w);
+    refuses(w, 0, ZE_RESULT_ERROR_NOT_AVAILABLE, message);
+    refuses(w, (uint32_t)getpid(), ZE_RESULT_ERROR_NOT_AVAILABLE, message);
+    refuses(w, INT32_MAX, ZE_RESULT_ERROR_INVALID_ARGUMENT, "There is no process 2147483647");
+    ok(zt_debug_close(debugger));
+    debugger = open_debugger(w);
+    refuses(w, 0, ZE_RESULT_ERROR_NOT_AVAILABLE, message);
     ok(zt_debug_close(debugger));
 }
 
@@ -1581,7 +1594,9 @@ static void test_registers_that_are_not_there(void **state) {
     assert_result(read_registers(debugger, first_thread, "GRF", 1, count, values), wrong);
     assert_result(read_registers(debugger, first_thread, "GRF", 1, UINT32_MAX, values), wrong);
     assert_result(read_registers(debugger, first_thread, "GRF", UINT32_MAX, 1, values), wrong);
-    assert_result(zt_debug_read(debugger, first_thread, 1000, 0, values, 8), wrong); /* no such space */
+    assert_result(zt_debug_read(debugger, first_thread, 1000, 0, values, 8), wrong);
+    assert_contains(zt_get_last_error(NULL),
+                    "[NO_SPACE] zt_debug_read: the device has no registers of space 1000.");
     assert_result(zt_debug_write(debugger, first_thread, bases.space, 0, values, 8), wrong);
     assert_result(zt_debug_read(debugger, first_thread, set.space, 0, values, 15), wrong);
     assert_result(zt_debug_read(debugger, first_thread, set.space, 1, values, 8), wrong);
@@ -2358,6 +2373,7 @@ static void test_an_event_is_acknowledged_later(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_why_it_cannot_attach),
+        TEST(test_two_debuggers_of_one_process),
         TEST(test_a_process_of_another_user),
         TEST(test_the_system_has_switched_it_off),
         TEST(test_the_variable_is_set),

@@ -1254,6 +1254,7 @@ static void open_without_memory(world *w, zt_profiler *profiler) {
         if (result == ZE_RESULT_SUCCESS)
             break;
         assert_result(result, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+        assert_contains(zt_get_last_error(NULL), "config.memory_limit of a stream");
         assert_null(stream);
     }
     assert_true(enough > 5 && enough < 100);

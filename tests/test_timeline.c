@@ -330,6 +330,7 @@ static void test_without_a_timeline(void **state) {
     run(w, profiler, "region");
     collect_all(profiler);
     assert_result(zt_report(profiler, "/tmp/zetools-without.trace.json"), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    assert_contains(zt_get_last_error(profiler), "[NO_KEPT_SAMPLES] zt_report: ");
     assert_contains(zt_get_last_error(profiler), "config.timeline");
     assert_int_equal(zt_get_timeline(profiler).pairs, 0);
     check_work(w);

@@ -15,7 +15,7 @@
     X(NULL_ARGUMENT, "%s: %s is NULL. Pass a valid one.")                                                    \
     X(BAD_ALLOCATOR, "%s: config.allocator has only one of its two functions. Set both or none.")            \
     X(NO_MEMORY, "%s: out of host memory for %s. Free some, or lower config.max_slots, config.samples and "  \
-                 "config.timeline.")                                                                         \
+                 "config.timeline, or config.memory_limit of a stream.")                                     \
     X(DEVICE_LOST, "%s failed: %s. The device is lost; samples in flight are counted as lost. Open a new "   \
                    "profiler when the device is back.")                                                      \
     X(NO_SHARED_DATA, "%s: no memory or no key for values of threads is left for what the copies of this "   \
@@ -85,6 +85,8 @@
                       "the sample function.")                                                                \
     X(BAD_FIGURE, "%s: %s is %g. Pass a finite number that is not negative.")                                \
     X(BAD_INDEX, "%s: index %u is too high. See %s_count of zt_get_info().")                                 \
+    X(NO_INDEX,                                                                                              \
+      "%s: the index is UINT32_MAX, which stands for none. Check what zt_find_path() has returned.")         \
     X(CLOCKS_UNRELATED, "%s failed: %s. Device time and host time cannot be related, so there is no "        \
                         "timeline. Update loader and driver, or set config.timeline to 0.")                  \
     X(THREAD_HANGS, "%s: a thread of the library's own does not return from the driver, or from "            \
@@ -98,9 +100,9 @@
     X(UNKNOWN_SUFFIX, "%s: the suffix of '%.512s' is none of .txt (or none: a table), .csv, .json, "         \
                       ".trace.json, .html, .htm, .prom, .folded and .instances.csv. Use one of these.")      \
     X(BAD_VARIABLE, "zt_open: %s is '%.64s' in the environment, and not %s. It is ignored.")                 \
-    X(NO_PAGE, "zt_write: ZETOOLS_NO_PAGE is defined, so there is no page. Write another format, or "        \
+    X(NO_PAGE, "%s: ZETOOLS_NO_PAGE is defined, so there is no page. Write another format, or "              \
                "compile the implementation without it.")                                                     \
-    X(NO_KEPT_SAMPLES, "zt_write: this report shows the timeline, and this profiler keeps none. Set "        \
+    X(NO_KEPT_SAMPLES, "%s: this report shows the timeline, and this profiler keeps none. Set "              \
                        "config.timeline to the number of samples to keep, such as 65536.")                   \
     X(LAYOUTS_DIFFER,                                                                                        \
       "zt_merge: the profilers do not measure the same: %s. Open both with the same groups.")                \
@@ -182,6 +184,8 @@
                        "if a process may not debug itself, debug it from another.")                          \
     X(DEBUGGED_ALREADY, "%s failed: %s. Another debugger is attached to the device for process %u. Close "   \
                         "that one first.")                                                                   \
+    X(DEBUGGER_OPEN, "zt_debug_open: this process has a debugger for process %u on this device already. "    \
+                     "Close that one first.")                                                                \
     X(NO_SUCH_PROCESS, "%s failed: %s. There is no process %u. Pass the number of one that runs.")           \
     X(BAD_THREADS, "zeDeviceGetProperties: %u slices of %u subslices of %u EUs of %u threads cannot be. "    \
                    "Update the driver.")                                                                     \
@@ -207,6 +211,7 @@
       "all threads at once.")                                                                                \
     X(NO_REGISTER, "%s: the device has no register or set '%.32s' that can be accessed like this. Call "     \
                    "zt_debug_get_registers() for those that it has.")                                        \
+    X(NO_SPACE, "%s: the device has no registers of space %u. Take spaces from zt_debug_get_registers().")   \
     X(BAD_REGISTERS,                                                                                         \
       "%s: the set '%.32s' has %u registers of %u bytes. Pass the address and size of whole ones.")          \
     X(MODULE_NOT_READ, "%s: a module of %llu bytes is not known to zt_debug_where(): %s. Raise "             \

@@ -7,7 +7,7 @@
 #include "base/platform.h"
 #include "base/threads.h"
 
-#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_4"
+#define ZT__PROCESS_VARIABLE "ZETOOLS_PROCESS_5"
 
 static zt__process *zt__known_process; /* atomic */
 

@@ -12,7 +12,7 @@
    both the identifier and the environment. The number in the variable's name changes with the layout of the
    block. */
 
-enum { ZT__MAX_PROFILERS = 256, ZT__MAX_ACTIVE_GROUPS = 64 };
+enum { ZT__MAX_PROFILERS = 256, ZT__MAX_ACTIVE_GROUPS = 64, ZT__MAX_ATTACHMENTS = 64 };
 
 /* A metric group that profilers or a stream of this process have activated. */
 typedef struct zt__active_group {
@@ -24,10 +24,18 @@ typedef struct zt__active_group {
     char name[ZET_MAX_METRIC_GROUP_NAME];
 } zt__active_group;
 
+/* A device and a process that a debugger of this process is attached to. */
+typedef struct zt__attachment {
+    ze_device_handle_t device; /* NULL: the entry is free */
+    uint32_t pid;
+} zt__attachment;
+
 typedef struct zt__process {
-    zt__mutex mutex;      /* guards groups and profilers, and activation and calculation in the driver */
+    zt__mutex mutex;      /* guards groups, profilers and attachments, and activation and calculation in the
+                             driver */
     zt__thread_key depth; /* how many ZT__INTERNAL sections a thread is in */
     zt__active_group active_groups[ZT__MAX_ACTIVE_GROUPS];
+    zt__attachment attachments[ZT__MAX_ATTACHMENTS];
     zt_profiler *profilers[ZT__MAX_PROFILERS]; /* those that are open. Atomic: found without the mutex */
     uint32_t profiler_ids[ZT__MAX_PROFILERS];  /* of each. Atomic, for the same reason */
     uint32_t serial;                           /* of the profiler opened last */

@@ -70,6 +70,39 @@ static void zt__release_target(zt_debugger *debugger) {
     }
 }
 
+/* Enters the debugger among those of this process. Returns 0 if there is one for its device and its process:
+   Intel's driver would return the session of that one again, and free it when the first of both detaches. */
+static int zt__add_attachment(const zt_debugger *debugger) {
+    zt__attachment *attachments = debugger->process->attachments, *unused = NULL;
+    int is_attached = 0;
+    uint32_t i;
+    zt__lock(&debugger->process->mutex);
+    for (i = 0; i < ZT__MAX_ATTACHMENTS; i++) {
+        is_attached |= attachments[i].device == debugger->device && attachments[i].pid == debugger->pid;
+        if (!attachments[i].device) {
+            unused = &attachments[i];
+        }
+    }
+    if (!is_attached && unused) {
+        unused->device = debugger->device;
+        unused->pid = debugger->pid;
+    }
+    zt__unlock(&debugger->process->mutex);
+    return !is_attached;
+}
+
+static void zt__remove_attachment(const zt_debugger *debugger) {
+    zt__attachment *attachments = debugger->process->attachments;
+    uint32_t i;
+    zt__lock(&debugger->process->mutex);
+    for (i = 0; i < ZT__MAX_ATTACHMENTS; i++) {
+        if (attachments[i].device == debugger->device && attachments[i].pid == debugger->pid) {
+            attachments[i].device = NULL;
+        }
+    }
+    zt__unlock(&debugger->process->mutex);
+}
+
 /* Finds the file with which Linux disables program debug for all processes. Returns 0 if none does. */
 static int zt__find_debug_switch(char *path, size_t size) {
     static const char *const names[] = {"prelim_enable_eu_debug", "device/enable_eudebug",
@@ -222,8 +255,14 @@ ZT_API ze_result_t zt_debug_open(ze_device_handle_t device, uint32_t pid, const 
     opened->diagnostics.log = complete.log ? complete.log : zt__default_log();
     opened->diagnostics.log_user = complete.log_user;
     result = zt__check_process(&opened->diagnostics, call);
-    if (result == ZE_RESULT_SUCCESS) {
+    if (result == ZE_RESULT_SUCCESS && !zt__add_attachment(opened)) {
+        result = zt__report(&opened->diagnostics, DEBUGGER_OPEN, ZE_RESULT_ERROR_NOT_AVAILABLE,
+                            (unsigned)opened->pid);
+    } else if (result == ZE_RESULT_SUCCESS) {
         result = zt__attach_debugger(opened);
+        if (result != ZE_RESULT_SUCCESS) {
+            zt__remove_attachment(opened);
+        }
     }
     if (result != ZE_RESULT_SUCCESS) {
         zt__keep_error(&opened->diagnostics, result);
@@ -271,6 +310,7 @@ ZT_API ze_result_t zt_debug_close(zt_debugger *debugger) {
             break;
         }
     }
+    zt__remove_attachment(debugger);
     zt__check_debug(debugger, result, "zetDebugDetach");
     zt__unlock_timed(&debugger->session);
     if (result != ZE_RESULT_SUCCESS) {

@@ -165,9 +165,12 @@ ZT__PRIVATE const zt_debug_registers *zt__find_space(zt_debugger *debugger, cons
     const zt_debug_registers *set = space - ZT__REGISTER_SPACES < debugger->set_count
                                         ? &debugger->sets[space - ZT__REGISTER_SPACES]
                                         : NULL;
-    if (!set || !(is_write ? set->is_writable : set->is_readable)) {
-        zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call,
-                   set ? set->set : "of this space");
+    if (!set) {
+        zt__report(&debugger->diagnostics, NO_SPACE, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, (unsigned)space);
+        return NULL;
+    }
+    if (!(is_write ? set->is_writable : set->is_readable)) {
+        zt__report(&debugger->diagnostics, NO_REGISTER, ZE_RESULT_ERROR_INVALID_ARGUMENT, call, set->set);
         return NULL;
     }
     if (address % set->bytes || size % set->bytes || address / set->bytes > set->count ||

@@ -30,8 +30,8 @@ static ZT__CHECKED_FORMAT(3, 4) void zt__add_note(zt__document *document, zt__no
 
 /* What to do about samples that are lost or dropped, of the causes from ZT_LOST_NEVER_DELIVERED on. */
 static const char *const zt__remedies[ZT_CAUSE_COUNT - ZT_LOST_NEVER_DELIVERED] = {
-    "On immediate lists, drivers drop a query now and then; recorded lists lose none. Work that has not "
-    "ended at zt_close has to be waited for.",
+    ("On immediate lists, drivers drop a query now and then; recorded lists lose none. Work that has not "
+     "ended at zt_close has to be waited for."),
     "Execute recorded lists with zt_execute, or collect after each execution.",
     "Wait for the work inside of ZT_PASSES.",
     "The log names the call that failed.",
@@ -225,7 +225,7 @@ static void zt__note_at_once(zt__document *document, zt__note_fn note) {
         }
         return;
     }
-    if (coverage->overlap.at_once_ns < coverage->covered_ns * LEAST_PERCENT / 100) {
+    if (coverage->overlap.at_once_ns < coverage->covered_ns * (double)LEAST_PERCENT / 100) {
         return;
     }
     for (i = 0; i < document->path_count; i++) {

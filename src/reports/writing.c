@@ -92,6 +92,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     static void (*const writers[])(zt__document *) = {
         zt__write_region_table, zt__write_csv,         zt__write_json,      zt__write_trace,
         zt__write_html,         zt__write_openmetrics, zt__write_instances, zt__write_folded}; /* by format */
+    const char *call = write == zt__write_to_file ? "zt_report" : "zt_write";
     zt__diagnostics *diagnostics = zt__diagnostics_of(profiler);
     zt_profiler *locked = zt__mutable(profiler);
     const zt_allocator *allocator;
@@ -109,15 +110,15 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
         return zt__report(diagnostics, BAD_FORMAT, ZE_RESULT_ERROR_INVALID_ENUMERATION, (int)format);
     }
     if ((format == ZT_FORMAT_TRACE || format == ZT_FORMAT_INSTANCES) && !profiler->config.timeline) {
-        return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT);
+        return zt__report(diagnostics, NO_KEPT_SAMPLES, ZE_RESULT_ERROR_INVALID_ARGUMENT, call);
     }
     if (format == ZT_FORMAT_HTML && !zt__get_page(&size)) {
-        return zt__report(diagnostics, NO_PAGE, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+        return zt__report(diagnostics, NO_PAGE, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, call);
     }
     allocator = &profiler->config.allocator;
     document = (zt__document *)zt__allocate(allocator, 1, sizeof *document);
     if (!document) {
-        return zt__report_no_memory(diagnostics, "zt_write", "a report");
+        return zt__report_no_memory(diagnostics, call, "a report");
     }
     document->profiler = locked;
     document->room = zt__get_room(write == zt__write_to_file && user == stdout);
@@ -139,7 +140,7 @@ ZT_API ze_result_t zt_write(const zt_profiler *profiler, zt_format format, zt_wr
     stopped = !zt__end_writing(&document->writer);
     reason = errno;
     if (document->out_of_memory) {
-        result = zt__report_no_memory(diagnostics, "zt_write", "a report");
+        result = zt__report_no_memory(diagnostics, call, "a report");
     } else if (stopped && write == zt__write_to_file) {
         result = ZE_RESULT_ERROR_UNKNOWN; /* zt_report reports why, by errno */
     } else if (stopped) {

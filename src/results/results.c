@@ -117,8 +117,10 @@ ZT__PRIVATE zt__subject zt__get_subject(const zt_profiler *profiler, const char 
     } else if (profiler) {
         subject = zt__subject_at(zt__mutable(profiler), index);
         if (!subject.region) {
-            *result = index < ZT_PATH(0) ? zt__report_index(profiler, call, "region", index)
-                                         : zt__report_index(profiler, call, "path", index - ZT_PATH(0));
+            *result = index == UINT32_MAX  ? zt__report(&zt__mutable(profiler)->diagnostics, NO_INDEX,
+                                                        ZE_RESULT_ERROR_INVALID_ARGUMENT, call)
+                      : index < ZT_PATH(0) ? zt__report_index(profiler, call, "region", index)
+                                           : zt__report_index(profiler, call, "path", index - ZT_PATH(0));
         }
     }
     return subject;

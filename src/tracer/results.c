@@ -50,6 +50,7 @@ ZT_API ze_result_t zt_get_hotspot(const zt_profiler *profiler, uint32_t index, z
     }
     memset(info, 0, sizeof *info);
     info->kernel = info->file = "";
+    info->share = zt__nan();
     if (!profiler) {
         return ZE_RESULT_SUCCESS;
     }

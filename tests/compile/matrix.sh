@@ -14,7 +14,7 @@ warnings="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"
 
 standards="c99 gnu99 c11 c17 c2x c++11 c++14 c++17 c++20 gnu++20"
 ends="c99 c2x c++11 gnu++20" # where languages differ most
-modes="one two disabled optimised late static static-part two-static disabled-two"
+modes="one two disabled optimised late static static-part two-static disabled-two header disabled-header"
 
 # Options that add or remove a part of the library.
 options=$(grep -oE '^ +ZETOOLS_[A-Z_]+ ' "$top/zetools.h" | tr -d ' ' | sort -u |
@@ -107,6 +107,10 @@ compile() { # COMPILER STANDARD HEADERS MODE PROGRAM [OPTION]
     *) search="-isystem $collected/suites/$3/include" ;;
     esac
 
+    # What projects with more warnings see of the declarations.
+    strict="-Wdouble-promotion -Wcast-qual -Wswitch-enum -Wmissing-declarations -fsyntax-only"
+    [ $language = c ] || strict="$strict -Wold-style-cast"
+
     sources=$here/program.c
     both="$here/program.c $here/implementation.c"
     output="-o $5 $libraries"
@@ -121,6 +125,10 @@ compile() { # COMPILER STANDARD HEADERS MODE PROGRAM [OPTION]
     two) mode='' sources=$both ;;
     two-static) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_STATIC" sources=$both ;;
     disabled) mode="-DZETOOLS_IMPLEMENTATION -DZETOOLS_DISABLE $(echo "$options" | sed 's/^./-D&/')" ;;
+    header) mode="-DZETOOLS_TRACER -DZETOOLS_DEBUG $strict" sources=$here/header.c output='' ;;
+    disabled-header)
+        mode="-DZETOOLS_DISABLE -DZETOOLS_TRACER -DZETOOLS_DEBUG $strict" sources=$here/header.c output=''
+        ;;
     disabled-two) mode=-DZETOOLS_DISABLE sources=$both ;;
     ZETOOLS_*) mode="-DZETOOLS_IMPLEMENTATION -D$4" ;;
     # Constants are enumerators; newer clang warns where one meets a floating-point number.

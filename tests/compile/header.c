@@ -1,0 +1,2 @@
+/* A translation unit that only includes the header. */
+#include "zetools.h"
