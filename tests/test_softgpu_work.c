@@ -922,20 +922,16 @@ static void test_nothing_is_shared_with_other_processes(void **state) {
     world *w = *state;
     ze_driver_ipc_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DRIVER_IPC_PROPERTIES, .flags = 1};
     ze_ipc_event_pool_handle_t ipc_pool;
-    ze_ipc_mem_handle_t ipc_memory;
     ok(zeDriverGetIpcProperties(w->driver, &properties));
     assert_int_equal(properties.flags, 0);
     assert_result(zeEventPoolGetIpcHandle(w->event_pool, &ipc_pool), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    assert_result(zeMemGetIpcHandle(w->context, w->sums, &ipc_memory), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
 }
 
 static void test_no_addresses_are_reserved(void **state) {
     world *w = *state;
     size_t page;
-    void *start;
     assert_result(zeVirtualMemQueryPageSize(w->context, w->device, 1, &page),
                   ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
-    assert_result(zeVirtualMemReserve(w->context, NULL, 4096, &start), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
 }
 
 static void test_a_copy_from_another_context(void **state) {
