@@ -109,6 +109,7 @@ ZT_API const char *zt_cause_name(zt_cause cause) {
         "append failed",
         "not ended",
         "begun after device loss",
+        "never ran",
     };
     return (unsigned)cause < ZT_CAUSE_COUNT ? names[cause] : "unknown";
 }

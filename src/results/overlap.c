@@ -38,7 +38,7 @@ ZT__PRIVATE int zt__copy_intervals(zt_profiler *profiler, zt__intervals *interva
     uint64_t i, end, first, gap;
     memset(intervals, 0, sizeof *intervals);
     zt__lock(&profiler->mutex); /* samples on their way now may be kept too late to be copied below */
-    intervals->missing = profiler->state_counts[ZT__SLOT_PENDING] + profiler->state_counts[ZT__SLOT_READING];
+    intervals->missing = profiler->awaited;
     zt__unlock(&profiler->mutex);
     zt__get_kept_samples(profiler, &i, &end);
     if (i < end) {

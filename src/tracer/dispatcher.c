@@ -89,7 +89,8 @@ static zt__frame *zt__begin_call(zt__call call, void *parameters) {
         frame->build.place = NULL;
         frame->build.trial = ZE_RESULT_SUCCESS;
         frame->signal = NULL;
-        frame->has_kept_event = 0;
+        frame->marker = NULL;
+        frame->is_lent = 0;
         frame->kernel_before_hooks = NULL;
         frame->pool_desc = NULL;
         memset(frame->instances, 0, tracer->hook_count * sizeof *frame->instances);
@@ -131,7 +132,7 @@ static void zt__prologue(zt__call call, void *parameters, uintptr_t registration
     for (frame = first; frame; frame = frame->next) {
         zt__tracer *tracer = frame->tracer;
         is_timed |= tracer->timed[call];
-        if (kind == ZT__KIND_LAUNCH) {
+        if (kind == ZT__KIND_LAUNCH && tracer->hook_count) {
             zt__command command;
             zt__read_command(call, parameters, &command);
             frame->kernel_before_hooks = command.kernel;
@@ -203,37 +204,10 @@ static void zt__epilogue(ze_result_t result, void **instance) {
     zt__unlock(&zt__dispatch_mutex);
     zt__change_depth(1);
 
-    /* First, signal the events of the application that zt__begin_by_event has replaced by those of slots,
-       because the application may wait for them. A tracer that was destroyed meanwhile is not needed: its
-       slot is still there. */
+    /* First, signal the events that the application may wait for. A tracer that was destroyed meanwhile is not
+       needed: its probe is still there. */
     for (frame = last; frame; frame = frame->previous) {
-        ze_event_handle_t own, event = frame->signalled;
-        ze_result_t signalled = ZE_RESULT_NOT_READY;
-        if (!frame->signal) {
-            continue;
-        }
-        own = *frame->signal;
-        *frame->signal = event;
-        frame->signal = NULL;
-        if (result != ZE_RESULT_SUCCESS || !event) {
-            continue;
-        }
-        if (frame->copied_stamps) {
-            signalled = zeCommandListAppendQueryKernelTimestamps(frame->list, 1, &own, frame->copied_stamps,
-                                                                 NULL, event, 1, &own);
-        } else if (frame->is_in_order) {
-            signalled = zeCommandListAppendSignalEvent(frame->list, event);
-        }
-        if (signalled != ZE_RESULT_SUCCESS) { /* on a copy engine; or the driver has refused the other */
-            signalled = zeCommandListAppendBarrier(frame->list, event, 0, NULL);
-            if (zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
-                ((zt__slot *)frame->region.slot)->measurement = ZT__EVENT_STAMPS;
-            }
-        }
-        if (signalled != ZE_RESULT_SUCCESS && zt__load(&frame->state) == ZT__FRAME_CALLBACK) {
-            zt__check(frame->tracer->diagnostics, signalled, "zeCommandListAppendBarrier",
-                      "An event of the application will not be signalled.");
-        }
+        zt__signal_after_launch(frame, result);
     }
 
     for (frame = last; frame; frame = frame->previous) {
