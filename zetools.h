@@ -8523,6 +8523,7 @@ struct zt__probe {
     int spans_passes;   /* the region was begun in one pass, and ended in another: its sample is lost */
     int has_trail;      /* commands of the library follow a launch that signals an event of the application */
     int is_retired;     /* it is never used again, */
+    int needs_reset;    /* the driver has refused to reset it */
     int may_be_written; /* because the device may still write to it: its pools are never destroyed */
     uint32_t failures;  /* reading it has failed so often, */
     uint64_t failing_since_ns; /* since this host time */
@@ -8681,6 +8682,7 @@ typedef struct zt__reading {
     zt__path *path;
     zt__region_record *region;
     const char *list_name;
+    int never_began;     /* it was counted as begun because its list may have been immediate, and never ran */
     int begins;          /* it is counted as begun now, because nobody has reported its execution */
     int has_others;      /* there may have been more executions than this one */
     int is_unreported;   /* for the message: its list is known to be recorded, and ran unreported */
@@ -8789,7 +8791,7 @@ struct zt_profiler {
     uint32_t list_count, lists_after_cleaning;
     zt__recording *all_recordings, *unused_recordings;
     zt__chain in_flight;         /* what a collection visits */
-    zt__chain unreported;        /* OPEN or READY, and never submitted by zt_execute or seen by a tracer */
+    zt__chain idle;              /* OPEN or READY */
     uint32_t dirty_count;        /* recordings that are DIRTY */
     uint32_t visits;             /* collections that were begun */
     uint32_t uncollected;        /* regions ended on immediate lists since the last collection began */
@@ -9589,6 +9591,9 @@ static zt__seen zt__look_at_probe(zt_profiler *profiler, zt__probe *probe, int i
     if (zt__is_device_lost(&profiler->diagnostics)) {
         return ZT__SEEN_DEVICE_LOST;
     }
+    if (probe->needs_reset) {
+        return ZT__SEEN_ENDED;
+    }
     if (!probe->shows_end) {
         return is_over ? ZT__SEEN_ENDED : ZT__SEEN_PENDING;
     }
@@ -9612,6 +9617,9 @@ static zt__seen zt__look_at_probe(zt_profiler *profiler, zt__probe *probe, int i
 }
 
 static zt__owed zt__what_is_owed(const zt__recording *recording, const zt__probe *probe) {
+    if (probe->needs_reset) {
+        return ZT__OWED_NOTHING;
+    }
     if (probe->is_due && !probe->is_taken) {
         return ZT__OWED_SAMPLE;
     }
@@ -9694,9 +9702,11 @@ static int zt__visit_probe(zt_profiler *profiler, zt__recording *recording, zt__
     }
     if (decision.count == ZT__COUNT_NEVER_RAN) {
         probe->is_dropped = 1;
+        reading->never_began = !recording->is_reported;
     }
     if (decision.next == ZT__NEXT_RESET) {
         result = probe->way->reset(profiler, probe, &call);
+        probe->needs_reset = result != ZE_RESULT_SUCCESS;
         if (result != ZE_RESULT_SUCCESS) {
             reading->result = result;
             reading->call = call;
@@ -10161,8 +10171,8 @@ ZT__PRIVATE void zt__chain_recording(zt_profiler *profiler, zt__recording *recor
         if (recording->is_looked_at || recording->has_ended ||
             (recording->unread && recording->list->kind == ZT__LIST_UNKNOWN)) {
             chain = &profiler->in_flight;
-        } else if (!recording->is_reported && recording->first) {
-            chain = &profiler->unreported;
+        } else if (recording->first) {
+            chain = &profiler->idle;
         }
         break;
     case ZT__RECORDING_SUBMITTED:
@@ -10311,7 +10321,7 @@ ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, 
     *recorded = 0;
     zt__lock(&locked->mutex);
     *open = locked->open_regions;
-    for (recording = locked->unreported.first; recording; recording = recording->next) {
+    for (recording = locked->idle.first; recording; recording = recording->next) {
         for (probe = recording->state == ZT__RECORDING_OPEN ? recording->first : NULL; probe;
              probe = probe->next) {
             *recorded += !probe->is_dropped && !probe->is_settled;
@@ -10565,6 +10575,11 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *rea
     } else {
         profiler->awaited--;
     }
+    if (reading->never_began) {
+        profiler->counts.begun--;
+        reading->path->missing--;
+        return;
+    }
     if (reading->outcome == ZT__LOST) {
         zt__missing missing = {reading->region,
                                reading->times.list,
@@ -10752,6 +10767,9 @@ static void zt__deliver_batch(zt_profiler *profiler) {
     for (i = 0; i < batch->count; i++) {
         const zt__reading *reading = &batch->readings[i];
         zt__check(&profiler->diagnostics, reading->result, reading->call, remedy);
+        if (reading->never_began) {
+            continue;
+        }
         if (reading->outcome == ZT__LOST && reading->cause >= ZT_DROPPED_NO_SLOT) {
             zt__report(&profiler->diagnostics, SAMPLE_DROPPED, ZE_RESULT_WARNING_DROPPED_DATA,
                        reading->region->name, zt_cause_name(reading->cause));
@@ -10913,8 +10931,8 @@ ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t
 
 ZT__PRIVATE void zt__request_looks(zt_profiler *profiler) {
     zt__lock(&profiler->mutex);
-    while (profiler->unreported.first) {
-        zt__request_look(profiler, profiler->unreported.first);
+    while (profiler->idle.first) {
+        zt__request_look(profiler, profiler->idle.first);
     }
     zt__unlock(&profiler->mutex);
 }
@@ -11434,7 +11452,7 @@ ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
         recording->chain = NULL;
     }
     memset(&profiler->in_flight, 0, sizeof profiler->in_flight);
-    memset(&profiler->unreported, 0, sizeof profiler->unreported);
+    memset(&profiler->idle, 0, sizeof profiler->idle);
     for (i = 0; i <= ZT__TIMES_PASS; i++) {
         profiler->passes[i].first_free = NULL;
     }
@@ -11836,6 +11854,7 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
         probe->way = &zt__by_commands;
         probe->shows_end = 0;
         probe->is_dropped = probe->is_unordered = probe->has_trail = probe->spans_passes = 0;
+        probe->needs_reset = 0;
         probe->failures = 0;
         probe->bytes = 0;
         /* A recording is submitted after its first region is begun, so the clock is read once for all regions
@@ -12168,7 +12187,11 @@ static zt__recording *zt__find_recording(const zt_profiler *profiler, ze_command
 }
 
 /* Returns whether a recording has samples that can be read, now or later. With the mutex held. */
-static int zt__is_unread(const zt__recording *recording) {
+static int zt__is_unread(zt_profiler *profiler, zt__recording *recording) {
+    if (recording && recording->state == ZT__RECORDING_OPEN && recording->unread &&
+        recording->unread->failures) {
+        zt__request_look(profiler, recording); /* its data comes later than its event */
+    }
     return recording && recording->chain &&
            (recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_READING ||
             recording->is_looked_at || recording->has_ended);
@@ -12212,12 +12235,12 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
         zt__request_look(profiler, recording);
         has_run = 1;
     }
-    is_unread = zt__is_unread(recording) && (waits || has_run);
+    is_unread = zt__is_unread(profiler, recording) && (waits || has_run);
     zt__unlock(&profiler->mutex);
     while (is_unread) {
         zt__try_collect(profiler, handle);
         zt__lock(&profiler->mutex);
-        is_unread = zt__is_unread(zt__find_recording(profiler, handle));
+        is_unread = zt__is_unread(profiler, zt__find_recording(profiler, handle));
         zt__unlock(&profiler->mutex);
         is_unread = is_unread && zt__wait_again(&wait);
     }
@@ -35942,4 +35965,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: a98fb7da1aebba9e */
+/* Joined from src/ by src/join.py: 5f83e386920b9a74 */

@@ -42,6 +42,11 @@ ZT__PRIVATE void zt__count_reading(zt_profiler *profiler, const zt__reading *rea
     } else {
         profiler->awaited--;
     }
+    if (reading->never_began) {
+        profiler->counts.begun--;
+        reading->path->missing--;
+        return;
+    }
     if (reading->outcome == ZT__LOST) {
         zt__missing missing = {reading->region,
                                reading->times.list,

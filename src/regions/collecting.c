@@ -144,6 +144,9 @@ static void zt__deliver_batch(zt_profiler *profiler) {
     for (i = 0; i < batch->count; i++) {
         const zt__reading *reading = &batch->readings[i];
         zt__check(&profiler->diagnostics, reading->result, reading->call, remedy);
+        if (reading->never_began) {
+            continue;
+        }
         if (reading->outcome == ZT__LOST && reading->cause >= ZT_DROPPED_NO_SLOT) {
             zt__report(&profiler->diagnostics, SAMPLE_DROPPED, ZE_RESULT_WARNING_DROPPED_DATA,
                        reading->region->name, zt_cause_name(reading->cause));
@@ -305,8 +308,8 @@ ZT__PRIVATE int zt__collect_until(zt_profiler *profiler, zt__goal goal, uint64_t
 
 ZT__PRIVATE void zt__request_looks(zt_profiler *profiler) {
     zt__lock(&profiler->mutex);
-    while (profiler->unreported.first) {
-        zt__request_look(profiler, profiler->unreported.first);
+    while (profiler->idle.first) {
+        zt__request_look(profiler, profiler->idle.first);
     }
     zt__unlock(&profiler->mutex);
 }

@@ -38,7 +38,7 @@ ZT__PRIVATE void zt__detach_profiler(zt_profiler *profiler) {
         recording->chain = NULL;
     }
     memset(&profiler->in_flight, 0, sizeof profiler->in_flight);
-    memset(&profiler->unreported, 0, sizeof profiler->unreported);
+    memset(&profiler->idle, 0, sizeof profiler->idle);
     for (i = 0; i <= ZT__TIMES_PASS; i++) {
         profiler->passes[i].first_free = NULL;
     }

@@ -140,6 +140,7 @@ struct zt__probe {
     int spans_passes;   /* the region was begun in one pass, and ended in another: its sample is lost */
     int has_trail;      /* commands of the library follow a launch that signals an event of the application */
     int is_retired;     /* it is never used again, */
+    int needs_reset;    /* the driver has refused to reset it */
     int may_be_written; /* because the device may still write to it: its pools are never destroyed */
     uint32_t failures;  /* reading it has failed so often, */
     uint64_t failing_since_ns; /* since this host time */
@@ -298,6 +299,7 @@ typedef struct zt__reading {
     zt__path *path;
     zt__region_record *region;
     const char *list_name;
+    int never_began;     /* it was counted as begun because its list may have been immediate, and never ran */
     int begins;          /* it is counted as begun now, because nobody has reported its execution */
     int has_others;      /* there may have been more executions than this one */
     int is_unreported;   /* for the message: its list is known to be recorded, and ran unreported */
@@ -406,7 +408,7 @@ struct zt_profiler {
     uint32_t list_count, lists_after_cleaning;
     zt__recording *all_recordings, *unused_recordings;
     zt__chain in_flight;         /* what a collection visits */
-    zt__chain unreported;        /* OPEN or READY, and never submitted by zt_execute or seen by a tracer */
+    zt__chain idle;              /* OPEN or READY */
     uint32_t dirty_count;        /* recordings that are DIRTY */
     uint32_t visits;             /* collections that were begun */
     uint32_t uncollected;        /* regions ended on immediate lists since the last collection began */

@@ -97,6 +97,9 @@ static zt__seen zt__look_at_probe(zt_profiler *profiler, zt__probe *probe, int i
     if (zt__is_device_lost(&profiler->diagnostics)) {
         return ZT__SEEN_DEVICE_LOST;
     }
+    if (probe->needs_reset) {
+        return ZT__SEEN_ENDED;
+    }
     if (!probe->shows_end) {
         return is_over ? ZT__SEEN_ENDED : ZT__SEEN_PENDING;
     }
@@ -120,6 +123,9 @@ static zt__seen zt__look_at_probe(zt_profiler *profiler, zt__probe *probe, int i
 }
 
 static zt__owed zt__what_is_owed(const zt__recording *recording, const zt__probe *probe) {
+    if (probe->needs_reset) {
+        return ZT__OWED_NOTHING;
+    }
     if (probe->is_due && !probe->is_taken) {
         return ZT__OWED_SAMPLE;
     }
@@ -202,9 +208,11 @@ static int zt__visit_probe(zt_profiler *profiler, zt__recording *recording, zt__
     }
     if (decision.count == ZT__COUNT_NEVER_RAN) {
         probe->is_dropped = 1;
+        reading->never_began = !recording->is_reported;
     }
     if (decision.next == ZT__NEXT_RESET) {
         result = probe->way->reset(profiler, probe, &call);
+        probe->needs_reset = result != ZE_RESULT_SUCCESS;
         if (result != ZE_RESULT_SUCCESS) {
             reading->result = result;
             reading->call = call;

@@ -86,8 +86,8 @@ ZT__PRIVATE void zt__chain_recording(zt_profiler *profiler, zt__recording *recor
         if (recording->is_looked_at || recording->has_ended ||
             (recording->unread && recording->list->kind == ZT__LIST_UNKNOWN)) {
             chain = &profiler->in_flight;
-        } else if (!recording->is_reported && recording->first) {
-            chain = &profiler->unreported;
+        } else if (recording->first) {
+            chain = &profiler->idle;
         }
         break;
     case ZT__RECORDING_SUBMITTED:
@@ -236,7 +236,7 @@ ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, 
     *recorded = 0;
     zt__lock(&locked->mutex);
     *open = locked->open_regions;
-    for (recording = locked->unreported.first; recording; recording = recording->next) {
+    for (recording = locked->idle.first; recording; recording = recording->next) {
         for (probe = recording->state == ZT__RECORDING_OPEN ? recording->first : NULL; probe;
              probe = probe->next) {
             *recorded += !probe->is_dropped && !probe->is_settled;

@@ -204,6 +204,7 @@ static zt__probe *zt__open_probe(zt_profiler *profiler, ze_command_list_handle_t
         probe->way = &zt__by_commands;
         probe->shows_end = 0;
         probe->is_dropped = probe->is_unordered = probe->has_trail = probe->spans_passes = 0;
+        probe->needs_reset = 0;
         probe->failures = 0;
         probe->bytes = 0;
         /* A recording is submitted after its first region is begun, so the clock is read once for all regions

@@ -22,7 +22,11 @@ static zt__recording *zt__find_recording(const zt_profiler *profiler, ze_command
 }
 
 /* Returns whether a recording has samples that can be read, now or later. With the mutex held. */
-static int zt__is_unread(const zt__recording *recording) {
+static int zt__is_unread(zt_profiler *profiler, zt__recording *recording) {
+    if (recording && recording->state == ZT__RECORDING_OPEN && recording->unread &&
+        recording->unread->failures) {
+        zt__request_look(profiler, recording); /* its data comes later than its event */
+    }
     return recording && recording->chain &&
            (recording->state == ZT__RECORDING_SUBMITTED || recording->state == ZT__RECORDING_READING ||
             recording->is_looked_at || recording->has_ended);
@@ -66,12 +70,12 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
         zt__request_look(profiler, recording);
         has_run = 1;
     }
-    is_unread = zt__is_unread(recording) && (waits || has_run);
+    is_unread = zt__is_unread(profiler, recording) && (waits || has_run);
     zt__unlock(&profiler->mutex);
     while (is_unread) {
         zt__try_collect(profiler, handle);
         zt__lock(&profiler->mutex);
-        is_unread = zt__is_unread(zt__find_recording(profiler, handle));
+        is_unread = zt__is_unread(profiler, zt__find_recording(profiler, handle));
         zt__unlock(&profiler->mutex);
         is_unread = is_unread && zt__wait_again(&wait);
     }
