@@ -12235,6 +12235,7 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
         zt__request_look(profiler, recording);
         has_run = 1;
     }
+    has_run |= recording && recording->has_ended;
     is_unread = zt__is_unread(profiler, recording) && (waits || has_run);
     zt__unlock(&profiler->mutex);
     while (is_unread) {
@@ -22727,8 +22728,9 @@ ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame);
 ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_handle_t context,
                                ze_command_list_handle_t list);
 
-/* Returns whether the application may read kernel time stamps of an event. */
-ZT__PRIVATE int zt__is_stamped(zt__tracer *tracer, ze_event_handle_t event);
+/* Stores whether the application may read kernel time stamps of an event, and whether it can be lent now. */
+ZT__PRIVATE void zt__describe_event(zt__tracer *tracer, ze_event_handle_t event, int *is_stamped,
+                                    int *can_be_lent);
 
 /* Lends the event of a launch to a probe, which it then measures, if it is IDLE. Returns whether it was. The
    launch is not appended yet, so nobody reads the event. With `has_marker`, the event of the probe is signalled
@@ -22913,33 +22915,32 @@ ZT__PRIVATE const zt__way zt__by_lent_event = {zt__read_lent_event, zt__reset_le
 
 /* ---- lending ---------------------------------------------------------------------------------------------- */
 
-ZT__PRIVATE int zt__is_stamped(zt__tracer *tracer, ze_event_handle_t event) {
+ZT__PRIVATE void zt__describe_event(zt__tracer *tracer, ze_event_handle_t event, int *is_stamped,
+                                    int *can_be_lent) {
     ze_event_pool_handle_t pool = NULL;
     ze_event_pool_flags_t flags = 0;
     zt__known_event *known;
-    int is_stamped = 0;
     zt__lock(&tracer->event_mutex);
     known = zt__find_event(tracer, event);
-    if (known) {
-        is_stamped = known->has_stamps;
-        zt__unlock(&tracer->event_mutex);
-        return is_stamped;
-    }
+    *is_stamped = known && known->has_stamps;
+    *can_be_lent = known && known->can_be_lent && known->state == ZT__EVENT_IDLE;
     zt__unlock(&tracer->event_mutex);
+    if (known) {
+        return;
+    }
     /* It was created before the start, or by a call that nobody sees: the driver is queried. An event that is
        counter-based has no pool; whether it has time stamps is not known. */
-    is_stamped = !tracer->get_pool || !tracer->get_pool_flags ||
-                 tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS || !pool ||
-                 tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
-                 (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+    *is_stamped = !tracer->get_pool || !tracer->get_pool_flags ||
+                  tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS || !pool ||
+                  tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
+                  (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
     zt__lock(&tracer->event_mutex);
     known = (zt__known_event *)zt__remember(tracer, &tracer->events, event, sizeof *known);
     if (known) {
-        known->has_stamps = is_stamped;
+        known->has_stamps = *is_stamped;
         known->state = ZT__EVENT_SHARED;
     }
     zt__unlock(&tracer->event_mutex);
-    return is_stamped;
 }
 
 ZT__PRIVATE int zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,
@@ -24316,17 +24317,19 @@ static const zt__way zt__by_own_event = {zt__read_own_event, zt__reset_probe, 0}
 
 /* ---- which commands --------------------------------------------------------------------------------------- */
 
-/* Returns how a command without metrics is measured; LENT if its event may be lent, which is known later. The
-   driver may be queried for an event. */
+/* Returns how a command without metrics is measured; LENT if its event can be lent, unless another thread uses it
+   meanwhile. The driver may be queried for an event. */
 static zt__measurement zt__choose_measurement(const zt__frame *frame, const zt__known_list *list) {
     const ze_event_handle_t *signal = frame->command.signal;
+    int is_stamped, can_be_lent;
     if (list->kind == ZT__LIST_UNKNOWN || !signal || zt__find_outer_signal(frame)) {
         return ZT__BARRIERS;
     }
-    if (!*signal || (list->is_in_order && !zt__is_stamped(frame->tracer, *signal))) {
+    if (!*signal) {
         return ZT__OWN;
     }
-    return ZT__LENT;
+    zt__describe_event(frame->tracer, *signal, &is_stamped, &can_be_lent);
+    return list->is_in_order && !is_stamped ? ZT__OWN : can_be_lent ? ZT__LENT : ZT__BARRIERS;
 }
 
 /* Copies what is known of the list of a command. The mutex is held, and unlocked while the driver is asked about
@@ -35965,4 +35968,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 5f83e386920b9a74 */
+/* Joined from src/ by src/join.py: d7de0b95bb59063a */

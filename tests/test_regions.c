@@ -289,7 +289,7 @@ static void test_recorded_list_executed_by_both(void **state) {
     execute(w, profiler, w->list); /* sees that the list has run */
     execute(w, profiler, w->list);
     collect_all(profiler);
-    assert_counts(profiler, counted(8, 6, 2, 0, 0));
+    assert_counts(profiler, counted(10, 6, 4, 0, 0));
     w->launches += 10;
     check_work(w);
 }

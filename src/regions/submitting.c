@@ -70,6 +70,7 @@ ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t
         zt__request_look(profiler, recording);
         has_run = 1;
     }
+    has_run |= recording && recording->has_ended;
     is_unread = zt__is_unread(profiler, recording) && (waits || has_run);
     zt__unlock(&profiler->mutex);
     while (is_unread) {

@@ -175,33 +175,32 @@ ZT__PRIVATE const zt__way zt__by_lent_event = {zt__read_lent_event, zt__reset_le
 
 /* ---- lending ---------------------------------------------------------------------------------------------- */
 
-ZT__PRIVATE int zt__is_stamped(zt__tracer *tracer, ze_event_handle_t event) {
+ZT__PRIVATE void zt__describe_event(zt__tracer *tracer, ze_event_handle_t event, int *is_stamped,
+                                    int *can_be_lent) {
     ze_event_pool_handle_t pool = NULL;
     ze_event_pool_flags_t flags = 0;
     zt__known_event *known;
-    int is_stamped = 0;
     zt__lock(&tracer->event_mutex);
     known = zt__find_event(tracer, event);
-    if (known) {
-        is_stamped = known->has_stamps;
-        zt__unlock(&tracer->event_mutex);
-        return is_stamped;
-    }
+    *is_stamped = known && known->has_stamps;
+    *can_be_lent = known && known->can_be_lent && known->state == ZT__EVENT_IDLE;
     zt__unlock(&tracer->event_mutex);
+    if (known) {
+        return;
+    }
     /* It was created before the start, or by a call that nobody sees: the driver is queried. An event that is
        counter-based has no pool; whether it has time stamps is not known. */
-    is_stamped = !tracer->get_pool || !tracer->get_pool_flags ||
-                 tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS || !pool ||
-                 tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
-                 (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+    *is_stamped = !tracer->get_pool || !tracer->get_pool_flags ||
+                  tracer->get_pool(event, &pool) != ZE_RESULT_SUCCESS || !pool ||
+                  tracer->get_pool_flags(pool, &flags) != ZE_RESULT_SUCCESS ||
+                  (flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
     zt__lock(&tracer->event_mutex);
     known = (zt__known_event *)zt__remember(tracer, &tracer->events, event, sizeof *known);
     if (known) {
-        known->has_stamps = is_stamped;
+        known->has_stamps = *is_stamped;
         known->state = ZT__EVENT_SHARED;
     }
     zt__unlock(&tracer->event_mutex);
-    return is_stamped;
 }
 
 ZT__PRIVATE int zt__lend_event(zt__tracer *tracer, ze_event_handle_t event, zt_profiler *profiler,

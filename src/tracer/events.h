@@ -34,8 +34,9 @@ ZT__PRIVATE void zt__before_pool_destroy(zt__frame *frame);
 ZT__PRIVATE void zt__end_loans(zt__tracer *tracer, const void *pool, ze_context_handle_t context,
                                ze_command_list_handle_t list);
 
-/* Returns whether the application may read kernel time stamps of an event. */
-ZT__PRIVATE int zt__is_stamped(zt__tracer *tracer, ze_event_handle_t event);
+/* Stores whether the application may read kernel time stamps of an event, and whether it can be lent now. */
+ZT__PRIVATE void zt__describe_event(zt__tracer *tracer, ze_event_handle_t event, int *is_stamped,
+                                    int *can_be_lent);
 
 /* Lends the event of a launch to a probe, which it then measures, if it is IDLE. Returns whether it was. The
    launch is not appended yet, so nobody reads the event. With `has_marker`, the event of the probe is signalled

@@ -62,17 +62,19 @@ static const zt__way zt__by_own_event = {zt__read_own_event, zt__reset_probe, 0}
 
 /* ---- which commands --------------------------------------------------------------------------------------- */
 
-/* Returns how a command without metrics is measured; LENT if its event may be lent, which is known later. The
-   driver may be queried for an event. */
+/* Returns how a command without metrics is measured; LENT if its event can be lent, unless another thread uses it
+   meanwhile. The driver may be queried for an event. */
 static zt__measurement zt__choose_measurement(const zt__frame *frame, const zt__known_list *list) {
     const ze_event_handle_t *signal = frame->command.signal;
+    int is_stamped, can_be_lent;
     if (list->kind == ZT__LIST_UNKNOWN || !signal || zt__find_outer_signal(frame)) {
         return ZT__BARRIERS;
     }
-    if (!*signal || (list->is_in_order && !zt__is_stamped(frame->tracer, *signal))) {
+    if (!*signal) {
         return ZT__OWN;
     }
-    return ZT__LENT;
+    zt__describe_event(frame->tracer, *signal, &is_stamped, &can_be_lent);
+    return list->is_in_order && !is_stamped ? ZT__OWN : can_be_lent ? ZT__LENT : ZT__BARRIERS;
 }
 
 /* Copies what is known of the list of a command. The mutex is held, and unlocked while the driver is asked about
