@@ -22803,9 +22803,9 @@ static ze_event_handle_t zt__handle_of(const zt__known_event *event) {
 }
 
 /* Asks whether the launch has ended to whose probe an event is lent, and when it ran. */
-static ze_result_t zt__query_event(zt_profiler *profiler, const zt__known_event *event, int asks_marker,
+static ze_result_t zt__query_event(zt_profiler *profiler, const zt__known_event *event,
                                    zt__sample_times *times, const char **call) {
-    ze_result_t result = zeEventQueryStatus(asks_marker ? event->probe->event : zt__handle_of(event));
+    ze_result_t result = zeEventQueryStatus(zt__handle_of(event));
     *call = "zeEventQueryStatus";
     if (result == ZE_RESULT_SUCCESS && times) {
         result = zt__query_kernel_stamps(profiler, zt__handle_of(event), times, call);
@@ -22821,7 +22821,7 @@ static int zt__save_stamps(zt__known_event *event) {
     zt__sample_times times;
     const char *call;
     int has_ended = event->was_read;
-    if (!has_ended && zt__query_event(profiler, event, 0, &times, &call) == ZE_RESULT_SUCCESS) {
+    if (!has_ended && zt__query_event(profiler, event, &times, &call) == ZE_RESULT_SUCCESS) {
         probe->stamps[0] = times.begin_ticks;
         probe->stamps[1] = times.end_ticks;
         probe->source_state = ZT__LOAN_SAVED;
@@ -22860,11 +22860,15 @@ static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, 
                                        const char **call) {
     zt__tracer *tracer = zt__load(&profiler->tracer);
     const zt__known_event *event;
-    ze_result_t result = ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
+    ze_result_t result = ZE_RESULT_SUCCESS;
     *call = "zeEventQueryStatus";
-    if (!tracer) {
+    if (probe->has_trail) { /* its own event follows, whatever happens to the other */
+        result = zeEventQueryStatus(probe->event);
+    }
+    if (result != ZE_RESULT_SUCCESS || !tracer) {
         return result;
     }
+    result = ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT;
     zt__lock(&tracer->event_mutex);
     event = zt__lent_event(tracer, probe);
     if (probe->source_state == ZT__LOAN_SAVED) {
@@ -22875,7 +22879,7 @@ static ze_result_t zt__read_lent_event(zt_profiler *profiler, zt__probe *probe, 
             times->is_kernel = 1;
         }
     } else if (event && !event->was_read) { /* else its time stamps may be those of the execution before */
-        result = zt__query_event(profiler, event, event->has_marker, times, call);
+        result = zt__query_event(profiler, event, times, call);
     }
     zt__unlock(&tracer->event_mutex);
     return result;
@@ -22886,26 +22890,26 @@ static ze_result_t zt__reset_lent_event(zt_profiler *profiler, zt__probe *probe,
     zt__known_event *event;
     ze_result_t result = ZE_RESULT_SUCCESS;
     *call = "zeEventHostReset";
-    if (!tracer) {
+    if (probe->has_trail) {
+        result = zeEventHostReset(probe->event);
+    }
+    if (!tracer || result != ZE_RESULT_SUCCESS) {
         return result;
     }
     zt__lock(&tracer->event_mutex);
-    event = zt__lent_event(tracer, probe);
-    if (event && event->has_marker) {
-        result = zeEventHostReset(probe->event);
-    }
-    if (event && event->is_recorded) {
+    if (probe->source_state == ZT__LOAN_SAVED) {
+        /* Of a recorded list, the event may still be lent for the next execution. */
+        probe->source_state = ZT__LOAN_HOLDS;
+        if (!zt__lent_event(tracer, probe)) {
+            probe->source_state = ZT__LOAN_LOST;
+        }
+    } else if ((event = zt__lent_event(tracer, probe)) != NULL && event->is_recorded) {
         event->was_read = 1;
     } else if (event) {
         event->state = ZT__EVENT_USED;
         event->has_signalled = 1;
         event->probe = NULL;
         probe->source_state = ZT__LOAN_NONE;
-    } else if (probe->source_state == ZT__LOAN_SAVED) {
-        /* Of a recorded list, the event may still be lent for the next execution. */
-        event = zt__find_event(tracer, probe->lent);
-        probe->source_state =
-            event && event->state == ZT__EVENT_LENT && event->probe == probe ? ZT__LOAN_HOLDS : ZT__LOAN_LOST;
     }
     zt__unlock(&tracer->event_mutex);
     return result;
@@ -35968,4 +35972,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: d7de0b95bb59063a */
+/* Joined from src/ by src/join.py: 5c0a1744aea527f4 */

@@ -1246,7 +1246,8 @@ static uint64_t most_in_flight(const sequence *s, int profiler) {
     for (uint32_t i = 0; i < s->record_count; i++) {
         const record *r = &s->records[i];
         if (r->profiler == profiler &&
-            ((!r->is_ended && !r->is_over) || r->surplus || (!r->may && !r->is_over)))
+            ((!r->is_ended && !r->is_over) || r->surplus || (!r->may && !r->is_over) ||
+             (r->may > 1 && s->forgets))) /* executions may have overlapped, and no call names their queue */
             most++;
     }
     return most;
