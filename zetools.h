@@ -23780,7 +23780,9 @@ ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_h
     const zt__probe *probe = NULL;
     zt__lock(&profiler->mutex);
     for (recording = profiler->in_flight.first; recording && !probe; recording = recording->next) {
-        if (!handle || recording->handle == handle) {
+        /* What is OPEN may never run, and of what has ended only the collector has something to do. */
+        if ((!handle || recording->handle == handle) && !recording->has_ended &&
+            recording->state != ZT__RECORDING_OPEN) {
             probe = recording->due ? recording->first : NULL;
             while (probe && !(probe->is_due && (probe->has_trail || probe->way->is_foreign))) {
                 probe = probe->next;
@@ -35972,4 +35974,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 5c0a1744aea527f4 */
+/* Joined from src/ by src/join.py: 4b6ad46811b28d49 */
