@@ -10086,8 +10086,10 @@ ZT__PRIVATE zt__probe *zt__pop_free_probe(zt__pass *pass);
 /* Returns whether samples of a list are on their way. */
 ZT__PRIVATE int zt__is_busy(const zt__list *list);
 
-/* Counts regions that are not ended, and those that are recorded and were not seen to run. Locks the mutex. */
-ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, uint64_t *recorded);
+/* Counts regions that are not ended, those that are recorded and were not seen to run, and samples that were
+   submitted and not read. Locks the mutex. */
+ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, uint64_t *recorded,
+                                   uint64_t *submitted);
 
 /* ==== regions/recordings.c ============================================================================== */
 
@@ -10314,17 +10316,22 @@ ZT__PRIVATE void zt__count_execution(zt_profiler *profiler, zt__recording *recor
     }
 }
 
-ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, uint64_t *recorded) {
+ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, uint64_t *recorded,
+                                   uint64_t *submitted) {
     zt_profiler *locked = zt__mutable(profiler);
+    const zt_counts *counts = &locked->counts;
     const zt__recording *recording;
     const zt__probe *probe;
     *recorded = 0;
     zt__lock(&locked->mutex);
     *open = locked->open_regions;
-    for (recording = locked->idle.first; recording; recording = recording->next) {
-        for (probe = recording->state == ZT__RECORDING_OPEN ? recording->first : NULL; probe;
-             probe = probe->next) {
-            *recorded += !probe->is_dropped && !probe->is_settled;
+    *submitted = counts->begun - counts->collected - counts->lost - counts->dropped;
+    for (recording = locked->all_recordings; recording; recording = recording->next_of_all) {
+        if (recording->state == ZT__RECORDING_OPEN) {
+            *submitted -= recording->due; /* its list may have been immediate */
+            for (probe = recording->first; probe; probe = probe->next) {
+                *recorded += !probe->is_dropped && !probe->is_settled;
+            }
         }
     }
     zt__unlock(&locked->mutex);
@@ -10497,7 +10504,7 @@ ZT__PRIVATE int zt__prepare_recording(zt_profiler *profiler, zt__list *list) {
 
 ZT__PRIVATE int zt__is_busy(const zt__list *list) {
     const zt__recording *recording = list->current;
-    return recording && recording->due > 0;
+    return recording && recording->due > 0 && recording->state != ZT__RECORDING_OPEN;
 }
 
 /* ---- open regions ---------------------------------------------------------------------------------------- */
@@ -26367,7 +26374,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt_get_availability(profiler);
     zt_counts counts = zt_get_counts(profiler);
-    uint64_t all = 0, with_metrics = 0, open, recorded;
+    uint64_t all = 0, with_metrics = 0, open, recorded, submitted;
     uint32_t i, unknown = 0, hotspots = 0;
     char text[256];
 #ifdef ZETOOLS_TRACER
@@ -26436,11 +26443,11 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     }
 
     /* samples that are not in the report */
-    zt__count_waiting(profiler, &open, &recorded);
+    zt__count_waiting(profiler, &open, &recorded, &submitted);
     zt__note_missing(document, note, open, "not ended", "Call zt_end for each region that was begun.");
     zt__note_missing(document, note, recorded, "recorded and not seen to run yet",
                      "Call zt_collect after the execution.");
-    zt__note_missing(document, note, counts.in_flight, "in flight", "Call zt_collect when the work is done.");
+    zt__note_missing(document, note, submitted, "in flight", "Call zt_collect when the work is done.");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
                  zt_cause_name((zt_cause)i));
@@ -30851,7 +30858,8 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
         zt__lock(&profiler->mutex);
         list = zt__find_list(profiler, handle);
         recording = list ? list->current : NULL;
-        for (probe = recording && recording->due && recording->state != ZT__RECORDING_READING
+        for (probe = recording && recording->due && recording->state != ZT__RECORDING_READING &&
+                             recording->state != ZT__RECORDING_OPEN
                          ? recording->first
                          : NULL;
              probe && count < ZT__BATCH; probe = probe->next) {
@@ -35974,4 +35982,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 4b6ad46811b28d49 */
+/* Joined from src/ by src/join.py: d6ccbefde23c7178 */

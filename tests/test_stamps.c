@@ -2139,12 +2139,6 @@ static void test_executions_after_those_that_overlap(void **state) {
     check_work(w);
 }
 
-/* Nobody sees that a list is destroyed, nor that the next has its handle. */
-static void test_handles_that_come_back_after_the_stop(void **state) {
-    gpu.behave(SOFTGPU_HANDLES_COME_BACK, 1);
-    run_recorded_after_the_stop(*state);
-}
-
 /* ==== clocks ============================================================================================== */
 
 /* A kernel that waits for the host, whose time therefore lies between two that the host measures. `now` is
@@ -2650,7 +2644,6 @@ int main(void) {
         TEST(test_executions_that_are_overwritten_with_an_event),
         TEST(test_executions_that_overlap_on_an_immediate_list),
         TEST(test_executions_after_those_that_overlap),
-        TEST(test_handles_that_come_back_after_the_stop),
         TEST(test_clocks_that_wrap),
         TEST(test_each_tile_has_a_time_stamp),
         TEST(test_time_stamps_of_tiles),

@@ -229,17 +229,22 @@ ZT__PRIVATE void zt__count_execution(zt_profiler *profiler, zt__recording *recor
     }
 }
 
-ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, uint64_t *recorded) {
+ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, uint64_t *recorded,
+                                   uint64_t *submitted) {
     zt_profiler *locked = zt__mutable(profiler);
+    const zt_counts *counts = &locked->counts;
     const zt__recording *recording;
     const zt__probe *probe;
     *recorded = 0;
     zt__lock(&locked->mutex);
     *open = locked->open_regions;
-    for (recording = locked->idle.first; recording; recording = recording->next) {
-        for (probe = recording->state == ZT__RECORDING_OPEN ? recording->first : NULL; probe;
-             probe = probe->next) {
-            *recorded += !probe->is_dropped && !probe->is_settled;
+    *submitted = counts->begun - counts->collected - counts->lost - counts->dropped;
+    for (recording = locked->all_recordings; recording; recording = recording->next_of_all) {
+        if (recording->state == ZT__RECORDING_OPEN) {
+            *submitted -= recording->due; /* its list may have been immediate */
+            for (probe = recording->first; probe; probe = probe->next) {
+                *recorded += !probe->is_dropped && !probe->is_settled;
+            }
         }
     }
     zt__unlock(&locked->mutex);
@@ -412,7 +417,7 @@ ZT__PRIVATE int zt__prepare_recording(zt_profiler *profiler, zt__list *list) {
 
 ZT__PRIVATE int zt__is_busy(const zt__list *list) {
     const zt__recording *recording = list->current;
-    return recording && recording->due > 0;
+    return recording && recording->due > 0 && recording->state != ZT__RECORDING_OPEN;
 }
 
 /* ---- open regions ---------------------------------------------------------------------------------------- */

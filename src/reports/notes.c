@@ -181,7 +181,7 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     zt_profiler *profiler = document->profiler;
     zt_availability availability = zt_get_availability(profiler);
     zt_counts counts = zt_get_counts(profiler);
-    uint64_t all = 0, with_metrics = 0, open, recorded;
+    uint64_t all = 0, with_metrics = 0, open, recorded, submitted;
     uint32_t i, unknown = 0, hotspots = 0;
     char text[256];
 #ifdef ZETOOLS_TRACER
@@ -250,11 +250,11 @@ ZT__PRIVATE void zt__list_notes(zt__document *document, zt__note_fn note) {
     }
 
     /* samples that are not in the report */
-    zt__count_waiting(profiler, &open, &recorded);
+    zt__count_waiting(profiler, &open, &recorded, &submitted);
     zt__note_missing(document, note, open, "not ended", "Call zt_end for each region that was begun.");
     zt__note_missing(document, note, recorded, "recorded and not seen to run yet",
                      "Call zt_collect after the execution.");
-    zt__note_missing(document, note, counts.in_flight, "in flight", "Call zt_collect when the work is done.");
+    zt__note_missing(document, note, submitted, "in flight", "Call zt_collect when the work is done.");
     for (i = 0; i < ZT_CAUSE_COUNT; i++) {
         snprintf(text, sizeof text, "%s: %s", i < ZT_DROPPED_NO_SLOT ? "lost" : "dropped",
                  zt_cause_name((zt_cause)i));

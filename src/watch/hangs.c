@@ -44,7 +44,8 @@ ZT__PRIVATE int zt__find_running(zt_profiler *profiler, ze_command_list_handle_t
         zt__lock(&profiler->mutex);
         list = zt__find_list(profiler, handle);
         recording = list ? list->current : NULL;
-        for (probe = recording && recording->due && recording->state != ZT__RECORDING_READING
+        for (probe = recording && recording->due && recording->state != ZT__RECORDING_READING &&
+                             recording->state != ZT__RECORDING_OPEN
                          ? recording->first
                          : NULL;
              probe && count < ZT__BATCH; probe = probe->next) {
