@@ -396,7 +396,7 @@
                        INSTRUCTIONS
        Debugging       DEBUG SESSIONS, WATCHED REGIONS
        Rules           INSIDE CALLBACKS, WAITS, COPIES OF THE HEADER, WINDOWS
-       Implementation  LOCKS, THE LIFE OF A SLOT, PATHS
+       Implementation  LOCKS, THE LIFE OF A RECORDING, PATHS
 */
 #ifndef ZETOOLS_H
 #define ZETOOLS_H
@@ -2585,7 +2585,7 @@ typedef zt__disabled_scope zt_scope;
        bench     benchmarks and comparisons
        open      opening and closing, settings of the environment, zt_auto
 
-   The pages LOCKS, THE LIFE OF A SLOT and PATHS at the end of this file explain what crosses parts. */
+   The pages LOCKS, THE LIFE OF A RECORDING and PATHS at the end of this file explain what crosses parts. */
 
 #if defined(ZETOOLS_IMPLEMENTATION) && !defined(ZETOOLS_DISABLE) && !defined(ZT__IMPLEMENTED)
 #define ZT__IMPLEMENTED
@@ -10098,7 +10098,7 @@ ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, 
 /* ---- states ---------------------------------------------------------------------------------------------- */
 
 /* clang-format off */
-ZT__PRIVATE const unsigned char zt__recording_moves[ZT__RECORDING_STATES][ZT__RECORDING_STATES] = {
+ZT__UNUSED static const unsigned char zt__recording_moves[ZT__RECORDING_STATES][ZT__RECORDING_STATES] = {
     /* from, to      OPEN READY SUBMITTING SUBMITTED READING DIRTY CLOSED */
     /* OPEN */       {0,  0,    1,         0,        1,      0,    1},
     /* READY */      {0,  0,    1,         0,        1,      0,    1},
@@ -12162,11 +12162,6 @@ ZT_API ze_result_t zt_reset(zt_profiler *profiler, ze_command_list_handle_t list
 
 /* zt_execute, and executions that a tracer observes. */
 
-/* Reads what is left of the last execution of a list, and of one that nobody has reported. With `waits`, waits
-   until the device is done with it; else only for the collector, if the device is. */
-ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline,
-                                 int waits);
-
 /* Called when a queue has been seen to be idle after the last execution on it: overlapping executions of lists
    have ended there, and what is read next is the last of them. */
 ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_handle_t queue);
@@ -12230,8 +12225,10 @@ static int zt__has_run(zt_profiler *profiler, ze_command_list_handle_t handle) {
     return result == ZE_RESULT_SUCCESS;
 }
 
-ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline,
-                                 int waits) {
+/* Reads what is left of the last execution of a list, and of one that nobody has reported. With `waits`, waits
+   until the device is done with it; else only for the collector, if the device is. */
+static void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline,
+                            int waits) {
     zt__wait wait = zt__wait_until(deadline);
     zt__recording *recording;
     int has_run = zt__has_run(profiler, handle), is_unread;
@@ -23787,9 +23784,8 @@ ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_h
     const zt__probe *probe = NULL;
     zt__lock(&profiler->mutex);
     for (recording = profiler->in_flight.first; recording && !probe; recording = recording->next) {
-        /* What is OPEN may never run, and of what has ended only the collector has something to do. */
-        if ((!handle || recording->handle == handle) && !recording->has_ended &&
-            recording->state != ZT__RECORDING_OPEN) {
+        /* Of what has ended, only the collector has something to do. */
+        if ((!handle || recording->handle == handle) && !recording->has_ended) {
             probe = recording->due ? recording->first : NULL;
             while (probe && !(probe->is_due && (probe->has_trail || probe->way->is_foreign))) {
                 probe = probe->next;
@@ -35115,23 +35111,22 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        What happens if a program calls Level Zero itself, and no tracer observes the list:
 
-       zeCommandQueueExecuteCommandLists   Of the executions between two collections, the last is measured,
-                                           and the number of the others is unknown. The list is counted
-                                           (zt_counts.unobserved_lists) and reported below the table; the
-                                           first one is logged. Until zt_release, regions whose execution
-                                           was not seen may be running: zt_collect waits for them, and
-                                           zt_close does not free their slots
-       zeCommandListReset                  The next zt_begin on the list frees slots that are known to have
-                                           run. Others stay in use, and in flight, until zt_execute has
-                                           executed a later region of the list
+       zeCommandQueueExecuteCommandLists   The first execution that is seen is measured. Of later ones, each that
+                                           is seen is counted as lost (ZT_LOST_OVERWRITTEN); how many there
+                                           were is unknown. The list is counted (zt_counts.unobserved_lists)
+                                           and reported below the table; the first one is logged. Executions
+                                           are seen by zt_collect, zt_report, zt_reset, zt_release and
+                                           zt_execute, once the list has run: they do not wait for it
+       zeCommandListReset                  What is recorded next goes on with the old recording, until that is
+                                           seen to have run. A region that was recorded before, and has not
+                                           run when a later one has, is dropped (ZT_DROPPED_NEVER_RAN)
        zeCommandListDestroy                Unless zt_release was called before, the slots stay in use until
                                            a new list has the same handle and regions are begun on it. A
                                            program that repeats this reaches config.max_slots, and regions
                                            are dropped (ZT_DROPPED_NO_SLOT)
 
-       zt_collect with a timeout waits for immediate lists, for recorded lists that zt_execute has
-       submitted, and for lists that have already run without zt_execute. Until the program first calls
-       zt_execute, it waits for all recorded regions, because nothing shows whether the program ever will.
+       zt_collect with a timeout waits for what was submitted: regions of immediate lists that have ended, and
+       recorded lists that zt_execute has executed or a tracer has seen. It does not wait for open regions.
 
        Loaders before 1.16 cannot tell whether a list is immediate. So every list is treated as recorded:
 
@@ -35459,41 +35454,29 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
        zt_trace_config.every and limit. How depends on the event that the application gives to the launch as
        its signal event, and on the list:
 
-       no signal event    The launch signals an event of the library. Nothing is appended
-       list in order      The launch signals an event of the library. zeCommandListAppendSignalEvent
-                          follows, and signals the application's event
-       list not in order  The launch signals the application's event, which the tracer keeps: its time
-                          stamps are read when it has signalled, before the application resets, destroys or
-                          uses it again. Nothing is appended, except a copy of the time stamps and a barrier
-                          before a reset in the same list
-       event not kept     If the tracer cannot keep the event of a launch on a list not in order, the launch
-                          signals an event of the library. On a copy engine, which executes one command at a
-                          time, a barrier signals the application's event. On another immediate list
-                          zeCommandListAppendQueryKernelTimestamps does, which waits for the library's event
-                          alone: soon after the kernel has ended. A device that stops at such a wait begins
-                          later commands later, even if they do not depend on the event
+       no signal event      The launch signals an event of the library. Nothing is appended
+       list in order        The launch signals an event of the library. zeCommandListAppendSignalEvent follows,
+                            and signals the application's event. If the application may read time stamps of its
+                            event, the launch signals that, and a signal of the library's event follows
+       list not in order    The launch signals the application's event, which is lent to the launch: its time
+                            stamps are read when it has signalled, before the host resets or destroys it.
+                            Nothing is appended
+       all others           The launch is measured by time stamps between barriers, after a wait for its events
 
-       To keep events, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see;
-       zeEventPoolGetFlags then returns this flag, too. An event cannot be kept if
+       To lend events, the tracer adds ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP to pools that the host can see;
+       zeEventPoolGetFlags then returns this flag, too. An event cannot be lent if
 
-       - it is counter-based, shared between processes, or not visible to the host
+       - it is counter-based, has no pool, is shared between processes, or not visible to the host
        - its pool has extensions, or was created before zt_trace_start
-       - other commands that signal it may be in flight or are recorded
+       - it is signalled, or another command may signal it
 
-       A kept event belongs to one launch at a time. The sample is lost (ZT_LOST_EVENT) if the event has not
-       signalled before another command that signals it is appended, before the host signals or destroys it,
-       or before zt_trace_stop has waited for config.wait_timeout_ns. Host functions, graphs and metric
-       queries that signal the event meanwhile are not seen.
+       A lent event belongs to one launch at a time; on a recorded list, until that is reset. The sample is lost
+       (ZT_LOST_EVENT) if the event has not signalled before another command that signals or resets it is
+       appended, before the host signals or destroys it, if the list runs again before the host has reset it, or
+       before zt_trace_stop has waited for config.wait_timeout_ns. Host functions, graphs and metric queries
+       that signal the event meanwhile are not seen.
 
-       In few cases, a launch is measured by time stamps between barriers, after a wait for its events:
-
-       - if the event cannot be kept, and the application may read its kernel time stamps
-       - if the event cannot be kept, and the recorded list is not in order, because the event of the
-         library may still be signalled when the list runs again
-       - if several profilers measure the launch, for all but the first, unless all keep the event
-       - if list or event were created before zt_trace_start, and the loader is too old to describe them
-
-       On lists not in order, these launches overlap with nothing; zt_trace_counts.serialised counts them.
+       On lists not in order, launches between barriers overlap with nothing; zt_trace_counts.serialised counts them.
 
        A recorded list has one event for each launch. If it is executed again before the last execution has
        ended, the tracer does not wait, and the last execution is lost (ZT_LOST_OVERWRITTEN).
@@ -35873,79 +35856,45 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 */
 
 /* ----------------------------------------------------------------------------------------------------------
-   THE LIFE OF A SLOT
+   THE LIFE OF A RECORDING
 
-       A slot is what one sample in flight needs: a query for each metric group, an event, time stamps. Only
-       zt__move_slot changes its state, as the table zt__transitions allows. (+1) and (-1) change
-       zt_counts.begun.
+       A probe is what one sample needs: a query for each metric group, an event, time stamps. A recording has
+       the probes of a list between two resets, in the order in which their regions ended. A probe has no state
+       of its own. A recording has one, which zt__move_recording alone changes, with the mutex held:
 
-       state     means                             goes to
-       FREE      on no list; event and queries are OPEN (+1) by zt_begin; RETIRED if the first query of a
-                 reset                             pass, which the library executes, fails
-       OPEN      begun                             PENDING by zt_end on an immediate list, else RECORDED.
-                                                   When dropped, PARTIAL if it has commands on the list,
-                                                   else FREE
-       RECORDED  ended on a recorded list; no      PENDING by zt_execute; READING; FREE (-1) when it is
-                 execution is known                final and never ran, or zt_close knows that it cannot be
-                                                   running
-       PENDING   an execution is on its way        READING; if the driver refuses the execution, back to
-                                                   RECORDED, or to ARMED (-1)
-       READING   used by the collector alone       as zt__states_after_reading has it. If it was PENDING and
-                                                   is not on its list any more, RECORDED, then FREE
-       ARMED     read and reset; may run again     PENDING (+1) by zt_execute; READING, as it may run
-                                                   without zt_execute, or be final by now
-       PARTIAL   lacks commands, or is not reset;  READING, to be reset, when it is complete or its event
-                 its data is never read            may have signalled
-       RETIRED   never used again: it cannot be    nothing. zt_close also moves slots here that the device
-                 reset, or the device may still    may still write to, from OPEN, PENDING, PARTIAL and
-                 write to it                       RECORDED (-1)
+       state       means                           goes to
+       OPEN        regions are being begun on it;  SUBMITTING; READING when it is looked at; CLOSED
+                   it is not known to have run
+       READY       all that ran was read, and its  SUBMITTING; READING when it is looked at; CLOSED
+                   events are reset
+       SUBMITTING  calls of the driver with it     the state before when the driver refuses; SUBMITTED when it
+                   are in progress                 accepts, and only then the samples are counted as begun; DIRTY
+                                                   when it accepts another before the last was read; CLOSED
+       SUBMITTED   on its way                      READING; SUBMITTING; CLOSED
+       READING     the collector's alone; no       READY when all of it is read and reset; else back where it
+                   callback runs meanwhile         came from
+       DIRTY       several executions wrote to     SUBMITTING; READING when it is idle: the queue, which a call
+                   the same probes: the samples    has named, or a reset or release shows this. The last
+                   of all but the last are lost    execution is read if all were on one queue; CLOSED
+       CLOSED      reset, released, or begun anew  READING, until all of it is read. Then all its probes are free
+                   after it had run
 
-       A region is submitted when it has ended on an immediate list, an execution when zt_execute has moved
-       its slots to PENDING. A tracer does what zt_execute does for the executions that it sees, and the
-       tracer of zt_auto what zt_close does when it sees that the context of a profiler is destroyed.
+       A probe is used again when its recording is closed and the device is done with it; on an immediate list,
+       when it was read. There, a recording is a queue, which is SUBMITTED as long as it exists.
 
-       If the driver refuses a command of a region, the commands before it are on the list already. So the
-       library appends a barrier that signals the event of the slot: the event shows when the device is done
-       with them. If the driver refuses the barrier, too, nothing shows this.
+       A recording that was submitted has ended when its last probe in order has signalled, and all that are not
+       in order. A probe before it that has not signalled is on the list no more: it is dropped, as never run. A
+       region that the driver refuses in the middle, or that is not ended when its list is executed, is dropped
+       alone: its probe is never read, and reset with the others.
 
-       A slot is used again when it is final and complete. It is final when its commands can never run
-       again, and complete when the device is done with its last execution. A list numbers its slots as they
-       end, up to `ended`, and keeps four numbers:
+       zt_collect, zt_report, zt_reset, zt_release and zt_execute look at the last probe of what is OPEN or READY:
+       by calling them the application states that it has waited. See UNREPORTED EXECUTIONS.
 
-       ran_up_to          the newest slot that has run, or that zt_execute has submitted. Raised
-                          - to a slot whose event has signalled
-                          - by zt_execute to `ended`, and restored if the driver refuses the execution
-       final_up_to        the slots up to it are final. Raised
-                          - on an immediate list, to a slot whose event has signalled
-                          - to `ended` when zt_release, zt_reset or the tracer reports that the list is
-                            destroyed or reset
-                          - to `ended` when the handle comes back: the tracer sees that a list with it is
-                            created, or zt_begin that the list is of another kind
-                          - to ran_up_to when a region is begun. Later slots may belong to the recording
-                            that goes on
-       complete_up_to     the slots up to it are complete. Set to 0 by zt_execute, and raised
-                          - to a PENDING or a submitted PARTIAL slot whose event has signalled, as the end
-                            of a region waits for all before it. Not if executions overlap, or the list also
-                            runs without zt_execute: the event may be of another execution
-                          - when a region is begun: to final_up_to on a recorded list, because a list is
-                            reset only when the device is done with it; to ran_up_to if the list is or may
-                            be immediate
-                          - to `ended` when the handle comes back as a list of another kind, or all slots
-                            are final and none is on its way
-       unsubmitted_up_to  zt_execute neither submits nor counts the slots up to it, because they may have
-                          been recorded before a reset that nothing has reported. If they run all the same,
-                          they are read. Raised
-                          - by zt_execute on a list that may also run without it and has a RECORDED slot: to
-                            ran_up_to, but below the first such slot. Slots that have run while a later one
-                            has not are of an earlier list or recording, or still running
-                          - by zt_trace_stop to `ended`, because no reset is observed any more
+       Where the loader cannot tell whether a list is immediate (before 1.16), its regions count as begun when
+       they end, signalled probes are read from the front, and are free when the next region is begun. When
+       zt_execute executes such a list, it is recorded.
 
-       The event of a launch that is measured by it, on a list that is not in order, says nothing of the
-       slots before it. It raises neither complete_up_to nor, on an immediate list, ran_up_to, and makes its
-       own slot alone final there.
-
-       A slot of a recorded list that is PENDING and complete, and whose event has not signalled, never ran:
-       it belongs to a recording that was reset.
+       What becomes of a probe that was looked at is decided by the table of zt__decide.
 */
 
 /* ----------------------------------------------------------------------------------------------------------
@@ -35982,4 +35931,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: d6ccbefde23c7178 */
+/* Joined from src/ by src/join.py: 2d1c6c4c967f52a3 */

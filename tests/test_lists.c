@@ -646,8 +646,9 @@ static void test_lists_run_by_other_means(void **state) {
     execute_by_other_means(w, profiler, other);
     assert_int_equal(zt_get_counts(profiler).unobserved_lists, 2);
     assert_int_equal(heard(w, "[UNOBSERVED_LIST]"), 1);
-    assert_contains(written_report(profiler, ZT_FORMAT_TABLE),
-                    "2 lists ran outside of zt_execute: only the first execution that is seen is\nmeasured. Execute ");
+    assert_contains(
+        written_report(profiler, ZT_FORMAT_TABLE),
+        "2 lists ran outside of zt_execute: only the first execution that is seen is\nmeasured. Execute ");
     gpu.forget_findings(); /* queries that nobody reset */
     ok(zt_release(profiler, other));
     ok(zeCommandListDestroy(other));

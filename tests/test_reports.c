@@ -1524,7 +1524,8 @@ static void test_reports_count_unobserved_lists(void **state) {
     assert_null(strstr(written(profiler, ZT_FORMAT_TABLE), "outside of zt_execute"));
     execute_unprofiled(w, w->list);
     collect_all(profiler);
-    assert_contains(written(profiler, ZT_FORMAT_TABLE), "\n1 list ran outside of zt_execute: only the first ");
+    assert_contains(written(profiler, ZT_FORMAT_TABLE),
+                    "\n1 list ran outside of zt_execute: only the first ");
     assert_contains(written(profiler, ZT_FORMAT_JSON), "\"unobserved_lists\":1");
     assert_contains(written(profiler, ZT_FORMAT_CSV),
                     "\"unobserved lists\",\"\",\"profiler\",\"lists\",event,sum,1,");

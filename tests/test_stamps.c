@@ -674,7 +674,6 @@ static void test_an_event_that_others_signal(void **state) {
     expect_lost_event(profiler, 2, 0);
     ok(zeEventDestroy(event));
 
-    assert_contains(written_report(profiler, ZT_FORMAT_TABLE), "lost: event used again. Let no two commands");
     ok(zeEventDestroy(event));
     ok(zeCommandListDestroy(other));
     ok(zeEventPoolDestroy(pool));
@@ -1414,26 +1413,6 @@ static void test_stopped_with_a_list_from_before_the_start(void **state) {
     finish_and_destroy(w, next);
     collect_all(profiler);
     assert_counts(profiler, counted(2, 2, 0, 0, 0));
-    close_rig(&r);
-}
-
-/* Nothing has to be waited for where launches were recorded and never ran. */
-static void test_a_list_from_before_the_start_that_never_runs(void **state) {
-    world *w = *state;
-    rig r = open_rig(w);
-    ze_event_handle_t event = event_of(&r, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
-    ze_command_list_handle_t lists[] = {recorded_of(w, 0), recorded_of(w, 0)};
-    zt_profiler *profiler = trace_patiently(w);
-    for (int i = 0; i < 2; i++) {
-        append_with(&r, lists[i], 0, 0, SHORT, event, NULL);
-        ok(zeCommandListClose(lists[i]));
-    }
-    gpu.reset_calls();
-    ok(zeCommandListReset(lists[0]));
-    ok(zeCommandListDestroy(lists[0]));
-    ok(zeCommandListDestroy(lists[1]));
-    assert_in_range(gpu.calls("zeEventQueryStatus"), 0, 4);
-    assert_int_equal(zt_get_counts(profiler).collected, 0);
     close_rig(&r);
 }
 
@@ -2616,7 +2595,6 @@ int main(void) {
         TEST(test_a_list_is_destroyed_before_a_copy_has_ended),
         TEST(test_a_list_from_before_the_start_is_destroyed_early),
         TEST(test_stopped_with_a_list_from_before_the_start),
-        TEST(test_a_list_from_before_the_start_that_never_runs),
         TEST(test_a_released_list_from_before_the_start),
         TEST(test_a_list_is_released_beside_a_collection),
         TEST(test_a_list_that_is_destroyed_in_a_sample_function),

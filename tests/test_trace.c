@@ -1649,7 +1649,8 @@ static void test_a_reset_between_two_starts(void **state) {
     ok(zt_trace_start(profiler, NULL));
     run_and_reset(w);
     collect_all(profiler);
-    uint64_t dropped = zt_get_cause(profiler, ZT_DROPPED_NEVER_RAN); /* of recordings whose reset nobody saw */
+    uint64_t dropped =
+        zt_get_cause(profiler, ZT_DROPPED_NEVER_RAN); /* of recordings whose reset nobody saw */
     assert_in_range(dropped, 0, 3);
     assert_counts(profiler, counted(6 + dropped, 6, 0, dropped, 0));
     check_work(w);

@@ -11,7 +11,7 @@
 /* ---- states ---------------------------------------------------------------------------------------------- */
 
 /* clang-format off */
-ZT__PRIVATE const unsigned char zt__recording_moves[ZT__RECORDING_STATES][ZT__RECORDING_STATES] = {
+ZT__UNUSED static const unsigned char zt__recording_moves[ZT__RECORDING_STATES][ZT__RECORDING_STATES] = {
     /* from, to      OPEN READY SUBMITTING SUBMITTED READING DIRTY CLOSED */
     /* OPEN */       {0,  0,    1,         0,        1,      0,    1},
     /* READY */      {0,  0,    1,         0,        1,      0,    1},

@@ -80,5 +80,3 @@ ZT__PRIVATE int zt__is_busy(const zt__list *list);
    submitted and not read. Locks the mutex. */
 ZT__PRIVATE void zt__count_waiting(const zt_profiler *profiler, uint64_t *open, uint64_t *recorded,
                                    uint64_t *submitted);
-
-extern const unsigned char zt__recording_moves[ZT__RECORDING_STATES][ZT__RECORDING_STATES];

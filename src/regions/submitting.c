@@ -58,8 +58,10 @@ static int zt__has_run(zt_profiler *profiler, ze_command_list_handle_t handle) {
     return result == ZE_RESULT_SUCCESS;
 }
 
-ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline,
-                                 int waits) {
+/* Reads what is left of the last execution of a list, and of one that nobody has reported. With `waits`, waits
+   until the device is done with it; else only for the collector, if the device is. */
+static void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline,
+                            int waits) {
     zt__wait wait = zt__wait_until(deadline);
     zt__recording *recording;
     int has_run = zt__has_run(profiler, handle), is_unread;

@@ -6,11 +6,6 @@
 #include "base/system.h"
 #include "regions/profiler.h"
 
-/* Reads what is left of the last execution of a list, and of one that nobody has reported. With `waits`, waits
-   until the device is done with it; else only for the collector, if the device is. */
-ZT__PRIVATE void zt__finish_list(zt_profiler *profiler, ze_command_list_handle_t handle, uint64_t deadline,
-                                 int waits);
-
 /* Called when a queue has been seen to be idle after the last execution on it: overlapping executions of lists
    have ended there, and what is read next is the last of them. */
 ZT__PRIVATE void zt__note_idle_queue(zt_profiler *profiler, ze_command_queue_handle_t queue);

@@ -97,9 +97,8 @@ ZT__PRIVATE int zt__has_unread_launches(zt_profiler *profiler, ze_command_list_h
     const zt__probe *probe = NULL;
     zt__lock(&profiler->mutex);
     for (recording = profiler->in_flight.first; recording && !probe; recording = recording->next) {
-        /* What is OPEN may never run, and of what has ended only the collector has something to do. */
-        if ((!handle || recording->handle == handle) && !recording->has_ended &&
-            recording->state != ZT__RECORDING_OPEN) {
+        /* Of what has ended, only the collector has something to do. */
+        if ((!handle || recording->handle == handle) && !recording->has_ended) {
             probe = recording->due ? recording->first : NULL;
             while (probe && !(probe->is_due && (probe->has_trail || probe->way->is_foreign))) {
                 probe = probe->next;
