@@ -35826,7 +35826,8 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
 
        mutex                         guards                                               held during
                                                                                           driver  callbacks
-       of a profiler, a stream, hot  bookkeeping: names, lists, slots, counts,            no      no
+       of the events of a tracer     events of the application, and who has lent them     yes     no
+       of a profiler, a stream, hot  bookkeeping: names, lists, probes, counts,            no      no
        spots or a debugger           statistics, rings of rows, samples of instructions
        of a tracer                   records of handles, names, counts, times, modules    no      no
                                      and kernels
@@ -35931,4 +35932,4 @@ ZT__PRIVATE const char *const *zt__get_page(uint32_t *count) {
    IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
    USE OR OTHER DEALINGS IN THE SOFTWARE.
 */
-/* Joined from src/ by src/join.py: 2d1c6c4c967f52a3 */
+/* Joined from src/ by src/join.py: 8162a29780e4871a */
